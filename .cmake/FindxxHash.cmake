@@ -1,0 +1,15 @@
+# Finds xxHash for use as a header: gives xxHash::xxhash, from xxHash's own CMake package where there is one.
+find_package(xxHash CONFIG QUIET)
+if(TARGET xxHash::xxhash)
+  set(xxHash_FOUND TRUE)
+  return()
+endif()
+
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+mark_as_advanced(XXHASH_INCLUDE_DIR)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(xxHash REQUIRED_VARS XXHASH_INCLUDE_DIR)
+if(xxHash_FOUND)
+  add_library(xxHash::xxhash INTERFACE IMPORTED)
+  target_include_directories(xxHash::xxhash INTERFACE "${XXHASH_INCLUDE_DIR}")
+endif()

@@ -1,0 +1,28 @@
+"""Conan's test of the package: the project of ../find_package, built and run against the packaged headers."""
+
+import os
+
+from conan import ConanFile
+from conan.tools.build import can_run
+from conan.tools.cmake import CMake, cmake_layout
+
+
+class CairnTest(ConanFile):
+    settings = "os", "arch", "compiler", "build_type"
+    generators = "CMakeDeps", "CMakeToolchain"
+
+    def requirements(self):
+        self.requires(self.tested_reference_str)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure(build_script_folder=os.path.join(os.pardir, "find_package"))
+        cmake.build()
+
+    def test(self):
+        if can_run(self):
+            folder = os.path.join(self.build_folder, "checkpoint")
+            self.run(f'"{os.path.join(self.cpp.build.bindir, "consumer")}" "{folder}"', env="conanrun")

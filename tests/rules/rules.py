@@ -1,0 +1,184 @@
+"""The rules of the source tree that a compiler does not know. Usage: rules.py <rule> <root>
+
+Each function rule_NAME(root, files) yields one line per breach; `files` are the paths in git's view of the tree.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+TOP_FOLDERS = {"include", "examples", "tests", "bench", "docs"}
+
+# What a folder of include/cairn may include, beside itself. Headers at the top may include everything.
+MAY_INCLUDE = {
+    "core": set(),
+    "state": {"core"},
+    "plan": {"core", "state"},
+    "encode": {"core"},
+    "store": {"core"},
+    "schedule": {"core"},
+    "adapters": {"core", "state"},
+}
+FOR_ALL = {"version.hpp"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp"}
+PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
+LONGEST_HEADER = 300
+UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))
+VAGUE = re.compile(r"util|helper|manager")
+
+
+class CannotCheck(Exception):
+    pass
+
+
+def headers(files):
+    return [f for f in files if f.startswith("include/") and f.endswith(".hpp")]
+
+
+def lines_of(root, file):
+    return (root / file).read_text(encoding="utf-8").splitlines()
+
+
+def includes_of(root, file):
+    for number, line in enumerate(lines_of(root, file), 1):
+        if found := INCLUDE.match(line):
+            yield number, found[1], found[2]
+
+
+def rule_folders(root, files):
+    folders = {f.split("/")[0] for f in files if "/" in f and not f.startswith(".")}
+    for extra in sorted(folders - TOP_FOLDERS):
+        yield f"{extra}/: not one of the top-level folders {sorted(TOP_FOLDERS)}"
+    for missing in sorted(TOP_FOLDERS - folders):
+        yield f"{missing}/: missing"
+
+
+def rule_includes(root, files):
+    for file in headers(files):
+        inner = file.removeprefix("include/cairn/")
+        folder = inner.split("/")[0] if "/" in inner else None
+        if folder and folder not in MAY_INCLUDE:
+            yield f"{file}: the folder '{folder}' has no row in the include rule"
+            continue
+        for number, quote, name in includes_of(root, file):
+            if not name.startswith("cairn/"):
+                if quote == '"':
+                    yield f'{file}:{number}: "{name}": own headers are included as "cairn/..."'
+                continue
+            target = name.removeprefix("cairn/")
+            other = target.split("/")[0] if "/" in target else None
+            if folder and target not in FOR_ALL and other != folder and other not in MAY_INCLUDE[folder]:
+                yield f"{file}:{number}: {folder}/ may not include {name}"
+
+
+def rule_heavy_headers(root, files):
+    for file in headers(files):
+        for number, _, name in includes_of(root, file):
+            if name in TOO_HEAVY:
+                yield f"{file}:{number}: {name} costs too much compile time; include the single header"
+
+
+def rule_printing(root, files):
+    for file in headers(files):
+        if file == "include/cairn/observers.hpp":
+            continue
+        for number, line in enumerate(lines_of(root, file), 1):
+            if PRINTING.search(line.split("//")[0]):
+                yield f"{file}:{number}: the library does not print: {line.strip()}"
+
+
+def rule_header_form(root, files):
+    for file in headers(files):
+        lines = lines_of(root, file)
+        if not re.match(r"// \S.*", lines[0] if lines else ""):
+            yield f"{file}:1: the first line is not a '// ' comment that says the header's job"
+        if "#pragma once" not in lines:
+            yield f"{file}: no #pragma once"
+        if len(lines) > LONGEST_HEADER:
+            yield f"{file}: {len(lines)} lines; one job takes at most {LONGEST_HEADER}"
+        if VAGUE.search(Path(file).name):
+            yield f"{file}: a name that says nothing"
+
+
+def rule_mirror(root, files):
+    for file in headers(files):
+        name = file.removeprefix("include/")
+        mirror = "tests/" + name.removeprefix("cairn/").replace(".hpp", ".cpp")
+        if mirror not in files:
+            yield f"{file}: no test mirrors it at {mirror}"
+            continue
+        first = next((included for _, _, included in includes_of(root, mirror)), "nothing")
+        if first != name:
+            yield f"{mirror}: includes {first} first, not {name}"
+
+
+def rule_unfinished(root, files):
+    for file in files:
+        if not re.search(r"\.(hpp|cpp|sh|py|md|cmake|txt|json)$", file):
+            continue
+        for number, line in enumerate(lines_of(root, file), 1):
+            if UNFINISHED.search(line):
+                yield f"{file}:{number}: {line.strip()}"
+
+
+def rule_dependencies(root, files):
+    """The build and the Conan recipe name the same packages, and the recipe takes its version where the build does."""
+    conan_names = {"hwy": "highway", "boost": "boost", "xxhash": "xxhash"}
+    listed = re.search(r"set\(cairn_dependencies (.*)\)", (root / ".cmake/dependencies.cmake").read_text())[1]
+    build = {entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed)} - {"threads"}
+    build = {conan_names.get(name, name) for name in build}
+    recipe = (root / "conanfile.py").read_text()
+    conan = set(re.findall(r'self\.requires\("([^/"]+)/', recipe))
+    for name in sorted(build ^ conan):
+        yield f"{name}: named by only one of .cmake/dependencies.cmake and conanfile.py"
+    version_header = (root / "include/cairn/version.hpp").read_text()
+    parts = [re.search(rf"#define CAIRN_VERSION_{part} (\d+)", version_header)[1] for part in ("MAJOR", "MINOR", "PATCH")]
+    pattern = re.search(r"re\.search\(r'(.+?)', header\)", recipe)
+    found = pattern and re.search(pattern[1], version_header)
+    if not found or found[1] != ".".join(parts):
+        yield f"conanfile.py: reads {found and found[1]} from version.hpp, whose parts say {'.'.join(parts)}"
+    compile(recipe, "conanfile.py", "exec")
+
+
+def rule_format(root, files):
+    tool = next((t for t in ("clang-format-14", "clang-format") if shutil.which(t)), None)
+    if not tool or " 14." not in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout:
+        raise CannotCheck("clang-format 14 is not here")
+    sources = [f for f in files if f.endswith((".hpp", ".cpp"))]
+    run = subprocess.run([tool, "--dry-run", "-Werror", *sources], cwd=root, capture_output=True, text=True)
+    for line in run.stderr.splitlines():
+        if "error:" in line:
+            yield line
+    if run.returncode and "error:" not in run.stderr:
+        yield run.stderr
+
+
+def files_of(root):
+    """Paths that git tracks or would track; without git, everything that is not hidden or built."""
+    listing = subprocess.run(["git", "-C", root, "-c", f"safe.directory={root}", "ls-files", "-co", "--exclude-standard"],
+                             capture_output=True, text=True)
+    if listing.returncode == 0:
+        found = listing.stdout.splitlines()
+    else:
+        found = [str(p.relative_to(root)) for p in root.rglob("*")]
+        found = [f for f in found if not f.startswith((".", "build"))]
+    return sorted(f for f in set(found) if (root / f).is_file())
+
+
+def main():
+    rule, root = sys.argv[1], Path(sys.argv[2]).resolve()
+    try:
+        breaches = list(globals()["rule_" + rule](root, files_of(root)))
+    except CannotCheck as reason:
+        print(reason)
+        return 77
+    print("\n".join(breaches))
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

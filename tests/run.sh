@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds and runs all tests. On a fresh Debian 12: bash tests/run.sh
+#
+#   --compiler gcc|clang-19   the compiler; gcc when not given
+#   --sanitize                with the address, leak and undefined behaviour sanitizers and the fuzz targets (clang-19)
+#   --no-install              leave the machine's packages alone
+#   --only REGEX              run the tests with such names alone
+#
+# The last line is `N passed, N failed`; CAIRN_TEST_DATA may name a folder with MNIST's idx files.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/.."
+
+preset=gcc install=yes select=()
+usage() { sed -n 's/^# \{0,1\}//p' tests/run.sh | sed '1d;/^!/d'; }
+while (($#)); do
+  case $1 in
+    --compiler)
+      case ${2-} in
+        gcc | g++) preset=gcc ;;
+        clang-19 | clang) preset=clang ;;
+        *) echo "--compiler takes gcc or clang-19" >&2; exit 2 ;;
+      esac
+      shift ;;
+    --sanitize) preset=asan ;;
+    --no-install) install=no ;;
+    --only) select=(--tests-regex "${2?--only takes a regular expression}"); shift ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "unknown option: $1" >&2; usage >&2; exit 2 ;;
+  esac
+  shift
+done
+
+if [[ $install == yes ]]; then
+  packages=(git pkg-config catch2 libeigen3-dev zlib1g-dev python3 python3-numpy)
+  [[ $preset == gcc ]] || packages+=(clang-19 libclang-rt-19-dev)
+  bash .cmake/install_packages.sh "${packages[@]}"
+fi
+
+build=build/$preset
+jobs=$(nproc)
+keep_going=(-k)
+if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
+cmake --preset "$preset"
+if grep -q '^CMAKE_GENERATOR:INTERNAL=Ninja$' "$build/CMakeCache.txt"; then keep_going=(-k 0); fi
+
+# A program that does not build fails its own tests, and the build counts as one failed test more.
+passed=0 failed=0
+cmake --build --preset "$preset" --parallel "$jobs" -- "${keep_going[@]}" || failed=1
+results=$PWD/$build/tests.xml
+rm -f "$results"
+ctest --preset "$preset" --parallel "$jobs" --output-junit "$results" "${select[@]}" || true
+count() { sed -n "s/^[[:space:]]*$1=\"\([0-9]*\)\".*/\1/p" "$results" | head -n 1; }
+if [[ -f $results ]]; then
+  not_passed=$(($(count failures) + $(count disabled) + $(count skipped)))
+  passed=$(($(count tests) - not_passed))
+  failed=$((failed + $(count failures)))
+else
+  failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+((failed == 0))
