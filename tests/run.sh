@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
 preset=gcc install=yes select=()
-usage() { sed -n 's/^# \{0,1\}//p' tests/run.sh | sed '1d;/^!/d'; }
+usage() { sed -n '2,/^set /s/^# \{0,1\}//p' tests/run.sh; }
 while (($#)); do
   case $1 in
     --compiler)
