@@ -26,6 +26,9 @@ FOR_ALL = {"version.hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
+# Whose headers a `<folder/...>` or `<name.h>` is, by the ConanCenter name; opt-in adapters may include their own library.
+OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash"}
+SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|signal|pthread|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
 UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))
 VAGUE = re.compile(r"util|helper|manager")
@@ -127,7 +130,7 @@ def rule_unfinished(root, files):
 
 def rule_dependencies(root, files):
     """The build and the Conan recipe name the same packages, and the recipe takes its version where the build does."""
-    conan_names = {"hwy": "highway", "boost": "boost", "xxhash": "xxhash"}
+    conan_names = {"hwy": "highway"}
     listed = re.search(r"set\(cairn_dependencies (.*)\)", (root / ".cmake/dependencies.cmake").read_text())[1]
     build = {entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed)} - {"threads"}
     build = {conan_names.get(name, name) for name in build}
@@ -135,6 +138,12 @@ def rule_dependencies(root, files):
     conan = set(re.findall(r'self\.requires\("([^/"]+)/', recipe))
     for name in sorted(build ^ conan):
         yield f"{name}: named by only one of .cmake/dependencies.cmake and conanfile.py"
+    for file in headers(files):
+        if file.startswith("include/cairn/adapters/"):
+            continue
+        for number, quote, name in includes_of(root, file):
+            if quote == "<" and not SYSTEM.match(name) and not name.startswith("cairn/") and OWNERS.get(name.split("/")[0]) not in conan:
+                yield f"{file}:{number}: {name} belongs to no package that conanfile.py requires"
     version_header = (root / "include/cairn/version.hpp").read_text()
     parts = [re.search(rf"#define CAIRN_VERSION_{part} (\d+)", version_header)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     pattern = re.search(r"re\.search\(r'(.+?)', header\)", recipe)
