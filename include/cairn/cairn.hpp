@@ -1,0 +1,8 @@
+// All of Cairn that has no dependencies of its own choosing.
+#pragma once
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/observers.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/version.hpp"

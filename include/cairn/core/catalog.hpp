@@ -1,0 +1,47 @@
+// What a stored checkpoint offers to a load: its leaves and facts, and a way to get a leaf's bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/structure.hpp"
+
+namespace cairn {
+
+/// A leaf of a checkpoint, whole, however it is cut into slices and spread over shards.
+struct stored_leaf {
+  std::string path;
+  dtype type{};
+  extents shape;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return element_count(shape) * size_of(type); }
+};
+
+/// The contents of one checkpoint, without its bytes.
+struct catalog {
+  std::string origin;               ///< what it was read from, for messages
+  std::vector<stored_leaf> leaves;  ///< sorted by path, no path twice
+  structure facts;
+  bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no facts
+  /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
+  /// cairn::error.
+  std::function<void(std::size_t index, std::span<std::byte> out)> fetch;
+
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  /// The index of the leaf at `path`, or npos. O(log n).
+  [[nodiscard]] std::size_t find(std::string_view path) const noexcept {
+    const auto at = std::lower_bound(leaves.begin(), leaves.end(), path,
+                                     [](const stored_leaf& l, std::string_view p) { return l.path < p; });
+    return at != leaves.end() && at->path == path ? static_cast<std::size_t>(at - leaves.begin()) : npos;
+  }
+};
+
+}  // namespace cairn

@@ -1,0 +1,53 @@
+// The one exception of the library: a code to branch on and a sentence for people.
+#pragma once
+
+#include <cerrno>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace cairn {
+
+/// Why an operation failed. Only `corrupt` and `io` make a restore fall back to an older checkpoint.
+enum class errc {
+  io,          ///< the operating system refused: disk full, read-only, no such device
+  corrupt,     ///< stored bytes are not what was written: truncated, flipped, malformed, hostile
+  mismatch,    ///< the state and the checkpoint disagree: keys, dtypes, shapes
+  not_found,   ///< there is no checkpoint at that place
+  busy,        ///< another process is saving to the same place
+  invalid,     ///< an argument or a state that cannot be saved: too deep, two leaves of one path
+  unsupported  ///< written by a newer format version
+};
+
+/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that
+/// disagree.
+class error : public std::runtime_error {
+ public:
+  error(errc code, const std::string& sentence) : std::runtime_error("cairn: " + sentence), code_(code) {}
+
+  [[nodiscard]] errc code() const noexcept { return code_; }
+
+ private:
+  errc code_;
+};
+
+/// Joins the parts of a sentence; an error path is no place to be fast.
+[[nodiscard]] inline std::string sentence(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const auto part : parts) text += part;
+  return text;
+}
+
+[[noreturn]] inline void fail(errc code, std::initializer_list<std::string_view> parts) {
+  throw error(code, sentence(parts));
+}
+
+/// Throws `errc::io` with the system's own words for `number` (an errno value), e.g. "cannot write x/y: No
+/// space left on device".
+[[noreturn]] inline void fail_io(std::string_view action, std::string_view file, int number = errno) {
+  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number)});
+}
+
+}  // namespace cairn

@@ -1,0 +1,58 @@
+// The leaf: one array of a state, as every stage behind `state/` sees it. Bytes and numbers only, no user
+// types.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cairn/core/dtype.hpp"
+
+namespace cairn {
+
+static_assert(std::endian::native == std::endian::little,
+              "cairn stores memory as it is: little-endian machines only");
+
+/// Elements per dimension, slowest first. A scalar has none.
+using extents = std::vector<std::uint64_t>;
+
+/// Number of elements: the product of all dimensions; 1 for a scalar.
+[[nodiscard]] inline std::uint64_t element_count(const extents& shape) noexcept {
+  std::uint64_t count = 1;
+  for (const auto n : shape) count *= n;
+  return count;
+}
+
+/// "[2, 3]", for messages.
+[[nodiscard]] inline std::string to_string(const extents& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+/// A view of elements in memory: `shape` elements of `type` at `memory`, row-major when `strides` is empty,
+/// else `strides[d]` bytes apart along dimension d.
+struct memory_view {
+  dtype type{};
+  extents shape;
+  std::byte* memory = nullptr;
+  std::vector<std::int64_t> strides;
+
+  [[nodiscard]] bool contiguous() const noexcept { return strides.empty(); }
+  [[nodiscard]] std::uint64_t count() const noexcept { return element_count(shape); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return count() * size_of(type); }
+};
+
+/// One array of a state under its path. Valid while the state it was taken from is alive and unchanged in
+/// shape.
+struct leaf : memory_view {
+  std::string path;
+  std::shared_ptr<const void>
+      owner;  ///< keeps `memory` alive where it is a copy made for this leaf; else null
+};
+
+}  // namespace cairn

@@ -1,0 +1,56 @@
+// What a checkpointer tells its observer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace cairn {
+
+/// One thing that happened. `kind` says which of the other members mean something.
+struct event {
+  enum class kind : std::uint8_t {
+    started,    ///< a save of `total` bytes begins
+    progress,   ///< `bytes` of `total` are written
+    published,  ///< the checkpoint is complete and durable: `bytes` in `seconds`
+    failed,     ///< a save came to nothing: `message`
+    restored,   ///< a state was loaded: `bytes` in `seconds`
+    fell_back,  ///< a checkpoint could not be restored and an older one is tried: `message`
+    pruned      ///< retention removed a checkpoint: `message` is the reason
+  };
+
+  kind what{};
+  std::string checkpoint{};  ///< its path or name
+  std::uint64_t step = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t total = 0;
+  double seconds = 0;
+  std::string message{};
+};
+
+/// Gets every event, in order, in the thread that saves; `progress` may come from other threads, one at a
+/// time. Must not call back into the checkpointer; what it throws is lost.
+using observer = std::function<void(const event&)>;
+
+[[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {
+  switch (what) {
+    case event::kind::started:
+      return "started";
+    case event::kind::progress:
+      return "progress";
+    case event::kind::published:
+      return "published";
+    case event::kind::failed:
+      return "failed";
+    case event::kind::restored:
+      return "restored";
+    case event::kind::fell_back:
+      return "fell back";
+    case event::kind::pruned:
+      return "pruned";
+  }
+  return "unknown";
+}
+
+}  // namespace cairn

@@ -1,0 +1,29 @@
+// The two plain policies: every so many steps, every so much time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "cairn/schedule/base.hpp"
+
+namespace cairn::policies {
+
+/// Saves at every multiple of `steps`, or at the first step behind one where the count jumps. 0: never.
+struct every_steps {
+  std::uint64_t steps;
+
+  [[nodiscard]] bool should_save(const moment& now) const noexcept {
+    return steps > 0 && now.step / steps > now.saved_step / steps;
+  }
+};
+
+/// Saves when `period` has passed since the last save, or since the run began.
+struct every {
+  std::chrono::duration<double> period;
+
+  [[nodiscard]] bool should_save(const moment& now) const noexcept {
+    return now.seconds - now.saved_seconds >= period.count() && now.step > now.saved_step;
+  }
+};
+
+}  // namespace cairn::policies

@@ -1,0 +1,38 @@
+// The customization point for types one does not own.
+#pragma once
+
+namespace cairn {
+
+/// Says how to save a `T` that Cairn cannot see through. Specialise it with one of these:
+///
+/// - `static tensor_view<E> view(T&)`, and where T can grow `static void resize(T&, const extents&)`: T is
+/// one array,
+///   read and written in place;
+/// - `template <class Field> static void fields(T& object, const Field& field)` that calls `field("name",
+/// member)` for
+///   every part;
+/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can
+/// save. `set`
+///   may throw; the state is then untouched.
+template <class T>
+struct adapter;
+
+namespace detail {
+
+template <class T>
+concept has_adapter = requires {
+  sizeof(adapter<T>);
+};
+
+template <class T>
+concept has_view_adapter = has_adapter<T> && requires(T& object) {
+  adapter<T>::view(object);
+};
+
+template <class T>
+concept has_copy_adapter = has_adapter<T> && requires(const T& object) {
+  adapter<T>::get(object);
+};
+
+}  // namespace detail
+}  // namespace cairn

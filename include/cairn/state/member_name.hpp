@@ -1,0 +1,81 @@
+// Member and type names, read from the compiler's own spelling of a function's signature.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace cairn::detail {
+
+/// A char of an identifier; bytes of UTF-8 count.
+constexpr bool is_identifier_char(char c) noexcept {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// The last identifier in `text`: of "... = ptr<T>{(&fake<S>.value.S::name)}]" it is "name".
+constexpr std::string_view last_identifier(std::string_view text) noexcept {
+  std::size_t end = text.size();
+  while (end > 0 && !is_identifier_char(text[end - 1])) --end;
+  std::size_t begin = end;
+  while (begin > 0 && is_identifier_char(text[begin - 1])) --begin;
+  return text.substr(begin, end - begin);
+}
+
+// `auto`, not std::string_view: g++ would add "std::string_view = ..." to the signature of a function that
+// returns it.
+template <auto Value>
+consteval auto signature_of_value() {
+  return __PRETTY_FUNCTION__;
+}
+
+template <class T>
+consteval auto signature_of_type() {
+  return __PRETTY_FUNCTION__;
+}
+
+/// A copy of a name that alone goes into the program, without the long signature around it.
+template <std::size_t Size>
+struct short_name {
+  std::array<char, Size> chars{};
+
+  constexpr explicit short_name(std::string_view from) noexcept {
+    for (std::size_t i = 0; i < Size; ++i) chars[i] = from[i];
+  }
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return {chars.data(), Size}; }
+};
+
+template <auto Member>
+consteval std::string_view listed_name_view() {
+  auto name = last_identifier(signature_of_value<Member>());
+  if (name.size() > 1 && name.back() == '_') name.remove_suffix(1);
+  return name;
+}
+
+template <auto Member>
+inline constexpr short_name<listed_name_view<Member>().size()> stored_listed_name{listed_name_view<Member>()};
+
+/// "hits" for &counter::hits_.
+template <auto Member>
+constexpr std::string_view listed_name() noexcept {
+  return stored_listed_name<Member>.view();
+}
+
+template <class T>
+consteval std::string_view type_name_view() {
+  // g++: "... [with T = nn::dense]", clang: "... [T = nn::dense]"
+  std::string_view text = signature_of_type<T>();
+  text.remove_prefix(text.find("T = ") + 4);
+  return text.substr(0, text.rfind(']'));
+}
+
+template <class T>
+inline constexpr short_name<type_name_view<T>().size()> stored_type_name{type_name_view<T>()};
+
+/// "nn::dense": the name that a checkpoint uses for the type behind a polymorphic pointer.
+template <class T>
+constexpr std::string_view type_name() noexcept {
+  return stored_type_name<T>.view();
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,32 @@
+// A view of a strided array: our own tensor type, and what Cairn takes any other tensor for.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/leaf.hpp"
+
+namespace cairn {
+
+/// `shape` elements at `data`; element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements behind
+/// `data`. Row-major and packed when `strides` is empty. Saved by gathering, loaded in place by scattering.
+template <class T>
+struct tensor_view {
+  using value_type = T;
+
+  tensor_view() = default;
+  tensor_view(T* memory, extents dimensions, std::vector<std::int64_t> steps = {})
+      : data_(memory), shape_(std::move(dimensions)), strides_(std::move(steps)) {}
+
+  [[nodiscard]] T* data() const noexcept { return data_; }
+  [[nodiscard]] const extents& shape() const noexcept { return shape_; }
+  [[nodiscard]] const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
+
+ private:
+  T* data_ = nullptr;
+  extents shape_;
+  std::vector<std::int64_t> strides_;
+};
+
+}  // namespace cairn

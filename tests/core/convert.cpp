@@ -1,0 +1,100 @@
+#include "cairn/core/convert.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+template <class From, class To>
+std::pair<bool, std::vector<To>> converted(cairn::dtype from, const std::vector<From>& values,
+                                           cairn::dtype to) {
+  std::vector<To> result(values.size());
+  const bool fits =
+      cairn::convert(from, std::as_bytes(std::span(values)), to, std::as_writable_bytes(std::span(result)));
+  return {fits, result};
+}
+
+}  // namespace
+
+using cairn::dtype;
+
+TEST_CASE("widening keeps every value: there and back is the identity") {
+  for (std::size_t f = 0; f < cairn::dtype_count; ++f) {
+    for (std::size_t t = 0; t < cairn::dtype_count; ++t) {
+      const auto from = static_cast<dtype>(f);
+      const auto to = static_cast<dtype>(t);
+      if (!cairn::is_widening(from, to) || cairn::size_of(from) > 2 || from == dtype::boolean) continue;
+      const unsigned count = cairn::size_of(from) == 1 ? 256 : 65536;
+      std::vector<std::byte> in(count * cairn::size_of(from));
+      for (unsigned i = 0; i < count; ++i)
+        std::memcpy(in.data() + i * cairn::size_of(from), &i, cairn::size_of(from));
+      std::vector<std::byte> wide(count * cairn::size_of(to));
+      std::vector<std::byte> back(in.size());
+      INFO(cairn::name(from) << " -> " << cairn::name(to));
+      REQUIRE(cairn::convert(from, in, to, wide));
+      if (is_floating(to) && !is_floating(from)) {
+        for (unsigned i = 0; i < count && to == dtype::f64; ++i) {
+          double value = 0;
+          std::memcpy(&value, wide.data() + 8 * i, 8);
+          REQUIRE(value == (is_signed_integer(from)
+                                ? (count == 256 ? static_cast<std::int8_t>(i) : static_cast<std::int16_t>(i))
+                                : static_cast<double>(i)));
+        }
+        continue;  // no way back from floating to integer
+      }
+      REQUIRE(cairn::convert(to, wide, from, back));
+      unsigned different = 0;
+      for (unsigned i = 0; i < count; ++i) {
+        const auto* a = in.data() + i * cairn::size_of(from);
+        const auto* b = back.data() + i * cairn::size_of(from);
+        bool nan = false;
+        cairn::detail::with_storage(from, [&]<class Stored>(Stored stored) {
+          std::memcpy(&stored, a, sizeof stored);
+          if constexpr (!std::is_arithmetic_v<Stored>) nan = std::isnan(static_cast<float>(stored));
+        });
+        different += !nan && std::memcmp(a, b, cairn::size_of(from)) != 0;
+      }
+      CHECK(different == 0);
+    }
+  }
+}
+
+TEST_CASE("what widens and what does not") {
+  CHECK(cairn::is_widening(dtype::f16, dtype::f32));
+  CHECK(cairn::is_widening(dtype::bf16, dtype::f32));
+  CHECK(cairn::is_widening(dtype::i32, dtype::f64));
+  CHECK(cairn::is_widening(dtype::u8, dtype::i16));
+  CHECK(cairn::is_widening(dtype::boolean, dtype::i32));
+  CHECK(cairn::is_widening(dtype::f8_e4m3, dtype::bf16));
+  CHECK_FALSE(cairn::is_widening(dtype::f32, dtype::f16));
+  CHECK_FALSE(cairn::is_widening(dtype::f16, dtype::bf16));
+  CHECK_FALSE(cairn::is_widening(dtype::bf16, dtype::f16));
+  CHECK_FALSE(cairn::is_widening(dtype::f8_e4m3, dtype::f8_e5m2));
+  CHECK_FALSE(cairn::is_widening(dtype::i64, dtype::f64));
+  CHECK_FALSE(cairn::is_widening(dtype::i8, dtype::u64));
+  CHECK_FALSE(cairn::is_widening(dtype::u64, dtype::i64));
+  CHECK_FALSE(cairn::is_widening(dtype::f32, dtype::i64));
+  CHECK_FALSE(cairn::is_widening(dtype::u8, dtype::boolean));
+  CHECK(cairn::is_convertible(dtype::f64, dtype::f16, cairn::conversion::any));
+  CHECK_FALSE(cairn::is_convertible(dtype::f32, dtype::i32, cairn::conversion::any));
+  CHECK_FALSE(cairn::is_convertible(dtype::f16, dtype::f32, cairn::conversion::none));
+}
+
+TEST_CASE("narrowing rounds once, even through two roundings") {
+  // 1 + 2^-11 + 2^-30 lies above the tie between two halves; rounded to float first it would lie on it.
+  const double above_tie = 1.0 + 0x1p-11 + 0x1p-40;
+  const auto [fits, result] =
+      converted<double, std::uint16_t>(dtype::f64, {above_tie, 1.0 + 0x1p-11}, dtype::f16);
+  CHECK(fits);
+  CHECK(result == std::vector<std::uint16_t>{0x3c01, 0x3c00});
+}
+
+TEST_CASE("integers that do not fit are told of") {
+  CHECK(converted<std::int64_t, std::int8_t>(dtype::i64, {-128, 127}, dtype::i8).first);
+  CHECK_FALSE(converted<std::int64_t, std::int8_t>(dtype::i64, {128}, dtype::i8).first);
+  CHECK_FALSE(converted<std::int64_t, std::uint64_t>(dtype::i64, {-1}, dtype::u64).first);
+  CHECK_FALSE(converted<std::uint64_t, std::int64_t>(dtype::u64, {~0ULL}, dtype::i64).first);
+  CHECK(converted<std::int32_t, double>(dtype::i32, {-7}, dtype::f64).second == std::vector<double>{-7.0});
+}

@@ -1,0 +1,81 @@
+// A description kept in memory as a checkpoint would keep it: what the tests of state/ load from.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/strided.hpp"
+#include "cairn/state/describe.hpp"
+#include "cairn/state/match.hpp"
+
+namespace tests {
+
+struct kept {
+  cairn::catalog contents;
+  std::map<std::string, std::vector<std::byte>> bytes;
+
+  explicit kept(const cairn::description& what) {
+    contents.origin = "kept";
+    contents.has_structure = true;
+    contents.facts = what.facts;
+    for (const auto& leaf : what.leaves) {
+      contents.leaves.push_back({leaf.path, leaf.type, leaf.shape});
+      auto& copy = bytes[leaf.path];
+      copy.resize(leaf.bytes());
+      cairn::gather(leaf, 0, copy);
+    }
+    sort();
+    contents.fetch = [this](std::size_t index, std::span<std::byte> out) {
+      const auto& from = bytes.at(contents.leaves[index].path);
+      if (!out.empty()) std::memcpy(out.data(), from.data(), out.size());
+    };
+  }
+  kept(const kept&) = delete;
+  kept& operator=(const kept&) = delete;
+
+  void sort() {
+    std::sort(contents.leaves.begin(), contents.leaves.end(),
+              [](auto& a, auto& b) { return a.path < b.path; });
+  }
+
+  template <class State>
+  cairn::match_report load(State& state, const cairn::match_options& options = {},
+                           cairn::rank_info here = {}) const {
+    cairn::loading<State> load(state, contents, options, here);
+    load.apply();
+    for (const auto& each : load.growths()) each.resize(each.container, each.size);
+    for (const auto& each : load.targets()) cairn::detail::fetch_leaf(contents, each.index, each.destination);
+    return load.report();
+  }
+
+  /// Paths of all leaves, sorted, joined by spaces.
+  [[nodiscard]] std::string paths() const {
+    std::string all;
+    for (const auto& leaf : contents.leaves) all += (all.empty() ? "" : " ") + leaf.path;
+    return all;
+  }
+
+  friend bool operator==(const kept& a, const kept& b) {
+    return a.bytes == b.bytes && a.contents.facts == b.contents.facts;
+  }
+};
+
+/// Keeps `state`, loads it into `fresh`, and tells whether `fresh` now describes itself as `state` does.
+template <class State>
+bool comes_back(const State& state, State& fresh) {
+  const kept original(cairn::describe(state));
+  original.load(fresh);
+  return kept(cairn::describe(fresh)) == original;
+}
+
+template <class State>
+bool comes_back(const State& state) {
+  State fresh{};
+  return comes_back(state, fresh);
+}
+
+}  // namespace tests
