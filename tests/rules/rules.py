@@ -119,6 +119,14 @@ def rule_mirror(root, files):
             yield f"{mirror}: includes {first} first, not {name}"
 
 
+def rule_catch(root, files):
+    for file in files:
+        if file.startswith("tests/") and file.endswith("pp") and file != "tests/catch.hpp":
+            for number, _, name in includes_of(root, file):
+                if name.startswith("catch2/"):
+                    yield f'{file}:{number}: include "catch.hpp", which works with both generations of Catch2'
+
+
 def rule_unfinished(root, files):
     for file in files:
         if not re.search(r"\.(hpp|cpp|sh|py|md|cmake|txt|json)$", file):
