@@ -1,0 +1,66 @@
+// XXH3-64 checksums and their text form of 16 lower-case hexadecimal digits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+// The checksum of cold memory is bound by its latency: a longer look-ahead than xxHash's own is worth a
+// fifth.
+#ifndef XXH_PREFETCH_DIST
+#define XXH_PREFETCH_DIST 2048
+#endif
+#ifndef XXH_INLINE_ALL
+#define XXH_INLINE_ALL
+#endif
+#include <xxhash.h>
+
+namespace cairn {
+
+inline constexpr std::size_t checksum_digits = 16;
+
+/// XXH3-64, seed 0, of the bytes.
+[[nodiscard]] inline std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+/// The same checksum of bytes that come in several parts.
+class running_checksum {
+ public:
+  running_checksum() noexcept { XXH3_64bits_reset(&state_); }
+  void add(std::span<const std::byte> bytes) noexcept {
+    XXH3_64bits_update(&state_, bytes.data(), bytes.size());
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return XXH3_64bits_digest(&state_); }
+
+ private:
+  XXH3_state_t state_;
+};
+
+/// Appends the 16 digits, the most significant first.
+inline void append_hex(std::string& text, std::uint64_t value) {
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15U];
+}
+
+[[nodiscard]] inline std::string to_hex(std::uint64_t value) {
+  std::string text;
+  append_hex(text, value);
+  return text;
+}
+
+/// The value of exactly 16 lower-case digits.
+[[nodiscard]] inline std::optional<std::uint64_t> parse_hex(std::string_view text) noexcept {
+  if (text.size() != checksum_digits) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return std::nullopt;
+    value = value << 4U | static_cast<std::uint64_t>(digit);
+  }
+  return value;
+}
+
+}  // namespace cairn

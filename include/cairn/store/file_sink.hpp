@@ -1,0 +1,85 @@
+// A file being written: through the page cache, or around it with direct I/O where it has to be durable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "cairn/store/base.hpp"
+#include "cairn/store/posix.hpp"
+
+namespace cairn::stores {
+
+/// How the bytes of a new file reach the disk.
+enum class file_mode {
+  cached,  ///< page cache; the system writes them back some time later
+  synced,  ///< page cache, and on the disk when `finish` returns
+  direct   ///< past the page cache, and on the disk when `finish` returns; `synced` where the file system
+           ///< cannot
+};
+
+/// A new file in an open directory.
+class file_sink final : public sink {
+ public:
+  static constexpr std::size_t page = 4096;
+
+  /// `where` is the file's path for messages. Reserves the space, so that a full disk shows at once and
+  /// parallel writes do not wait for each other to extend the file.
+  file_sink(int directory, const std::string& file, std::string where, std::uint64_t bytes, file_mode mode)
+      : where_(std::move(where)), bytes_(bytes), mode_(mode) {
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL;
+    if (mode_ == file_mode::direct) file_ = posix::open_at(directory, file, flags | O_DIRECT);
+    if (!file_ && mode_ == file_mode::direct && errno == EINVAL) {
+      ::unlinkat(directory, file.c_str(), 0);  // some file systems create it before they refuse O_DIRECT
+      mode_ = file_mode::synced;
+    }
+    if (!file_ && mode_ != file_mode::direct) file_ = posix::open_at(directory, file, flags);
+    if (!file_) fail_io("create", where_);
+    if (mode_ == file_mode::cached || bytes == 0) return;
+    const auto reserve = [&] { return ::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)); };
+    if (posix::retried(reserve) != 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+      fail_io("reserve space for", where_);
+  }
+
+  void write(std::uint64_t offset, std::span<const part> parts) override {
+    if (mode_ != file_mode::direct) return posix::write_all(file_.get(), parts, offset, where_);
+    for (const auto& bytes : parts) {
+      write_direct(bytes, offset);
+      offset += bytes.size();
+    }
+  }
+
+  [[nodiscard]] std::size_t alignment() const noexcept override {
+    return mode_ == file_mode::direct ? page : 1;
+  }
+  [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
+
+  /// Gives the file its exact size and, unless `cached`, waits for the disk. Nothing is written afterwards.
+  void finish() {
+    if (mode_ == file_mode::direct && ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
+      fail_io("write", where_);
+    if (mode_ != file_mode::cached) posix::sync(file_.get(), where_);
+  }
+
+ private:
+  void write_direct(part bytes, std::uint64_t offset) {
+    if (offset % page != 0 || reinterpret_cast<std::uintptr_t>(bytes.data()) % page != 0)
+      fail(errc::invalid, {"a direct write to ", where_, " is not aligned to 4096 bytes"});
+    const std::size_t whole = bytes.size() / page * page;
+    posix::write_all(file_.get(), bytes.first(whole), offset, where_);
+    if (whole == bytes.size()) return;
+    alignas(page) std::byte tail[page] = {};  // the file's last page: padded here, cut off by finish
+    std::memcpy(tail, bytes.data() + whole, bytes.size() - whole);
+    posix::write_all(file_.get(), tail, offset + whole, where_);
+  }
+
+  posix::descriptor file_;
+  std::string where_;
+  std::uint64_t bytes_;
+  file_mode mode_;
+};
+
+}  // namespace cairn::stores

@@ -1,0 +1,159 @@
+// The system calls of the directory store, with their errors turned into cairn::error.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "cairn/core/error.hpp"
+
+namespace cairn::posix {
+
+/// Owns an open file.
+class descriptor {
+ public:
+  descriptor() = default;
+  explicit descriptor(int number) noexcept : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  [[nodiscard]] int get() const noexcept { return number_; }
+  explicit operator bool() const noexcept { return number_ >= 0; }
+  void release() noexcept { number_ = -1; }
+
+ private:
+  int number_ = -1;
+};
+
+/// Repeats a call that a signal interrupted.
+template <class Call>
+[[nodiscard]] auto retried(const Call& call) {
+  decltype(call()) result;
+  do result = call();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+[[nodiscard]] inline descriptor open_at(int directory, const std::string& name, int flags,
+                                        mode_t mode = 0666) {
+  return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode); }));
+}
+
+/// Names in an open directory but "." and "..", in no order.
+[[nodiscard]] inline std::vector<std::string> entries(int directory, std::string_view where) {
+  auto again = open_at(directory, ".", O_RDONLY | O_DIRECTORY);
+  DIR* stream = again ? ::fdopendir(again.get()) : nullptr;
+  if (stream == nullptr) fail_io("list", where);
+  again.release();  // closedir closes it
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  const int failure = errno;
+  ::closedir(stream);
+  if (failure != 0) fail_io("list", where, failure);
+  return names;
+}
+
+/// mkdir -p.
+inline void make_directories(const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
+      const int failure = errno;
+      struct stat about {};  // a read-only parent answers EROFS even where the directory is there already
+      if (::stat(part.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
+        fail_io("create the directory", part, failure);
+    }
+    if (end == path.npos) return;
+  }
+}
+
+/// Writes all of `bytes` at `offset`, however many calls it takes.
+inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset,
+                      std::string_view where) {
+  while (!bytes.empty()) {
+    const auto done =
+        retried([&] { return ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (done < 0) fail_io("write", where);
+    if (done == 0) fail_io("write", where, ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+    offset += static_cast<std::uint64_t>(done);
+  }
+}
+
+/// Writes all parts, one behind the other, from `offset` on.
+inline void write_all(int file, std::span<const std::span<const std::byte>> parts, std::uint64_t offset,
+                      std::string_view where) {
+  constexpr std::size_t most = 1024;  // IOV_MAX on Linux
+  std::vector<iovec> vectors;
+  while (!parts.empty()) {
+    vectors.clear();
+    for (const auto& part : parts.first(std::min(parts.size(), most)))
+      vectors.push_back({const_cast<std::byte*>(part.data()), part.size()});
+    parts = parts.subspan(vectors.size());
+    std::size_t first = 0;
+    while (true) {
+      while (first < vectors.size() && vectors[first].iov_len == 0) ++first;
+      if (first == vectors.size()) break;
+      auto done = retried([&] {
+        return ::pwritev(file, &vectors[first], static_cast<int>(vectors.size() - first),
+                         static_cast<off_t>(offset));
+      });
+      if (done < 0) fail_io("write", where);
+      if (done == 0) fail_io("write", where, ENOSPC);
+      offset += static_cast<std::uint64_t>(done);
+      for (auto left = static_cast<std::size_t>(done); left > 0;) {
+        const std::size_t taken = std::min(left, vectors[first].iov_len);
+        vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + taken;
+        vectors[first].iov_len -= taken;
+        left -= taken;
+        if (vectors[first].iov_len == 0) ++first;
+      }
+    }
+  }
+}
+
+inline void sync(int file, std::string_view where) {
+  if (retried([&] { return ::fsync(file); }) != 0) fail_io("flush", where);
+}
+
+/// Takes the file's lock for this process without waiting; false when another one has it.
+[[nodiscard]] inline bool try_lock(int file, std::string_view where) {
+  if (retried([&] { return ::flock(file, LOCK_EX | LOCK_NB); }) == 0) return true;
+  if (errno != EWOULDBLOCK) fail_io("lock", where);
+  return false;
+}
+
+/// Whether `name` in `directory` is the very file that is open as `file`.
+[[nodiscard]] inline bool is_same(int directory, const std::string& name, int file) {
+  struct stat by_name {
+  }, open{};
+  return ::fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ::fstat(file, &open) == 0 && by_name.st_dev == open.st_dev && by_name.st_ino == open.st_ino;
+}
+
+}  // namespace cairn::posix

@@ -1,0 +1,236 @@
+// Leaves in, one committed checkpoint out: lays out the shards, hashes and writes them block by block on a
+// few threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/parallel.hpp"
+#include "cairn/core/strided.hpp"
+#include "cairn/core/structure.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/checksum.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/piece.hpp"
+#include "cairn/store/shard.hpp"
+
+namespace cairn {
+
+/// What a checkpoint is to contain.
+struct checkpoint_spec {
+  std::span<const leaf> leaves;
+  division shards;               ///< pieces per shard; empty: every leaf whole, in one shard
+  std::vector<structure> facts;  ///< per shard, united on reading; shards beyond its end have none
+  std::uint64_t step = 0;
+  std::map<std::string, double> metrics;
+  unsigned threads = 0;                                             ///< 0: the store's choice
+  std::function<void(std::uint64_t, std::uint64_t)> on_progress{};  ///< (bytes done, of all); from any thread
+};
+
+namespace detail {
+
+/// Memory for one chunk, aligned for direct I/O and made on first use. Pages that are not used are not there.
+class bounce_buffer {
+ public:
+  [[nodiscard]] std::span<std::byte> first(std::size_t bytes) {
+    if (bytes > bytes_) {
+      memory_.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
+      bytes_ = bytes;
+    }
+    return {memory_.get(), bytes};
+  }
+
+ private:
+  static constexpr std::align_val_t alignment{4096};
+  struct free_aligned {
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, alignment); }
+  };
+  std::unique_ptr<std::byte, free_aligned> memory_;
+  std::size_t bytes_ = 0;
+};
+
+/// The bytes of a shard's data section, wherever in the state's memory they are.
+class shard_bytes {
+ public:
+  shard_bytes(std::span<const leaf> leaves, const shard_layout& layout) : leaves_(leaves), layout_(layout) {}
+
+  /// Calls `use(leaf, first byte of the leaf, bytes, offset from begin)` for what lies in [begin, end), in
+  /// order.
+  template <class Use>
+  void for_each(std::uint64_t begin, std::uint64_t end, const Use& use) const {
+    const auto& tensors = layout_.header.tensors;
+    auto at =
+        std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+    for (; at != tensors.end() && at->begin < end; ++at) {
+      const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
+      if (from == to) continue;
+      const auto& p = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())];
+      const leaf& source = leaves_[p.leaf];
+      use(source, p.first * size_of(source.type) + (from - at->begin), to - from, from - begin);
+    }
+  }
+
+  /// Copies the bytes [begin, begin + out.size()).
+  void copy(std::uint64_t begin, std::span<std::byte> out) const {
+    for_each(begin, begin + out.size(),
+             [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
+               gather(source, first_byte / size_of(source.type), out.subspan(at, bytes));
+             });
+  }
+
+  /// Appends the parts that make up [begin, end); what is strided in memory is gathered into `bounce`.
+  void parts(std::uint64_t begin, std::uint64_t end, bounce_buffer& bounce,
+             std::vector<stores::part>& out) const {
+    for_each(begin, end,
+             [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
+               if (source.contiguous()) return out.emplace_back(source.memory + first_byte, bytes), void();
+               const auto packed = bounce.first(end - begin).subspan(at, bytes);
+               gather(source, first_byte / size_of(source.type), packed);
+               out.emplace_back(packed);
+             });
+  }
+
+ private:
+  std::span<const leaf> leaves_;
+  const shard_layout& layout_;
+};
+
+/// A shard on its way into a sink.
+struct shard_in_flight {
+  shard_layout layout;
+  std::vector<std::uint64_t> blocks;  // checksums
+  stores::sink* out = nullptr;
+  std::size_t first_chunk = 0;  // among the chunks of all shards
+
+  [[nodiscard]] std::uint64_t bytes() const { return layout.header_text.size() + layout.header.data_bytes; }
+};
+
+/// What a thread works on at a time: few enough bytes to stay in its cache, enough to make a device call
+/// worth while.
+inline constexpr std::uint64_t cached_chunk = block_bytes, direct_chunk = 2 * block_bytes;
+
+struct write_scratch {
+  bounce_buffer bounce;
+  std::vector<stores::part> parts;
+};
+
+/// Writes the data bytes [begin, end) of a shard, in whole blocks, and notes their checksums.
+inline void write_chunk(std::span<const leaf> leaves, shard_in_flight& shard, std::uint64_t begin,
+                        std::uint64_t end, write_scratch& scratch) {
+  const shard_bytes data(leaves, shard.layout);
+  const std::uint64_t offset = shard.layout.header_text.size() + begin;
+  const auto own = shard.out->memory(offset, end - begin);
+  if (own.empty() && shard.out->alignment() == 1) {
+    for (; begin < end; begin += block_bytes) {
+      const auto block_end = std::min(end, begin + block_bytes);
+      scratch.parts.clear();
+      data.parts(begin, block_end, scratch.bounce, scratch.parts);
+      running_checksum sum;
+      for (const auto& part : scratch.parts) sum.add(part);
+      shard.blocks[begin / block_bytes] = sum.value();
+      shard.out->write(shard.layout.header_text.size() + begin, scratch.parts);
+    }
+    return;
+  }
+  const auto whole = own.empty() ? scratch.bounce.first(end - begin) : own;
+  for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
+    const auto block = whole.subspan(at, std::min<std::uint64_t>(block_bytes, whole.size() - at));
+    data.copy(begin + at, block);
+    shard.blocks[(begin + at) / block_bytes] = checksum(block);
+  }
+  if (own.empty()) {
+    const stores::part all[] = {whole};
+    shard.out->write(offset, all);
+  }
+}
+
+/// Writes `text` at the beginning of a file.
+inline void write_text(stores::sink& out, std::string_view text) {
+  bounce_buffer aligned;
+  const auto bytes = aligned.first(text.size());
+  std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), bytes.data());
+  const stores::part all[] = {bytes};
+  out.write(0, all);
+}
+
+}  // namespace detail
+
+/// Writes and commits the checkpoint `name`, in place of an older one of that name; returns the bytes of its
+/// files. Memory beyond the state: a few MiB per thread. Errors: what the store throws, and errc::invalid for
+/// two leaves of one path, a path that is not UTF-8, pieces that are not part of their leaf. Nothing is left
+/// behind by a failure.
+inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
+  // 1. Lay out the shards: the size of every file is known before the first byte is written.
+  const division whole = spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{};
+  const auto& pieces = spec.shards.empty() ? whole : spec.shards;
+  std::vector<detail::shard_in_flight> shards(pieces.size());
+  checkpoint_index index{spec.step, spec.metrics, 0, {}, {}};
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const auto facts = i < spec.facts.size() ? spec.facts[i] : structure{};
+    shards[i].layout = lay_out_shard(spec.leaves, pieces[i], facts, spec.step);
+    const auto& header = shards[i].layout.header;
+    index.total_size += header.data_bytes;
+    for (const auto& tensor : header.tensors)
+      if (!index.weight_map.emplace(tensor.key, shard_file(i, shards.size())).second)
+        fail(errc::invalid, {"two leaves have the path \"", tensor.key, "\""});
+  }
+
+  // 2. Hash and write the data, chunk by chunk.
+  const auto transaction = store.begin(name);
+  std::size_t chunks = 0;
+  unsigned writers = 1;
+  std::uint64_t chunk_bytes = detail::cached_chunk;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    auto& shard = shards[i];
+    shard.out = &transaction->create(shard_file(i, shards.size()), shard.bytes());
+    shard.blocks.resize(block_count(shard.layout.header.data_bytes));
+    writers = std::max(writers, shard.out->writers() != 0 ? shard.out->writers() : default_threads());
+    if (shard.out->alignment() > 1) chunk_bytes = detail::direct_chunk;
+  }
+  for (auto& shard : shards) {
+    shard.first_chunk = chunks;
+    chunks += (shard.layout.header.data_bytes + chunk_bytes - 1) / chunk_bytes;
+  }
+  if (spec.threads != 0) writers = spec.threads;
+  std::vector<detail::write_scratch> scratch(writers);
+  std::atomic<std::uint64_t> done{0};
+  parallel_for(chunks, writers, [&](std::size_t chunk, unsigned worker) {
+    auto& shard = *(std::upper_bound(shards.begin(), shards.end(), chunk,
+                                     [](std::size_t c, const auto& s) { return c < s.first_chunk; }) -
+                    1);
+    const std::uint64_t begin = (chunk - shard.first_chunk) * chunk_bytes;
+    const std::uint64_t end = std::min(begin + chunk_bytes, shard.layout.header.data_bytes);
+    detail::write_chunk(spec.leaves, shard, begin, end, scratch[worker]);
+    const auto so_far = done += end - begin;
+    if (spec.on_progress) spec.on_progress(so_far, index.total_size);
+  });
+
+  // 3. The headers, which hold the checksums; then the index, which vouches for the headers; then publish.
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    auto& [layout, blocks, out, first] = shards[i];
+    set_block_checksums(layout, blocks);
+    detail::write_text(*out, layout.header_text);
+    const auto header = std::as_bytes(std::span(layout.header_text.data(), layout.header_text.size()));
+    index.shards.push_back({shard_file(i, shards.size()), shards[i].bytes(), checksum(header)});
+    bytes += shards[i].bytes();
+  }
+  const auto text = write_index(index);
+  detail::write_text(transaction->create(index_file, text.size()), text);
+  transaction->commit();
+  return bytes + text.size();
+}
+
+}  // namespace cairn
