@@ -1,0 +1,114 @@
+// Trains LeNet-5 on handwritten digits, and survives being killed at any moment.
+#include <cairn/adapters/eigen.hpp>
+#include <cairn/cairn.hpp>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "drawn.hpp"
+#include "idx.hpp"
+#include "options.hpp"
+#include "trainer.hpp"
+
+namespace lenet {
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
+  if (chosen.checkpoint.empty()) return nullptr;
+  cairn::checkpointer_options how{.keep_last = chosen.keep,
+                                  .when = cairn::policies::every_steps{chosen.every}};
+  if (isatty(STDERR_FILENO)) how.on_event = cairn::observers::progress_line{};
+  return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
+}
+
+template <class Optimizer>
+void train(const options& chosen, const digits& data) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto images = data.train.size();
+  const auto batch_size = std::min<std::size_t>(chosen.batch, images);
+  const std::uint64_t last_step = chosen.epochs * ((images + batch_size - 1) / batch_size);
+
+  auto state = start<Optimizer>(chosen.seed, images);
+  auto checkpoints = make_checkpointer(chosen);
+  if (checkpoints) {
+    if (const auto found = checkpoints->restore(state)) {
+      std::cout << "resumed from step " << state.step << " (" << found->path << ")\n";
+    }
+  }
+  if (state.cursor.order.size() != images) {
+    throw std::runtime_error("this run began with " + std::to_string(state.cursor.order.size()) +
+                             " training images, now there are " + std::to_string(images));
+  }
+
+  std::uint64_t saves = 0;
+  double stalled = 0;
+  while (state.step < last_step) {
+    const auto [loss, epoch_ends] = train_one_step(state, data.train, batch_size);
+    if (state.step == chosen.kill_at) std::raise(SIGKILL);
+    if (checkpoints) {
+      const auto before = std::chrono::steady_clock::now();
+      if (checkpoints->step(state, {.step = state.step, .loss = loss}).saved) {
+        stalled += seconds_since(before);
+        ++saves;
+      }
+    }
+    if (chosen.print != 0 && state.step % chosen.print == 0) {
+      std::cout << "step " << state.step << " of " << last_step << "  loss " << loss << '\n';
+    }
+    if (epoch_ends) {
+      const auto mean = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(images); };
+      std::cout << "epoch " << state.cursor.epoch << "  loss " << mean(state.score.loss) << "  accuracy "
+                << mean(state.score.correct) << ", on the test images " << accuracy(state.model, data.test)
+                << '\n';
+    }
+  }
+  if (checkpoints) checkpoints->wait();
+
+  std::cout << "trained to step " << state.step << " in " << seconds_since(began) << " s";
+  if (saves > 0)
+    std::cout << "; " << saves << " checkpoints, " << 1e3 * stalled / static_cast<double>(saves)
+              << " ms each";
+  std::cout << "\nstate " << fingerprint::of(state) << '\n';
+}
+
+void run(const options& chosen) {
+  const auto limit = chosen.limit == 0 ? std::numeric_limits<std::size_t>::max() : chosen.limit;
+  const auto data = chosen.data.empty() ? draw_digits(limit) : read_digits(chosen.data, limit);
+  std::cout << "LeNet-5 on " << data.train.size() << (chosen.data.empty() ? " drawn" : "") << " digits, "
+            << chosen.optimizer << ", batches of " << chosen.batch << '\n';
+  if (chosen.optimizer == "adam") {
+    train<adam<network>>(chosen, data);
+  } else {
+    train<sgd<network>>(chosen, data);
+  }
+}
+
+}  // namespace lenet
+
+int main(int argc, char** argv) {
+  std::cout << std::fixed << std::setprecision(4) << std::unitbuf;  // a killed run has printed what it did
+  // Products are summed block by block: blocks of one size on every machine, hence sums in one order.
+  Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 2 << 20);
+  try {
+    lenet::run(lenet::parse_options(argc, argv));
+  } catch (const std::exception& fault) {
+    std::cerr << "lenet: " << fault.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Kills the LeNet-5 trainer, starts it again and compares bits; hands it broken files. Usage: test.sh <program or build folder>
+set -euo pipefail
+
+lenet=$(find "$(realpath "$1")" -name lenet -type f -perm -u+x | head -n 1)
+[[ -n $lenet ]] || { echo "there is no program 'lenet' at $1"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+die() { echo "FAILED: $*"; [[ -f log ]] && tail -n 5 log; exit 1; }
+state_of() { sed -n 's/^state //p' "$1"; }
+
+for optimizer in sgd adam; do
+  tiny=(--optimizer "$optimizer" --limit 320 --batch 16 --epochs 2)  # 40 steps
+  "$lenet" "${tiny[@]}" > undisturbed
+  expected=$(state_of undisturbed)
+  [[ $expected =~ ^[0-9a-f]{16}$ ]] || die "no fingerprint"
+
+  kept=("${tiny[@]}" --checkpoint "runs/$optimizer" --every 3 --keep 2)
+  for at in 2 11 29; do  # before the first checkpoint, within epoch 1, within epoch 2
+    status=0
+    { "$lenet" "${kept[@]}" --kill-at "$at" > log 2>&1 || status=$?; } 2> /dev/null
+    ((status == 137)) || die "$optimizer: killed at $at, but the exit status is $status"
+  done
+  rm -f "$(find "runs/$optimizer" -name '*.safetensors' | sort | tail -n 1)"  # the newest is lost: the one before it serves
+  "$lenet" "${kept[@]}" > log 2>&1 || die "$optimizer: cannot resume"
+  grep -q '^resumed from step 24 ' log || die "$optimizer: should have resumed from step 24"
+  [[ $(state_of log) == "$expected" ]] || die "$optimizer: not bit-identical after three kills"
+  "$lenet" "${kept[@]}" --epochs 3 > log 2>&1 || die "$optimizer: cannot go on with a finished run"
+  grep -q '^resumed from step ' log || die "$optimizer: the finished run began anew"
+  "$lenet" "${tiny[@]}" --seed 2 | grep -q "^state $expected" && die "$optimizer: another seed gives the same state"
+  echo "$optimizer: killed three times, lost a checkpoint, bit-identical: $expected"
+done
+
+status=0
+"$lenet" --checkpoint runs/adam --limit 320 --batch 16 > log 2>&1 || status=$?
+((status == 1)) || die "a checkpoint of Adam was loaded into SGD"
+
+# idx files, plain and gzipped, sound and broken.
+number() { printf "\\x$(printf %02x $(($1 >> 24 & 255)))\\x$(printf %02x $(($1 >> 16 & 255)))\\x$(printf %02x $(($1 >> 8 & 255)))\\x$(printf %02x $(($1 & 255)))"; }
+images() { number 0x803; number "$1"; number 28; number 28; head -c $(($2 * 784)) /dev/zero; }
+labels() { number 0x801; number "$1"; head -c "$2" /dev/zero; }
+make_idx() {
+  rm -rf idx && mkdir idx
+  for set in train t10k; do
+    images 5 5 > idx/$set-images-idx3-ubyte
+    labels 5 5 > idx/$set-labels-idx1-ubyte
+  done
+}
+refuses() {  # what, words of the message
+  status=0
+  "$lenet" --data idx --epochs 1 > log 2>&1 || status=$?
+  ((status == 1)) || die "$1: the exit status is $status"
+  grep -q "^lenet: idx/train-.*$2" log || die "$1: the message does not say '$2'"
+}
+make_idx
+"$lenet" --data idx --epochs 1 > log 2>&1 || die "plain idx files are not read"
+gzip idx/*
+"$lenet" --data idx --epochs 1 > log 2>&1 || die "gzipped idx files are not read"
+truncate -s 40 idx/train-images-idx3-ubyte.gz;              refuses "truncated gzip" damaged
+make_idx; images 5 4 > idx/train-images-idx3-ubyte;          refuses "truncated" "ends after 4"
+make_idx; images 5 6 > idx/train-images-idx3-ubyte;          refuses "too long" "goes on after"
+make_idx; images 0 0 > idx/train-images-idx3-ubyte;          refuses "empty" "no images"
+make_idx; images 7 7 > idx/train-images-idx3-ubyte;          refuses "disagreement" "holds 5 labels"
+make_idx; echo hello world > idx/train-images-idx3-ubyte;    refuses "text" "no idx file"
+make_idx; : > idx/train-images-idx3-ubyte;                   refuses "no bytes" "within its header"
+make_idx; rm idx/train-labels-idx1-ubyte;                    refuses "no labels" "cannot be opened"
+make_idx; (labels 5 4; printf '\x0a') > idx/train-labels-idx1-ubyte; refuses "label 10" "the label 10"
+make_idx; images 4294967295 1 > idx/train-images-idx3-ubyte
+labels 4294967295 1 > idx/train-labels-idx1-ubyte;           refuses "claims 3 terabytes" "ends after 1"
+echo "idx files: sound ones read, broken ones refused"
