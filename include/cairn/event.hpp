@@ -53,4 +53,16 @@ using observer = std::function<void(const event&)>;
   return "unknown";
 }
 
+namespace detail {
+
+/// Tells an observer, if there is one; it cannot make what it observes fail.
+inline void tell(const observer& whom, const event& what) noexcept {
+  try {
+    if (whom) whom(what);
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace detail
 }  // namespace cairn

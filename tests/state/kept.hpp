@@ -45,7 +45,7 @@ struct kept {
   template <class State>
   cairn::match_report load(State& state, const cairn::match_options& options = {},
                            cairn::rank_info here = {}) const {
-    cairn::loading<State> load(state, contents, options, here);
+    cairn::loading load(cairn::refer(state), contents, options, here);
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);
     for (const auto& each : load.targets()) cairn::detail::fetch_leaf(contents, each.index, each.destination);

@@ -1,18 +1,12 @@
 // Converts elements from one dtype to another, and says which conversions keep every value.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <type_traits>
 
+#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
-#include "cairn/core/float_types.hpp"
 
 namespace cairn {
 
@@ -51,113 +45,6 @@ struct dtype_range {
   }
 }
 
-/// Calls `action` with a value of the C++ type that stores `type`.
-template <class Action>
-constexpr decltype(auto) with_storage(dtype type, const Action& action) {
-  switch (type) {
-    case dtype::boolean:
-    case dtype::u8:
-      return action(std::uint8_t{});
-    case dtype::i8:
-      return action(std::int8_t{});
-    case dtype::f8_e4m3:
-      return action(float8_e4m3{});
-    case dtype::f8_e5m2:
-      return action(float8_e5m2{});
-    case dtype::u16:
-      return action(std::uint16_t{});
-    case dtype::i16:
-      return action(std::int16_t{});
-    case dtype::f16:
-      return action(float16{});
-    case dtype::bf16:
-      return action(bfloat16{});
-    case dtype::u32:
-      return action(std::uint32_t{});
-    case dtype::i32:
-      return action(std::int32_t{});
-    case dtype::f32:
-      return action(float{});
-    case dtype::u64:
-      return action(std::uint64_t{});
-    case dtype::i64:
-      return action(std::int64_t{});
-    case dtype::f64:
-      break;
-  }
-  return action(double{});
-}
-
-/// double -> float so that a second rounding, to a type of at most 11 digits, gives what one rounding would.
-[[nodiscard]] inline float round_to_odd(double value) noexcept {
-  const auto nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest)) return nearest;
-  const float toward_zero =
-      std::abs(static_cast<double>(nearest)) > std::abs(value) ? std::nextafter(nearest, 0.0F) : nearest;
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(toward_zero) | 1U);
-}
-
-struct wide_integer {
-  std::uint64_t bits;  // two's complement where negative
-  bool negative;
-};
-
-// Conversion goes through a short buffer of doubles or wide integers, so that n dtypes cost 2n loops and not
-// n x n.
-
-template <class Wide>
-void widen(dtype from, const std::byte* in, std::span<Wide> out) noexcept {
-  with_storage(from, [&]<class Stored>(Stored stored) {
-    for (Wide& wide : out) {
-      std::memcpy(&stored, in, sizeof stored);
-      in += sizeof stored;
-      if constexpr (!std::is_arithmetic_v<Stored>) {
-        if constexpr (std::is_same_v<Wide, double>) wide = static_cast<double>(static_cast<float>(stored));
-      } else if constexpr (std::is_same_v<Wide, double>) {
-        wide = static_cast<double>(stored);
-      } else if constexpr (std::is_integral_v<Stored>) {
-        wide = {static_cast<std::uint64_t>(stored), stored < Stored{}};
-      }
-    }
-  });
-}
-
-template <class Wide>
-[[nodiscard]] bool narrow(std::span<const Wide> in, dtype to, std::byte* out) noexcept {
-  return with_storage(to, [&]<class Stored>(Stored stored) {
-    for (const Wide& wide : in) {
-      if constexpr (std::is_same_v<Wide, double>) {
-        if constexpr (std::is_floating_point_v<Stored>)
-          stored = static_cast<Stored>(wide);
-        else if constexpr (!std::is_arithmetic_v<Stored>)
-          stored = Stored(round_to_odd(wide));
-      } else if constexpr (std::is_integral_v<Stored>) {
-        stored = static_cast<Stored>(wide.bits);
-        if (static_cast<std::uint64_t>(stored) != wide.bits || (stored < Stored{}) != wide.negative)
-          return false;
-      }
-      std::memcpy(out, &stored, sizeof stored);
-      out += sizeof stored;
-    }
-    return true;
-  });
-}
-
-template <class Wide>
-[[nodiscard]] bool convert_through(dtype from, const std::byte* in, dtype to, std::byte* out,
-                                   std::size_t count) noexcept {
-  std::array<Wide, 256> buffer;
-  while (count > 0) {
-    const auto chunk = std::span(buffer).first(std::min(count, buffer.size()));
-    widen<Wide>(from, in, chunk);
-    if (!narrow<Wide>(chunk, to, out)) return false;
-    in += chunk.size() * size_of(from);
-    out += chunk.size() * size_of(to);
-    count -= chunk.size();
-  }
-  return true;
-}
-
 }  // namespace detail
 
 /// True where every value of `from` has an equal value of `to`.
@@ -185,12 +72,11 @@ template <class Wide>
 /// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Floating values
 /// round to nearest even. False when an integer does not fit into `to`; `out` then holds a part of the
 /// result.
-[[nodiscard]] inline bool convert(dtype from, std::span<const std::byte> in, dtype to,
-                                  std::span<std::byte> out) noexcept {
-  const std::size_t count = in.size() / size_of(from);
-  return is_floating(to)
-             ? detail::convert_through<double>(from, in.data(), to, out.data(), count)
-             : detail::convert_through<detail::wide_integer>(from, in.data(), to, out.data(), count);
-}
+[[nodiscard]] CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to,
+                                        std::span<std::byte> out) noexcept;
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/core/convert.ipp"  // IWYU pragma: keep
+#endif

@@ -1,146 +1,34 @@
 // Moves any range of elements between a strided view and packed row-major bytes.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <type_traits>
 #include <vector>
 
+#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn {
 
 /// The strides of a packed row-major array, in bytes.
-[[nodiscard]] inline std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
-  std::vector<std::int64_t> strides(shape.size());
-  auto step = static_cast<std::int64_t>(item_bytes);
-  for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d])) strides[d] = step;
-  return strides;
-}
+[[nodiscard]] CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape,
+                                                                    std::size_t item_bytes);
 
 /// True where `strides` walk memory as a packed array does; dimensions of one element do not matter, nor does
 /// an empty array.
-[[nodiscard]] inline bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
-                                    std::size_t item_bytes) noexcept {
-  if (element_count(shape) == 0) return true;
-  auto step = static_cast<std::int64_t>(item_bytes);
-  for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d]))
-    if (shape[d] != 1 && strides[d] != step) return false;
-  return true;
-}
-
-namespace detail {
-
-enum class strided_direction { gather, scatter };
-
-template <strided_direction Direction>
-using packed_pointer =
-    std::conditional_t<Direction == strided_direction::gather, std::byte*, const std::byte*>;
-
-template <strided_direction Direction>
-void move_chunk(std::byte* strided, packed_pointer<Direction> packed, std::size_t bytes) noexcept {
-  if constexpr (Direction == strided_direction::gather)
-    std::memcpy(packed, strided, bytes);
-  else
-    std::memcpy(strided, packed, bytes);
-}
-
-template <strided_direction Direction, std::size_t Bytes>
-void move_row_of(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed,
-                 std::size_t chunks) noexcept {
-  for (std::size_t i = 0; i < chunks; ++i, strided += stride, packed += Bytes)
-    move_chunk<Direction>(strided, packed, Bytes);
-}
-
-/// Moves `chunks` chunks of `bytes` each; the usual sizes compile to plain loads and stores.
-template <strided_direction Direction>
-void move_row(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t bytes,
-              std::size_t chunks) noexcept {
-  switch (bytes) {
-    case 1:
-      return move_row_of<Direction, 1>(strided, stride, packed, chunks);
-    case 2:
-      return move_row_of<Direction, 2>(strided, stride, packed, chunks);
-    case 4:
-      return move_row_of<Direction, 4>(strided, stride, packed, chunks);
-    case 8:
-      return move_row_of<Direction, 8>(strided, stride, packed, chunks);
-    case 12:
-      return move_row_of<Direction, 12>(strided, stride, packed, chunks);
-    case 16:
-      return move_row_of<Direction, 16>(strided, stride, packed, chunks);
-    default:
-      for (std::size_t i = 0; i < chunks; ++i, strided += stride, packed += bytes)
-        move_chunk<Direction>(strided, packed, bytes);
-  }
-}
-
-/// The part of a view that is not packed: `dims` outer dimensions over chunks of `chunk_bytes` adjacent
-/// bytes.
-struct chunked_view {
-  std::size_t dims;
-  std::size_t chunk_bytes;
-};
-
-[[nodiscard]] inline chunked_view split_packed_tail(const memory_view& view) noexcept {
-  chunked_view split{view.shape.size(), size_of(view.type)};
-  while (split.dims > 0 && (view.shape[split.dims - 1] == 1 ||
-                            view.strides[split.dims - 1] == static_cast<std::int64_t>(split.chunk_bytes)))
-    split.chunk_bytes *= view.shape[--split.dims];
-  return split;
-}
-
-template <strided_direction Direction>
-void move_range(const memory_view& view, std::uint64_t first_element, packed_pointer<Direction> packed,
-                std::size_t bytes) {
-  const std::size_t first_byte = first_element * size_of(view.type);
-  if (bytes == 0) return;
-  if (view.contiguous()) return move_chunk<Direction>(view.memory + first_byte, packed, bytes);
-
-  const auto [dims, chunk_bytes] = split_packed_tail(view);
-  if (dims == 0) return move_chunk<Direction>(view.memory + first_byte, packed, bytes);
-
-  std::vector<std::uint64_t> at(dims);  // the coordinates of the current chunk
-  std::uint64_t chunk = first_byte / chunk_bytes;
-  std::size_t within = first_byte % chunk_bytes;
-  for (std::size_t d = dims; d-- > 0; chunk /= view.shape[d]) at[d] = chunk % view.shape[d];
-
-  const auto row_stride = view.strides[dims - 1];
-  while (bytes > 0) {
-    std::byte* from = view.memory;
-    for (std::size_t d = 0; d < dims; ++d) from += static_cast<std::int64_t>(at[d]) * view.strides[d];
-    std::size_t chunks = 1;
-    std::size_t moved = 0;
-    if (within != 0 || bytes < chunk_bytes) {  // a part of one chunk
-      moved = std::min(chunk_bytes - within, bytes);
-      move_chunk<Direction>(from + within, packed, moved);
-      if (within + moved < chunk_bytes) return;
-      within = 0;
-    } else {  // whole chunks to the end of the row
-      chunks = std::min<std::size_t>(view.shape[dims - 1] - at[dims - 1], bytes / chunk_bytes);
-      moved = chunks * chunk_bytes;
-      move_row<Direction>(from, row_stride, packed, chunk_bytes, chunks);
-    }
-    packed += moved;
-    bytes -= moved;
-    at[dims - 1] += chunks;
-    for (std::size_t d = dims - 1; d > 0 && at[d] == view.shape[d]; --d) at[d] = 0, ++at[d - 1];
-  }
-}
-
-}  // namespace detail
+[[nodiscard]] CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
+                                          std::size_t item_bytes) noexcept;
 
 /// Copies elements [first_element, first_element + out.size() / item size) of the flattened view into `out`.
-inline void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
-  detail::move_range<detail::strided_direction::gather>(view, first_element, out.data(), out.size());
-}
+CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out);
 
 /// Copies `in` over the elements of the flattened view that begin at `first_element`.
-inline void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
-  detail::move_range<detail::strided_direction::scatter>(view, first_element, in.data(), in.size());
-}
+CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element,
+                          std::span<const std::byte> in);
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/core/strided.ipp"  // IWYU pragma: keep
+#endif

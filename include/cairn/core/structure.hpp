@@ -23,8 +23,8 @@ struct fact {
 
   kind what{};
   std::uint64_t number = 0;
-  std::string text;
-  std::vector<std::string> keys;
+  std::string text{};
+  std::vector<std::string> keys{};
 
   friend bool operator==(const fact&, const fact&) = default;
 };

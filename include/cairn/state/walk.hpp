@@ -35,11 +35,16 @@ void walk_prototype(walker& w) {
     walk(w, *object);
     --w.match().prototypes;
   } else {
-    w.match().problems.push_back(w.path() +
-                                 " has to be made by the load but its type has no default constructor; " +
-                                 "make it before the load");
-    ++w.match().incomplete;
+    w.refuse("has to be made by the load but its type has no default constructor; make it before the load");
   }
+}
+
+/// Walks the part `name` of the object at hand; a name is a text or an index.
+template <class Name, class T>
+void walk_part(walker& w, const Name& name, T& part) {
+  w.enter(name);
+  walk(w, part);
+  w.leave();
 }
 
 /// Memory to take the address of fields in where a container is empty; never read or written.
@@ -71,7 +76,9 @@ void walk_copied(walker& w, T& object) {
   } else {
     copy = std::make_shared<copy_type<T>>();
   }
-  const bool complete = w.copy(copy, [&](auto& each) { walk(w, each); });
+  w.begin_copy(copy);
+  walk(w, *copy);
+  const bool complete = w.end_copy();
   if (w.is_describing() || !complete) return;
   try {
     if (w.is_writing()) {

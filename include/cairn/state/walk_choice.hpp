@@ -9,7 +9,7 @@ template <class T>
 void walk_optional(walker& w, T& object) {
   if (w.is_filtered()) return;
   if (w.is_describing()) {
-    w.state({.what = fact::kind::engaged, .number = object.has_value(), .text = {}, .keys = {}});
+    w.state(fact::kind::engaged, object.has_value());
   } else if (const fact* stored = w.stored(fact::kind::engaged)) {
     const bool engaged = stored->number != 0;
     if (w.is_writing() && !engaged) object.reset();
@@ -28,12 +28,12 @@ void walk_variant(walker& w, T& object) {
   std::size_t index = object.index();
   if (w.is_describing()) {
     if (object.valueless_by_exception()) fail(errc::invalid, {w.path(), " is a variant without a value"});
-    w.state({.what = fact::kind::index, .number = index, .text = {}, .keys = {}});
+    w.state(fact::kind::index, index);
   } else if (const fact* stored = w.stored(fact::kind::index)) {
     index = stored->number;
     if (index >= std::variant_size_v<T>) {
-      w.match().problems.push_back(w.path() + " holds alternative " + std::to_string(index) +
-                                   " of a variant of " + std::to_string(std::variant_size_v<T>));
+      w.refuse("holds alternative " + std::to_string(index) + " of a variant of " +
+               std::to_string(std::variant_size_v<T>));
       return;
     }
   }

@@ -9,7 +9,7 @@ template <class T>
 void walk_complex(walker& w, T& object) {
   using number = typename T::value_type;
   // [complex.numbers]: an array of two, real part first.
-  w.batch(2, sizeof(number), [&] { w.element(dtype_of<number>(), &object); });
+  w.array(dtype_of<number>(), &object, {2}, {});
 }
 
 template <class T>
@@ -22,44 +22,41 @@ void walk_duration(walker& w, T& object) {
 
 template <class T>
 void walk_record(walker& w, T& object) {
-  for_each_field(object, [&](std::string_view name, auto& field) {
+  auto members = tie(object);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
     static_assert(
-        !std::is_const_v<std::remove_reference_t<decltype(field)>>,
+        (!std::is_const_v<field_type<T, I>> && ...),
         "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
         "`using cairn_fields = cairn::fields<...>;`");
-    w.child(name, [&] { walk(w, field); });
-  });
+    (walk_part(w, stored_field_name<T, I>.view(), boost::pfr::detail::sequence_tuple::get<I>(members)), ...);
+  }
+  (std::make_index_sequence<arity<T>>{});
 }
 
 template <class T>
 void walk_listed(walker& w, T& object) {
-  T::cairn_fields::for_each(
-      object, [&](std::string_view name, auto& field) { w.child(name, [&] { walk(w, field); }); });
+  T::cairn_fields::for_each(object, [&](std::string_view name, auto& member) { walk_part(w, name, member); });
 }
 
 template <class T>
 void walk_adapted(walker& w, T& object) {
-  if constexpr (has_view_adapter<T>) {
+  if constexpr (has_view_adapter<T>)
     walk_tensor(w, object);
-  } else {
-    adapter<T>::fields(object,
-                       [&](std::string_view name, auto& field) { w.child(name, [&] { walk(w, field); }); });
-  }
+  else
+    adapter<T>::fields(object, [&](std::string_view name, auto& member) { walk_part(w, name, member); });
 }
 
 template <class T>
 void walk_tuple(walker& w, T& object) {
-  using std::get;
   if constexpr (requires {
                   object.first;
                   object.second;
                 }) {
-    w.child("first", [&] { walk(w, object.first); });
-    w.child("second", [&] { walk(w, object.second); });
+    walk_part(w, "first", object.first);
+    walk_part(w, "second", object.second);
   } else {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (w.child(std::to_string(I), [&] { walk(w, get<I>(object)); }), ...);
-    }
+    using std::get;
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (walk_part(w, I, get<I>(object)), ...); }
     (std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
@@ -67,16 +64,14 @@ void walk_tuple(walker& w, T& object) {
 template <class T>
 void walk_fixed_array(walker& w, T& object) {
   using element = std::remove_reference_t<decltype(object[0])>;
-  constexpr std::size_t count = sizeof(T) / sizeof(element);
   if constexpr (flat<element>) {
-    if constexpr (!is_std_array<T>)
-      w.batch(count, sizeof(element), [&] { walk(w, object[0]); });
-    else
-      w.batch(object.size(), sizeof(element),
-              [&] { walk(w, object.empty() ? no_object<element>() : object[0]); });
+    const std::size_t count = std::size(object);
+    w.begin_batch(count, sizeof(element));
+    walk(w, count > 0 ? object[0] : no_object<element>());
+    w.end_batch();
   } else {
     std::size_t i = 0;
-    for (auto& each : object) w.child(std::to_string(i++), [&] { walk(w, each); });
+    for (auto& each : object) walk_part(w, i++, each);
   }
 }
 

@@ -40,11 +40,11 @@ template <class T>
 void describe_map(walker& w, T& object) {
   const auto order = in_key_order(
       object, [](const auto& entry) -> const auto& { return entry.first; });
-  fact entries{.what = fact::kind::keys, .number = 0, .text = {}, .keys = {}};
+  fact entries{.what = fact::kind::keys};
   for (const auto* entry : order) entries.keys.push_back(key_text(entry->first));
   w.state(entries);
   for (std::size_t i = 0; i < order.size(); ++i)
-    w.child(entries.keys[i], [&] { walk(w, const_cast<typename T::mapped_type&>(order[i]->second)); });
+    walk_part(w, entries.keys[i], const_cast<typename T::mapped_type&>(order[i]->second));
 }
 
 /// The stored keys as keys of T, in the order of the checkpoint.
@@ -68,7 +68,7 @@ void walk_map(walker& w, T& object) {
   if (w.is_describing()) return describe_map(w, object);
   const fact* stored = w.stored(fact::kind::keys);
   if (!stored) {
-    for (auto& [key, value] : object) w.child(key_text(key), [&] { walk(w, value); });
+    for (auto& [key, value] : object) walk_part(w, key_text(key), value);
     return;
   }
   const auto keys = stored_keys<T>(w, *stored);
@@ -82,13 +82,13 @@ void walk_map(walker& w, T& object) {
     for (const auto& key : keys) object[key];
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    w.child(stored->keys[i], [&] {
-      const auto at = object.find(keys[i]);
-      if (at != object.end())
-        walk(w, at->second);
-      else
-        walk_prototype<typename T::mapped_type>(w);
-    });
+    w.enter(stored->keys[i]);
+    const auto at = object.find(keys[i]);
+    if (at != object.end())
+      walk(w, at->second);
+    else
+      walk_prototype<typename T::mapped_type>(w);
+    w.leave();
   }
 }
 

@@ -33,7 +33,7 @@ void describe_pointee(walker& w, Base& object) {
   if constexpr (has_type_list<Base>) {
     const bool listed = for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
       if (typeid(object) != typeid(Derived)) return false;
-      w.state({.what = fact::kind::type, .number = 0, .text = std::string(type_name<Derived>()), .keys = {}});
+      w.state({.what = fact::kind::type, .text = std::string(type_name<Derived>())});
       walk(w, static_cast<Derived&>(object));
       return true;
     });
@@ -41,7 +41,7 @@ void describe_pointee(walker& w, Base& object) {
       fail(errc::invalid,
            {w.path(), " points to a type that cairn::polymorphic<", type_name<Base>(), "> does not list"});
   } else {
-    w.state({.what = fact::kind::engaged, .number = 1, .text = {}, .keys = {}});
+    w.state(fact::kind::engaged, 1);
     walk(w, object);
   }
 }
@@ -67,8 +67,7 @@ void match_pointee(walker& w, Pointer& pointer, const fact& stored, const Make& 
       return true;
     });
     if (listed) return;
-    w.match().problems.push_back(w.path() + " is a '" + stored.text +
-                                 "' in the checkpoint, which is not a listed type");
+    w.refuse("is a '" + stored.text + "' in the checkpoint, which is not a listed type");
   } else {
     if constexpr (std::is_default_constructible_v<base>) make.template operator()<base>(pointer != nullptr);
     if (pointer)
@@ -89,7 +88,7 @@ void walk_unique(walker& w, T& pointer) {
   if (w.is_filtered()) return;
   if (w.is_describing()) {
     if (pointer) return describe_pointee(w, *pointer);
-    return w.state({.what = fact::kind::engaged, .number = 0, .text = {}, .keys = {}});
+    return w.state(fact::kind::engaged, 0);
   }
   const fact* stored = w.stored(pointer_fact<pointee<T>>);
   if (!stored) {
@@ -110,10 +109,10 @@ void walk_unique(walker& w, T& pointer) {
 /// The first path that leads to a shared object describes it; all others say that it is the same.
 template <class T>
 void describe_shared(walker& w, const T& pointer) {
-  if (!pointer) return w.state({.what = fact::kind::engaged, .number = 0, .text = {}, .keys = {}});
+  if (!pointer) return w.state(fact::kind::engaged, 0);
   using object = pointee<T>;
   if (const auto* first = w.description().met_before(pointer.get(), typeid(object), w.path()))
-    return w.state({.what = fact::kind::same, .number = 0, .text = *first, .keys = {}});
+    return w.state({.what = fact::kind::same, .text = *first});
   describe_pointee(w, const_cast<object&>(*pointer));
 }
 
@@ -123,8 +122,8 @@ void match_same(walker& w, T& pointer, const fact& stored) {
   using object = pointee<T>;
   const auto at = w.match().objects.find(stored.text);
   if (at == w.match().objects.end() || at->second.first != std::type_index(typeid(object))) {
-    w.match().problems.push_back(w.path() + " shares the object at " + stored.text + ", which is not loaded" +
-                                 (at == w.match().objects.end() ? "" : " as the same type"));
+    w.refuse("shares the object at " + stored.text + ", which is not loaded" +
+             (at == w.match().objects.end() ? "" : " as the same type"));
     ++w.match().incomplete;
     return;
   }

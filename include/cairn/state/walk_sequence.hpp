@@ -48,14 +48,24 @@ auto* grow_contiguous(walker& w, T& object, std::uint64_t size) {
 /// Elements of fixed layout side by side: `rows` x the leaves of the first one.
 template <class T>
 void walk_columns(walker& w, std::uint64_t rows, T* first) {
-  w.batch(rows, sizeof(T), [&] { walk(w, rows > 0 && first ? *first : no_object<T>()); });
+  w.begin_batch(rows, sizeof(T));
+  walk(w, rows > 0 && first ? *first : no_object<T>());
+  w.end_batch();
+}
+
+/// How many rows the checkpoint has for a container of `Element`s at the object at hand.
+template <class Element>
+std::optional<std::uint64_t> stored_rows(walker& w) {
+  w.begin_probe();
+  walk(w, no_object<Element>());
+  return w.end_probe();
 }
 
 template <class T>
 void walk_contiguous(walker& w, T& object) {
   using element = typename T::value_type;
   if (w.is_describing()) return walk_columns(w, object.size(), object.data());
-  const auto stored = w.stored_rows([&] { walk(w, no_object<element>()); });
+  const auto stored = stored_rows<element>(w);
   const std::uint64_t rows = stored.value_or(object.size());
   if (rows != object.size()) w.match().resized(w.path());
   if (w.is_writing()) return walk_columns(w, rows, grow_contiguous(w, object, rows));
@@ -68,7 +78,7 @@ void walk_valarray(walker& w, T& object) {
   static_assert(flat<element>, "cairn: a valarray of numbers");
   const auto first = [&] { return object.size() > 0 ? &object[0] : nullptr; };
   if (w.is_describing()) return walk_columns(w, object.size(), first());
-  const std::uint64_t rows = w.stored_rows([&] { walk(w, no_object<element>()); }).value_or(object.size());
+  const std::uint64_t rows = stored_rows<element>(w).value_or(object.size());
   if (rows != object.size()) w.match().resized(w.path());
   if (w.is_writing() && rows != object.size()) object.resize(rows);
   walk_columns(w, rows, rows == object.size() ? first() : nullptr);
@@ -81,7 +91,7 @@ void walk_elements(walker& w, T& object) {
   const auto count = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
   std::uint64_t size = count;
   if (w.is_describing()) {
-    w.state({.what = fact::kind::size, .number = count, .text = {}, .keys = {}});
+    w.state(fact::kind::size, count);
   } else if (const fact* stored = w.stored(fact::kind::size)) {
     size = w.match().checked_size(w.path(), stored->number, std::is_empty_v<element>);
     if (size != count) w.match().resized(w.path());
@@ -90,9 +100,13 @@ void walk_elements(walker& w, T& object) {
   std::uint64_t i = 0;
   for (auto& each : object) {
     if (i == size) break;
-    w.child(std::to_string(i++), [&] { walk(w, each); });
+    walk_part(w, i++, each);
   }
-  for (; i < size; ++i) w.child(std::to_string(i), [&] { walk_prototype<element>(w); });
+  for (; i < size; ++i) {
+    w.enter(i);
+    walk_prototype<element>(w);
+    w.leave();
+  }
 }
 
 template <class T>

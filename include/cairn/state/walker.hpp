@@ -2,15 +2,15 @@
 // meets.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/strided.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/describing.hpp"
 #include "cairn/state/matching.hpp"
@@ -21,8 +21,8 @@ namespace cairn::detail {
 /// without touching it, and to apply a checkpoint to it. The walker knows which of them is going on.
 class walker {
  public:
-  explicit walker(describing& purpose, rank_info here) : describing_(&purpose), here_(here) {}
-  explicit walker(matching& purpose, rank_info here) : matching_(&purpose), here_(here) {}
+  walker(describing& purpose, rank_info here) : describing_(&purpose), here_(here) {}
+  walker(matching& purpose, rank_info here) : matching_(&purpose), here_(here) {}
 
   [[nodiscard]] bool is_describing() const noexcept { return describing_ != nullptr; }
   /// The walk may change the object at hand: a checkpoint is being applied, or the object is a private copy.
@@ -34,93 +34,66 @@ class walker {
   [[nodiscard]] rank_info here() const noexcept { return here_; }
 
   /// The path of the object at hand; "value" for a state that is a single leaf.
-  [[nodiscard]] std::string path() const { return path_.empty() ? "value" : path_; }
+  [[nodiscard]] std::string path() const;
 
-  /// Walks `object` as the child `name` of the object at hand.
-  template <class Walk>
-  void child(std::string_view name, const Walk& walk) {
-    const auto length = path_.size();
-    if (++depth_ > max_nesting)
-      fail(errc::invalid, {"the state is nested more than ", std::to_string(max_nesting), " deep at ",
-                           path_.substr(0, 200), "...; keep long chains of objects in a vector"});
-    if (length > 0) path_ += '.';
-    path_ += name;
-    walk();
-    path_.resize(length);
-    --depth_;
-  }
+  /// From the object at hand to its part `name`, or part number `index`, and back. Too deep is errc::invalid.
+  void enter(std::string_view name);
+  void enter(std::uint64_t index);
+  void leave();
 
-  /// Walks the first of `count` equal objects that lie `stride` bytes apart, on behalf of all.
-  template <class Walk>
-  void batch(std::uint64_t count, std::size_t stride, const Walk& walk) {
-    shape_.push_back(count);
-    strides_.push_back(static_cast<std::int64_t>(stride));
-    walk();
-    shape_.pop_back();
-    strides_.pop_back();
-  }
+  /// Between these two calls the first of `count` equal objects, `stride` bytes apart, is walked on behalf of
+  /// all.
+  void begin_batch(std::uint64_t count, std::size_t stride);
+  void end_batch();
 
-  /// The first dimension that the checkpoint has for the leaves that `walk` meets; nothing if it has none of
-  /// them.
-  template <class Walk>
-  [[nodiscard]] std::optional<std::uint64_t> stored_rows(const Walk& walk) {
-    const auto outer = std::exchange(matching_->probe, matching::row_probe{.active = true, .rows = {}});
-    batch(0, 0, walk);
-    return std::exchange(matching_->probe, outer).rows;
-  }
+  /// Between these two calls leaves are only asked for the first dimension that they have in the checkpoint;
+  /// `end_probe` returns it, or nothing where there are none.
+  void begin_probe();
+  [[nodiscard]] std::optional<std::uint64_t> end_probe();
 
   /// An element of `type` at `memory`, or, within batches, the first of many.
-  void element(dtype type, void* memory) { array(type, memory, {}, {}); }
+  void element(dtype type, void* memory);
 
   /// An array of `shape` at `memory`, `strides` bytes apart; packed when `strides` is empty.
-  void array(dtype type, void* memory, const extents& shape, const std::vector<std::int64_t>& strides) {
-    memory_view view{type, shape_, static_cast<std::byte*>(memory), {}};
-    view.shape.insert(view.shape.end(), shape.begin(), shape.end());
-    auto steps = strides_;
-    const auto inner = strides.empty() ? packed_strides(shape, size_of(type)) : strides;
-    steps.insert(steps.end(), inner.begin(), inner.end());
-    if (!is_packed(view.shape, steps, size_of(type))) view.strides = std::move(steps);
-    if (describing_)
-      describing_->add(path(), std::move(view));
-    else
-      matching_->add(path(), std::move(view));
-  }
+  void array(dtype type, void* memory, const extents& shape, const std::vector<std::int64_t>& strides);
 
-  /// Walks a private copy: described, it is kept as long as the description; else it is filled at once. True
-  /// when all of it was in the checkpoint.
-  template <class Copy, class Walk>
-  bool copy(const std::shared_ptr<Copy>& object, const Walk& walk) {
-    if (describing_) {
-      const auto outer = std::exchange(describing_->owner, object);
-      walk(*object);
-      describing_->owner = outer;
-      return true;
-    }
-    const auto incomplete = matching_->incomplete;
-    ++matching_->immediate;
-    walk(*object);
-    --matching_->immediate;
-    return matching_->incomplete == incomplete;
-  }
+  /// Between these two calls a private copy is walked: described, it is kept as long as the description; else
+  /// it is filled at once. `end_copy` tells whether all of it was in the checkpoint.
+  void begin_copy(std::shared_ptr<const void> object);
+  [[nodiscard]] bool end_copy();
 
   /// Describes a fact of the object at hand.
-  void state(fact what) { describing_->state(path(), std::move(what)); }
+  void state(fact what);
+  void state(fact::kind what, std::uint64_t number);
 
   /// The checkpoint's fact of that kind about the object at hand. Null when there is none: then the object
   /// keeps its structure, which is reported as missing if the checkpoint was written by Cairn.
-  [[nodiscard]] const fact* stored(fact::kind kind) { return matching_->find_fact(path(), kind); }
+  [[nodiscard]] const fact* stored(fact::kind kind);
 
   /// True when nothing of the object at hand is to be loaded.
-  [[nodiscard]] bool is_filtered() const { return matching_ && !matching_->wants(path()); }
+  [[nodiscard]] bool is_filtered() const;
+
+  /// Notes that the object at hand cannot be loaded: "<path> <problem>".
+  void refuse(const std::string& problem);
 
  private:
+  struct copying {
+    std::shared_ptr<const void> outer_owner;
+    std::size_t incomplete = 0;
+  };
+
   describing* describing_ = nullptr;
   matching* matching_ = nullptr;
   rank_info here_;
   std::string path_;
-  unsigned depth_ = 0;
+  std::vector<std::size_t> lengths_;  // of the path of each object that the one at hand is in
   extents shape_;
   std::vector<std::int64_t> strides_;
+  std::vector<copying> copies_;
 };
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walker.ipp"  // IWYU pragma: keep
+#endif

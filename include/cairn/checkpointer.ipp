@@ -1,0 +1,125 @@
+// Definitions of checkpointer.hpp.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/reader.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options)
+    : checkpointer(any_store(stores::directory(root, {.durable = options.durable})), std::move(options)) {}
+
+CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
+    : store_(std::move(store)), options_(std::move(options)) {}
+
+CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_state state, const load_options& options) {
+  auto report = detail::restore_newest(store_, state, options, options_.on_event);
+  if (report) {
+    for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
+    watch_ = {};
+    saved_step_ = report->step;
+    saved_seconds_ = 0;
+  }
+  return report;
+}
+
+CAIRN_INLINE bool checkpointer::is_due(const observation& now) {
+  return options_.when.should_save({now.step, watch_.seconds(), saved_step_, saved_seconds_, now.loss});
+}
+
+CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& now) {
+  const auto what = describe(state);
+  auto metrics = now.metrics;
+  if (now.loss) metrics.emplace("loss", *now.loss);
+  const auto name = checkpoint_name(now.step);
+  event told{.what = event::kind::started, .checkpoint = store_.location() + "/" + name, .step = now.step};
+  for (const auto& each : what.leaves) told.total += each.bytes();
+  detail::tell(options_.on_event, told);
+  save_report report;
+  try {
+    if (!ownership_) ownership_ = store_.lock();
+    const save_options how{options_.durable, options_.threads, now.step, metrics, options_.shards};
+    report = detail::write_description(store_, name, what, how, progress_of(told));
+  } catch (const error& cause) {
+    told.what = event::kind::failed;
+    told.message = cause.what();
+    detail::tell(options_.on_event, told);
+    throw;
+  }
+  saved_step_ = now.step;
+  saved_seconds_ = watch_.seconds();
+  unusable_.erase(name);
+  known_.insert_or_assign(name, retained_entry{name, now.step, std::move(metrics), false, {}});
+  told.what = event::kind::published;
+  told.bytes = report.bytes;
+  told.seconds = report.seconds;
+  detail::tell(options_.on_event, told);
+  prune();
+  return report;
+}
+
+CAIRN_INLINE void checkpointer::wait() {}
+
+CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> checkpointer::progress_of(
+    const event& started) const {
+  if (!options_.on_event) return {};
+  return [this, told = started, lock = std::make_shared<std::mutex>()](std::uint64_t bytes,
+                                                                       std::uint64_t total) mutable {
+    const std::lock_guard one_at_a_time(*lock);
+    if (bytes < told.bytes) return;  // threads may report out of order
+    told.what = event::kind::progress;
+    told.bytes = bytes;
+    told.total = total;
+    detail::tell(options_.on_event, told);
+  };
+}
+
+CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() {
+  return plan_retention(entries(), {options_.keep_last, options_.keep_best, options_.keep_every});
+}
+
+CAIRN_INLINE void checkpointer::prune() {
+  for (const auto& each : retention_plan()) {
+    store_.remove(each.name);
+    known_.erase(each.name);
+    detail::tell(options_.on_event,
+                 {.what = event::kind::pruned, .checkpoint = each.name, .message = each.reason});
+  }
+}
+
+/// The published checkpoints that can be restored, as far as is known. What cannot be does not count for any
+/// rule and is left where it is: it may be all that is left for a person to look at.
+CAIRN_INLINE std::vector<retained_entry> checkpointer::entries() {
+  std::vector<retained_entry> all;
+  for (const auto& name : store_.list()) {
+    const auto step = parse_checkpoint_name(name);
+    if (!step || unusable_.contains(name)) continue;
+    if (!known_.contains(name) && !remember(name, *step)) continue;
+    all.push_back(known_.at(name));
+    all.back().pinned = options_.pinned.contains(*step) || *step == saved_step_;
+  }
+  return all;
+}
+
+/// Reads the metrics of a checkpoint of an earlier process, where a rule asks for them.
+CAIRN_INLINE bool checkpointer::remember(const std::string& name, std::uint64_t step) {
+  retained_entry entry{name, step, {}, false, {}};
+  if (options_.keep_best) {
+    try {
+      entry.metrics = checkpoint_reader(store_, name).metrics();
+    } catch (const error&) {
+      unusable_.insert(name);
+      return false;
+    }
+  }
+  known_.emplace(name, std::move(entry));
+  return true;
+}
+
+}  // namespace cairn

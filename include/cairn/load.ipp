@@ -1,0 +1,119 @@
+// Definitions of load.hpp.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "cairn/core/pages.hpp"
+#include "cairn/core/parallel.hpp"
+#include "cairn/load.hpp"
+#include "cairn/place.hpp"
+#include "cairn/state/match.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/reader.hpp"
+
+namespace cairn::detail {
+
+/// Runs the growths of a load: all memory is made present first, then each container is sized.
+inline void grow(const std::vector<matching::growth>& growths, unsigned threads) {
+  std::vector<memory_range> ranges;
+  for (const auto& each : growths) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.memory);
+    ranges.push_back({begin, begin + each.bytes});
+  }
+  populate_pages(std::move(ranges), threads);
+  parallel_for(growths.size(), threads,
+               [&](std::size_t i, unsigned) { growths[i].resize(growths[i].container, growths[i].size); });
+}
+
+/// True where two targets touch the same memory: tied arrays, or views into one another.
+inline bool overlap(const std::vector<read_request>& requests) {
+  std::vector<memory_range> ranges;
+  std::uint64_t bytes = 0;
+  for (const auto& each : requests) {
+    if (!each.into.contiguous() || each.into.bytes() == 0) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.into.memory);
+    ranges.push_back({begin, begin + each.into.bytes()});
+    bytes += each.into.bytes();
+  }
+  for (const auto& each : join_ranges(std::move(ranges), 0)) bytes -= each.end - each.begin;
+  return bytes > 0;
+}
+
+/// Reads the targets: those of the stored dtype in bulk, the others one by one through a conversion.
+inline void read_targets(const checkpoint_reader& from, const std::vector<target>& targets,
+                         const load_options& options) {
+  std::vector<read_request> bulk;
+  bulk.reserve(targets.size());
+  for (const auto& [index, destination] : targets) {
+    if (from.contents().leaves[index].type == destination.type)
+      bulk.push_back({index, destination});
+    else
+      fetch_leaf(from.contents(), index, destination);
+  }
+  from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
+}
+
+CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state,
+                                   const load_options& options, rank_info here) {
+  const stopwatch watch;
+  const match_options how{options.strict, options.rename, options.filter, options.convert};
+  loading load(state, from.contents(), how, here);
+  if (options.verify) from.verify(options.threads);
+  load.apply();
+  grow(load.growths(), options.threads);
+  read_targets(from, load.targets(), options);
+  load_report report;
+  static_cast<match_report&>(report) = std::move(load.report());
+  report.path = from.contents().origin;
+  report.step = from.step();
+  report.metrics = from.metrics();
+  for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
+  report.seconds = watch.seconds();
+  return report;
+}
+
+/// True for an error that says that this checkpoint is bad, not that the state or the caller is.
+inline bool is_of_checkpoint(errc code) noexcept {
+  return code == errc::corrupt || code == errc::io || code == errc::not_found;
+}
+
+CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_state state,
+                                                       const load_options& options, const observer& on_event,
+                                                       rank_info here) {
+  auto names = store.list();
+  std::vector<skipped_checkpoint> skipped;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    try {
+      const checkpoint_reader reader(store, *name);
+      auto report = load_from(reader, state, options, here);
+      report.skipped = std::move(skipped);
+      tell(on_event, {.what = event::kind::restored,
+                      .checkpoint = report.path,
+                      .step = report.step,
+                      .bytes = report.bytes,
+                      .total = report.bytes,
+                      .seconds = report.seconds});
+      return report;
+    } catch (const error& cause) {
+      if (!is_of_checkpoint(cause.code())) throw;
+      skipped.push_back({*name, cause.what()});
+      tell(on_event, {.what = event::kind::fell_back, .checkpoint = *name, .message = cause.what()});
+    }
+  }
+  if (skipped.empty()) return std::nullopt;
+  fail(errc::corrupt, {"none of the ", std::to_string(skipped.size()), " checkpoints in ", store.location(),
+                       " can be restored; the newest one: ", skipped.front().reason});
+}
+
+CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
+  const auto [directory, name] = split_path(path);
+  if (is_file(path)) return load_from(checkpoint_reader(stores::open_file(path), path), state, options);
+  if (is_file(path + "/" + std::string(index_file)))
+    return load_from(checkpoint_reader(stores::directory(directory), name), state, options);
+  if (auto report = restore_newest(stores::directory(path), state, options)) return *std::move(report);
+  fail(errc::not_found, {"there is no checkpoint in ", path});
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,15 @@
+// Definitions of describe.hpp.
+#pragma once
+
+#include "cairn/state/describe.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE description describe(any_state state, rank_info here) {
+  detail::describing purpose;
+  detail::walker w(purpose, here);
+  state.walk(w, state.object);
+  return std::move(purpose.result);
+}
+
+}  // namespace cairn
