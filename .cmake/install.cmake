@@ -8,9 +8,9 @@ configure_package_config_file(.cmake/cairn-config.cmake.in cairn-config.cmake IN
 write_basic_package_version_file(cairn-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 configure_file(.cmake/cairn.pc.in cairn.pc @ONLY)
 
-install(TARGETS cairn EXPORT cairn-targets)
+install(TARGETS cairn cairn_compiled EXPORT cairn-targets)
 install(EXPORT cairn-targets NAMESPACE cairn:: DESTINATION "${cairn_package_dir}")
-install(DIRECTORY include/cairn DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/cairn DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn-config.cmake" "${PROJECT_BINARY_DIR}/cairn-config-version.cmake"
               .cmake/dependencies.cmake .cmake/FindRapidJSON.cmake .cmake/FindxxHash.cmake
         DESTINATION "${cairn_package_dir}")

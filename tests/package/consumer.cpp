@@ -2,20 +2,14 @@
 #include <cairn/cairn.hpp>
 
 #include <cstdio>
-#include <string>
-#include <vector>
 
-struct training {
-  std::vector<float> weights;
-  std::string name;
-  long step = 0;
-};
+#include "training.hpp"
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "checkpoint";
   const training saved{{1.5F, -2.0F, 3.25F}, "consumer", 42};
-  cairn::save(folder, saved);
-  training loaded{std::vector<float>(3), "", 0};
+  save(folder, saved);
+  training loaded;
   cairn::load(folder, loaded);
   const bool same = loaded.weights == saved.weights && loaded.name == saved.name && loaded.step == saved.step;
   std::puts(same ? "cairn " CAIRN_VERSION ": saved and loaded"

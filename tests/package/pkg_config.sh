@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs consumer.cpp with what pkg-config says about an installed Cairn.
+# Builds and runs the consumer with what pkg-config says about an installed Cairn.
 # Usage: pkg_config.sh <compiler> <prefix> <scratch folder>
 set -euo pipefail
 
@@ -10,5 +10,5 @@ cd "$3"
 rm -rf checkpoint
 export PKG_CONFIG_PATH=$pc
 eval "flags=($(pkg-config --cflags --libs cairn))"  # pkg-config quotes for a shell
-"$1" -std=c++20 "$here/consumer.cpp" -o consumer "${flags[@]}"
+"$1" -std=c++20 "$here"/*.cpp -o consumer "${flags[@]}"
 ./consumer checkpoint

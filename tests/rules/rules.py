@@ -42,6 +42,11 @@ def headers(files):
     return [f for f in files if f.startswith("include/") and f.endswith(".hpp")]
 
 
+def library(files):
+    """The headers, what they define apart (.ipp), and the unit that compiles all of that."""
+    return [f for f in files if f.startswith("include/")]
+
+
 def lines_of(root, file):
     return (root / file).read_text(encoding="utf-8").splitlines()
 
@@ -61,7 +66,7 @@ def rule_folders(root, files):
 
 
 def rule_includes(root, files):
-    for file in headers(files):
+    for file in library(files):
         inner = file.removeprefix("include/cairn/")
         folder = inner.split("/")[0] if "/" in inner else None
         if folder and folder not in MAY_INCLUDE:
@@ -79,14 +84,14 @@ def rule_includes(root, files):
 
 
 def rule_heavy_headers(root, files):
-    for file in headers(files):
+    for file in library(files):
         for number, _, name in includes_of(root, file):
             if name in TOO_HEAVY:
                 yield f"{file}:{number}: {name} costs too much compile time; include the single header"
 
 
 def rule_printing(root, files):
-    for file in headers(files):
+    for file in library(files):
         if file == "include/cairn/observers.hpp":
             continue
         for number, line in enumerate(lines_of(root, file), 1):
@@ -95,11 +100,11 @@ def rule_printing(root, files):
 
 
 def rule_header_form(root, files):
-    for file in headers(files):
+    for file in library(files):
         lines = lines_of(root, file)
         if not re.match(r"// \S.*", lines[0] if lines else ""):
             yield f"{file}:1: the first line is not a '// ' comment that says the header's job"
-        if "#pragma once" not in lines:
+        if "#pragma once" not in lines and not file.endswith(".cpp"):
             yield f"{file}: no #pragma once"
         if len(lines) > LONGEST_HEADER:
             yield f"{file}: {len(lines)} lines; one job takes at most {LONGEST_HEADER}"
@@ -129,7 +134,7 @@ def rule_catch(root, files):
 
 def rule_unfinished(root, files):
     for file in files:
-        if not re.search(r"\.(hpp|cpp|sh|py|md|cmake|txt|json)$", file):
+        if not re.search(r"\.(hpp|ipp|cpp|sh|py|md|cmake|txt|json)$", file):
             continue
         for number, line in enumerate(lines_of(root, file), 1):
             if UNFINISHED.search(line):
@@ -146,7 +151,7 @@ def rule_dependencies(root, files):
     conan = set(re.findall(r'self\.requires\("([^/"]+)/', recipe))
     for name in sorted(build ^ conan):
         yield f"{name}: named by only one of .cmake/dependencies.cmake and conanfile.py"
-    for file in headers(files):
+    for file in library(files):
         if file.startswith("include/cairn/adapters/"):
             continue
         for number, quote, name in includes_of(root, file):
@@ -165,7 +170,7 @@ def rule_format(root, files):
     tool = next((t for t in ("clang-format-14", "clang-format") if shutil.which(t)), None)
     if not tool or " 14." not in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout:
         raise CannotCheck("clang-format 14 is not here")
-    sources = [f for f in files if f.endswith((".hpp", ".cpp"))]
+    sources = [f for f in files if f.endswith((".hpp", ".ipp", ".cpp"))]
     run = subprocess.run([tool, "--dry-run", "-Werror", *sources], cwd=root, capture_output=True, text=True)
     for line in run.stderr.splitlines():
         if "error:" in line:
