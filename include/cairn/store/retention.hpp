@@ -91,7 +91,9 @@ struct removal {
   }
 
   std::string rule_text;
-  const auto mention = [&](const std::string& text) { rule_text += (rule_text.empty() ? "" : ", ") + text; };
+  const auto mention = [&](const std::string& text) {
+    rule_text += (rule_text.empty() ? "" : ", nor ") + text;
+  };
   if (rules.keep_last) mention("one of the last " + std::to_string(*rules.keep_last));
   if (rules.keep_best)
     mention("one of the best " + std::to_string(rules.keep_best->count) + " by " + rules.keep_best->metric);

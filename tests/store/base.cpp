@@ -1,0 +1,193 @@
+#include "cairn/store/base.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+namespace {
+
+struct in_directory {
+  sample::scratch scratch;
+  cairn::any_store store = cairn::stores::directory(scratch.path("root"), {.durable = false});
+};
+struct in_durable_directory {
+  sample::scratch scratch;
+  cairn::any_store store = cairn::stores::directory(scratch.path("deep/root/"));
+};
+struct in_memory {
+  cairn::any_store store = cairn::stores::memory();
+};
+
+using files = std::map<std::string, std::string>;
+
+files contents(const cairn::any_store& store, std::string_view name) {
+  files all;
+  for (const auto& file : store.files(name)) all[file] = sample::get(store, name, file);
+  return all;
+}
+
+files random_files(std::mt19937_64& random) {
+  files all{{"index.json", std::to_string(random())}};
+  const std::size_t shards = random() % 3;
+  for (std::size_t i = 0; i < shards; ++i) {
+    std::string text(random() % 3 == 0 ? random() % 200'000 : random() % 5000, '\0');
+    for (auto& c : text) c = static_cast<char>(random());
+    all[cairn::shard_file(i, shards)] = text;
+  }
+  return all;
+}
+
+/// Writes a file in pieces that suit the sink, in any order.
+void write(cairn::stores::transaction& transaction, const std::string& file, const std::string& text,
+           std::mt19937_64& random) {
+  auto& out = transaction.create(file, text.size());
+  const std::size_t unit = std::max<std::size_t>(out.alignment(), 4096);
+  const std::unique_ptr<std::byte[], void (*)(std::byte*)> aligned(
+      static_cast<std::byte*>(std::aligned_alloc(4096, (text.size() / 4096 + 1) * 4096)),
+      [](std::byte* p) { std::free(p); });
+  std::copy_n(sample::bytes_of(text).begin(), text.size(), aligned.get());
+  std::vector<std::size_t> starts;
+  for (std::size_t at = 0; at < text.size(); at += unit) starts.push_back(at);
+  std::shuffle(starts.begin(), starts.end(), random);
+  for (const auto at : starts) {
+    const cairn::stores::part whole(aligned.get() + at, std::min(unit, text.size() - at));
+    if (const auto own = out.memory(at, whole.size()); !own.empty()) {
+      std::copy(whole.begin(), whole.end(), own.begin());
+    } else if (out.alignment() == 1) {
+      const std::size_t cut = random() % (whole.size() + 1);
+      const cairn::stores::part parts[] = {whole.first(cut), whole.subspan(cut)};
+      out.write(at, parts);
+    } else {
+      const cairn::stores::part parts[] = {whole};
+      out.write(at, parts);
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a store holds exactly what was committed and not removed", "", in_memory, in_directory,
+                   in_durable_directory) {
+  TestType where;
+  auto& store = where.store;
+  std::mt19937_64 random(1);
+  std::map<std::string, files> model;
+  for (int round = 0; round < 120; ++round) {
+    const auto name = cairn::checkpoint_name(random() % 4);
+    switch (random() % 4) {
+      case 0: {  // removed
+        const auto failure = sample::failure_of([&] { store.remove(name); });
+        CHECK((failure.code == cairn::errc::not_found && failure.says(name)) == !model.contains(name));
+        model.erase(name);
+        break;
+      }
+      case 1: {  // begun and given up
+        const auto transaction = store.begin(name);
+        for (const auto& [file, text] : random_files(random)) write(*transaction, file, text, random);
+        break;
+      }
+      default: {  // made or replaced
+        const auto wanted = random_files(random);
+        const auto transaction = store.begin(name);
+        for (const auto& [file, text] : wanted) write(*transaction, file, text, random);
+        transaction->commit();
+        model[name] = wanted;
+      }
+    }
+    std::vector<std::string> names;
+    for (const auto& [key, value] : model) names.push_back(key);
+    REQUIRE(store.list() == names);
+    for (const auto& [key, value] : model) REQUIRE(contents(store, key) == value);
+  }
+}
+
+TEMPLATE_TEST_CASE("what is not there is not found", "", in_memory, in_directory) {
+  TestType where;
+  auto& store = where.store;
+  CHECK(store.list().empty());
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", "index.json")); }).code ==
+        cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(store.files("a")); }).code == cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { store.remove("a"); }).code == cairn::errc::not_found);
+  sample::put(store, "a", {{"index.json", "x"}});
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", cairn::shard_file(0, 1))); }).code ==
+        cairn::errc::not_found);
+}
+
+TEMPLATE_TEST_CASE("names that leave the store are refused", "", in_memory, in_directory) {
+  TestType where;
+  for (const auto* name : {"", "..", "a/b", ".tmp-a"})
+    CHECK(sample::failure_of([&] { static_cast<void>(where.store.begin(name)); }).code ==
+          cairn::errc::invalid);
+}
+
+TEMPLATE_TEST_CASE("one saver at a time", "", in_memory, in_directory) {
+  TestType where;
+  auto& store = where.store;
+  {
+    const auto owned = store.lock();
+    CHECK(sample::failure_of([&] { static_cast<void>(store.lock()); }).code == cairn::errc::busy);
+    const auto transaction = store.begin("a");
+    const auto failure = sample::failure_of([&] { static_cast<void>(store.begin("a")); });
+    CHECK(failure.code == cairn::errc::busy);
+    CHECK(failure.says(store.location()));
+    CHECK_NOTHROW(store.begin("b"));
+  }
+  CHECK_NOTHROW(store.lock());
+  CHECK_NOTHROW(store.begin("a"));
+}
+
+TEMPLATE_TEST_CASE("an open file stays readable when its checkpoint goes", "", in_memory, in_directory) {
+  TestType where;
+  sample::put(where.store, "a", {{"index.json", "first"}});
+  const auto source = where.store.open("a", "index.json");
+  const auto window = source->view(0, 5);
+  sample::put(where.store, "a", {{"index.json", "second"}});
+  CHECK(sample::text_of(source->view(0, 5).bytes()) == "first");
+  where.store.remove("a");
+  CHECK(sample::text_of(source->view(1, 4).bytes()) == "irst");
+  CHECK(sample::text_of(window.bytes()) == "first");
+}
+
+TEMPLATE_TEST_CASE("a view beyond the end is refused", "", in_memory, in_directory) {
+  TestType where;
+  sample::put(where.store, "a", {{"index.json", "12345"}});
+  const auto source = where.store.open("a", "index.json");
+  CHECK(source->size() == 5);
+  CHECK(source->view(5, 0).bytes().empty());
+  for (const auto& [offset, length] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+           {0, 6}, {5, 1}, {6, 0}, {1, ~std::uint64_t{0}}, {~std::uint64_t{0}, 1}}) {
+    const auto failure = sample::failure_of([&] { static_cast<void>(source->view(offset, length)); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.says("a/index.json"));
+  }
+}
+
+TEST_CASE("a store of the user's own plugs in") {
+  struct forwarding {  // nothing but the concept's operations
+    cairn::stores::memory inner;
+    std::string location() const { return "mine"; }
+    cairn::stores::ownership lock() { return inner.lock(); }
+    std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner.begin(name); }
+    std::vector<std::string> list() const { return inner.list(); }
+    std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
+    std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+      return inner.open(name, file);
+    }
+    void remove(std::string_view name) { inner.remove(name); }
+  };
+  static_assert(cairn::store<forwarding>);
+  static_assert(!cairn::store<int>);
+  cairn::any_store store = forwarding{};
+  sample::put(store, "a", {{"index.json", "x"}});
+  CHECK(store.location() == "mine");
+  CHECK(store.list() == std::vector<std::string>{"a"});
+  auto copy = store;
+  copy.remove("a");
+  CHECK(store.list().empty());
+}

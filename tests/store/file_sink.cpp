@@ -1,0 +1,43 @@
+#include "cairn/store/file_sink.hpp"
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+using cairn::stores::file_mode;
+using cairn::stores::file_sink;
+
+TEST_CASE("every mode gives the same file") {
+  const sample::scratch scratch;
+  const auto root = cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+  alignas(4096) static std::byte text[10'000];
+  for (std::size_t i = 0; i < sizeof text; ++i) text[i] = static_cast<std::byte>(i * 7);
+  for (const auto mode : {file_mode::cached, file_mode::synced, file_mode::direct}) {
+    file_sink out(root.get(), "f", "f", sizeof text, mode);
+    const cairn::stores::part tail[] = {{text + 4096, sizeof text - 4096}}, head[] = {{text, 4096}};
+    out.write(4096, tail);
+    out.write(0, head);
+    out.finish();
+    CHECK(sample::slurp(scratch.path("f")) == sample::text_of(text));
+    std::filesystem::remove(scratch.path("f"));
+  }
+}
+
+TEST_CASE("a direct write that is not aligned is refused") {
+  const sample::scratch scratch;
+  const auto root = cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+  file_sink out(root.get(), "f", "x/f", 8192, file_mode::direct);
+  if (out.alignment() == 1) SKIP("no direct I/O here");
+  alignas(4096) static std::byte text[8192];
+  const cairn::stores::part skewed[] = {{text + 1, 4096}}, aligned[] = {{text, 4096}};
+  CHECK(sample::failure_of([&] { out.write(0, skewed); }).says("x/f"));
+  CHECK(sample::failure_of([&] { out.write(512, aligned); }).code == cairn::errc::invalid);
+}
+
+TEST_CASE("an existing file is not overwritten") {
+  const sample::scratch scratch;
+  const auto root = cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+  sample::spill(scratch.path("f"), "old");
+  for (const auto mode : {file_mode::cached, file_mode::direct})
+    CHECK(sample::failure_of([&] { file_sink(root.get(), "f", "x/f", 1, mode); }).says("cannot create x/f"));
+  CHECK(sample::slurp(scratch.path("f")) == "old");
+}

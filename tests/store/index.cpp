@@ -1,0 +1,123 @@
+#include "cairn/store/index.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+namespace {
+
+cairn::checkpoint_index random_index(std::mt19937_64& random) {
+  cairn::checkpoint_index index;
+  index.step = random() >> (random() % 64);
+  index.total_size = random();
+  for (std::size_t i = random() % 4; i > 0; --i)
+    index.metrics["m\"" + std::to_string(i)] = static_cast<double>(random()) / 3 - 1e18;
+  if (random() % 2) index.metrics["inf"] = -std::numeric_limits<double>::infinity();
+  const std::size_t shards = random() % 4 + 1;
+  for (std::size_t i = 0; i < shards; ++i)
+    index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
+  for (std::size_t i = random() % 20; i > 0; --i)
+    index.weight_map["layer." + std::to_string(random())] = cairn::shard_file(random() % shards, shards);
+  return index;
+}
+
+/// Puts the checksum right after an edit, as a hostile writer would.
+std::string signed_again(std::string text) {
+  const auto at = cairn::detail::index_opening.size();
+  return text.replace(at, 16, cairn::to_hex(cairn::detail::index_checksum(text)));
+}
+
+std::string edited(std::string text, std::string_view from, std::string_view to) {
+  return signed_again(text.replace(text.find(from), from.size(), to));
+}
+
+}  // namespace
+
+TEST_CASE("any index is written and read back") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const auto index = random_index(random);
+    const auto text = cairn::write_index(index);
+    const auto read = cairn::parse_index(text, "here");
+    CHECK(read.step == index.step);
+    CHECK(read.total_size == index.total_size);
+    CHECK(read.metrics == index.metrics);
+    CHECK(read.weight_map == index.weight_map);
+    REQUIRE(read.shards.size() == index.shards.size());
+    for (std::size_t i = 0; i < read.shards.size(); ++i) {
+      CHECK(read.shards[i].file == index.shards[i].file);
+      CHECK(read.shards[i].bytes == index.shards[i].bytes);
+      CHECK(read.shards[i].header_checksum == index.shards[i].header_checksum);
+    }
+    CHECK(cairn::write_index(read) == text);
+  }
+}
+
+TEST_CASE("NaN is a metric like any other") {
+  cairn::checkpoint_index index;
+  index.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(std::isnan(cairn::parse_index(cairn::write_index(index), "here").metrics.at("loss")));
+}
+
+TEST_CASE("every flipped bit and every cut is noticed") {
+  std::mt19937_64 random(2);
+  const auto text = cairn::write_index(random_index(random));
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    auto flipped = text;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << random() % 8));
+    CHECK(sample::failure_of([&] { static_cast<void>(cairn::parse_index(flipped, "here")); }).code ==
+          cairn::errc::corrupt);
+    CHECK(sample::failure_of([&] {
+            static_cast<void>(cairn::parse_index(text.substr(0, at), "here"));
+          }).says("here"));
+  }
+}
+
+TEST_CASE("an index with a right checksum and wrong contents is refused") {
+  cairn::checkpoint_index index;
+  index.metrics["loss"] = 0.5;
+  index.shards.push_back({cairn::shard_file(0, 1), 4096, 5});
+  index.weight_map["w"] = cairn::shard_file(0, 1);
+  const auto text = cairn::write_index(index);
+  const auto code = [&](std::string_view from, std::string_view to) {
+    return sample::failure_of([&] { static_cast<void>(cairn::parse_index(edited(text, from, to), "here")); })
+        .code;
+  };
+  CHECK(code("\"version\":\"1\"", "\"version\":\"2\"") == cairn::errc::unsupported);
+  CHECK(code("\"version\":\"1\",", "") == cairn::errc::unsupported);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"step\":0", "\"step\":-1"},
+           {"\"step\":0", "\"step\":[0]"},
+           {"0.5", "\"half\""},
+           {"0.5", "[0.5]"},
+           {"\"bytes\":4096", "\"bytes\":\"4096\""},
+           {"\"bytes\":4096", "\"sizes\":4096"},
+           {"\"header_xxh3\":\"0", "\"header_xxh3\":\"G"},
+           {"shard-00000-of-00001", "../../../etc/passwd"},
+           {"shard-00000-of-00001", "shard-00001-of-00002"},
+           {"[\n{\"file\"", "[{},{},{\"file\""},
+           {"\"weight_map\":{", "\"weight_map\":[{"},
+           {"\"w\":\"shard", "\"w\":{\"a\":\"b\"},\"v\":\"shard"},
+           {"\"weight_map\"", "\"others\""}}) {
+    INFO(from << " -> " << to);
+    CHECK(code(from, to) == cairn::errc::corrupt);
+  }
+}
+
+TEST_CASE("the index of a checkpoint is found through its store") {
+  cairn::any_store store = cairn::stores::memory();
+  cairn::checkpoint_index index;
+  index.step = 7;
+  sample::put(store, "a", {{"index.json", cairn::write_index(index)}});
+  sample::put(store, "b", {{"index.json", "{}"}});
+  CHECK(cairn::read_index(store, "a").step == 7);
+  CHECK(sample::failure_of([&] {
+          static_cast<void>(cairn::read_index(store, "b"));
+        }).says("memory/b/index.json"));
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "c")); }).code ==
+        cairn::errc::not_found);
+}

@@ -1,0 +1,193 @@
+#include "cairn/store/reader.hpp"
+
+#include <random>
+
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/writer.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+namespace {
+
+/// Memory like that of `leaf`, of other contents.
+sample::leaves blank(const sample::leaves& like, std::mt19937_64& random) {
+  sample::leaves made;
+  for (const auto& leaf : like.list) {
+    if (leaf.contiguous())
+      made.add(leaf.path, leaf.type, leaf.shape, random);
+    else
+      made.add_strided(leaf.path, leaf.type, leaf.shape[0], random);
+  }
+  return made;
+}
+
+std::vector<cairn::read_request> requests_for(const cairn::checkpoint_reader& reader,
+                                              const sample::leaves& leaves) {
+  std::vector<cairn::read_request> requests;
+  for (const auto& leaf : leaves.list) requests.push_back({reader.contents().find(leaf.path), leaf});
+  return requests;
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read: any leaves, division, store, threads") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 60; ++round) {
+    auto leaves = sample::random_leaves(random, 20, 5000);
+    if (round % 4 == 0) leaves.add("large", static_cast<cairn::dtype>(round % 15), {1'300'000}, random);
+    if (round % 5 == 0) leaves.add_strided("wide", cairn::dtype::f64, 200'000, random);
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    spec.shards = cairn::divide_evenly(leaves.list, random() % 4 + 1);
+    spec.step = random();
+    spec.metrics["loss"] = 0.25;
+    spec.facts.resize(1);
+    spec.facts[0]["layers"] = {cairn::fact::kind::size, 3, {}, {}};
+    const sample::scratch scratch;
+    cairn::any_store store = cairn::stores::memory();
+    if (round % 2) store = cairn::stores::directory(scratch.path(), {.durable = round % 3 == 0});
+    cairn::write_checkpoint(store, "c", spec);
+
+    const cairn::checkpoint_reader reader(store, "c");
+    CHECK(reader.step() == spec.step);
+    CHECK(reader.metrics() == spec.metrics);
+    CHECK(reader.contents().facts == spec.facts[0]);
+    CHECK(reader.contents().has_structure);
+    CHECK(reader.contents().origin == store.location() + "/c");
+    REQUIRE(reader.contents().leaves.size() == leaves.list.size());
+    reader.verify();
+
+    const auto into = blank(leaves, random);
+    const bool verify = random() % 2 == 0;
+    reader.read(requests_for(reader, into),
+                {.threads = static_cast<unsigned>(random() % 4), .verify = verify});
+    for (std::size_t i = 0; i < leaves.list.size(); ++i) {
+      CHECK(sample::packed(into.list[i]) == sample::packed(leaves.list[i]));
+      std::vector<std::byte> fetched(leaves.list[i].bytes());
+      reader.contents().fetch(reader.contents().find(leaves.list[i].path), fetched);
+      CHECK(fetched == sample::packed(leaves.list[i]));
+    }
+  }
+}
+
+TEST_CASE("three shards from one process, one leaf cut into all of them") {
+  std::mt19937_64 random(2);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::f32, {10, 10}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  spec.shards = {{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}};
+  cairn::any_store store = cairn::stores::memory();
+  cairn::write_checkpoint(store, "c", spec);
+  CHECK(store.files("c").size() == 4);
+  const cairn::checkpoint_reader reader(store, "c");
+  const auto into = blank(leaves, random);
+  reader.read(requests_for(reader, into));
+  CHECK(sample::packed(into.list[0]) == sample::packed(leaves.list[0]));
+}
+
+TEST_CASE("every flipped bit of the data is found, named, and touches nothing") {
+  std::mt19937_64 random(3);
+  sample::leaves leaves;
+  leaves.add("first", cairn::dtype::f32, {400'000}, random);
+  leaves.add("second", cairn::dtype::f32, {400'000}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  const sample::scratch scratch;
+  cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
+  cairn::write_checkpoint(store, "c", spec);
+  const auto path = scratch.path("c/" + cairn::shard_file(0, 1));
+  const auto good = sample::slurp(path);
+  for (int round = 0; round < 20; ++round) {
+    auto bad = good;
+    const auto at = 4096 + random() % (bad.size() - 4096);
+    bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));
+    sample::spill(path, bad);
+    const cairn::checkpoint_reader reader(store, "c");
+    const auto into = blank(leaves, random);
+    const auto before = sample::packed(into.list[0]), before_too = sample::packed(into.list[1]);
+    const auto failure = sample::failure_of([&] { reader.read(requests_for(reader, into)); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.says(path));
+    CHECK(failure.says(at < 4096 + 1'600'000 ? "first" : "second"));
+    CHECK(sample::packed(into.list[0]) == before);
+    CHECK(sample::packed(into.list[1]) == before_too);
+    CHECK(sample::failure_of([&] { reader.verify(); }).code == cairn::errc::corrupt);
+    CHECK_NOTHROW(reader.read(requests_for(reader, into), {.threads = 0, .verify = false}));
+  }
+}
+
+TEST_CASE("only what is read is verified") {
+  std::mt19937_64 random(4);
+  sample::leaves leaves;
+  leaves.add("first", cairn::dtype::u8, {2 << 20}, random);
+  leaves.add("second", cairn::dtype::u8, {2 << 20}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  const sample::scratch scratch;
+  cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
+  cairn::write_checkpoint(store, "c", spec);
+  const auto path = scratch.path("c/" + cairn::shard_file(0, 1));
+  auto bytes = sample::slurp(path);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  sample::spill(path, bytes);
+  const cairn::checkpoint_reader reader(store, "c");
+  const auto into = blank(leaves, random);
+  const cairn::read_request one[] = {{0, into.list[0]}};
+  CHECK_NOTHROW(reader.read(one));
+  CHECK(sample::packed(into.list[0]) == sample::packed(leaves.list[0]));
+  const auto failure = sample::failure_of([&] { reader.verify(); });
+  CHECK(failure.says("second"));
+  CHECK(failure.says(std::to_string(4096 + (3 << 20))));
+}
+
+TEST_CASE("a file of others: unaligned data, elements across every boundary, strided memory") {
+  std::mt19937_64 random(5);
+  const std::size_t count = 300'000;
+  std::string text(8, '\0');
+  const auto offsets = [](std::size_t a, std::size_t b) {
+    return "\"data_offsets\":[" + std::to_string(a) + "," + std::to_string(b) + "]}";
+  };
+  std::string header = R"({"odd":{"dtype":"U8","shape":[3],)" + offsets(0, 3) +
+                       R"(,"w":{"dtype":"F64","shape":[300000],)" + offsets(3, 3 + 8 * count) + "}";
+  const std::uint64_t length = header.size();
+  std::memcpy(text.data(), &length, 8);
+  text += header;
+  for (std::size_t i = 0; i < 3 + 8 * count; ++i) text += static_cast<char>(random());
+  const sample::scratch scratch;
+  sample::spill(scratch.path("model.safetensors"), text);
+
+  const cairn::checkpoint_reader reader(cairn::stores::open_file(scratch.path("model.safetensors")), "model");
+  CHECK_FALSE(reader.contents().has_structure);
+  CHECK(reader.step() == 0);
+  reader.verify();
+  sample::leaves into;
+  into.add("odd", cairn::dtype::u8, {3}, random);
+  into.add_strided("w", cairn::dtype::f64, count, random);
+  reader.read(requests_for(reader, into), {.threads = 32, .verify = true});
+  CHECK(sample::text_of(sample::packed(into.list[0])) == text.substr(8 + length, 3));
+  CHECK(sample::text_of(sample::packed(into.list[1])) == text.substr(8 + length + 3));
+}
+
+TEST_CASE("requests that do not fit are refused before anything is read") {
+  std::mt19937_64 random(6);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::f32, {10}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  cairn::any_store store = cairn::stores::memory();
+  cairn::write_checkpoint(store, "c", spec);
+  const cairn::checkpoint_reader reader(store, "c");
+  const auto code = [&](std::size_t leaf, cairn::dtype type, cairn::extents shape) {
+    sample::leaves into;
+    into.add("a", type, std::move(shape), random);
+    const cairn::read_request one[] = {{leaf, into.list[0]}};
+    return sample::failure_of([&] { reader.read(one); });
+  };
+  CHECK(code(0, cairn::dtype::f32, {5, 2}).sentence.empty());
+  CHECK(code(0, cairn::dtype::f32, {11}).says("\"a\" is F32[10], the memory for it F32[11]"));
+  CHECK(code(0, cairn::dtype::i32, {10}).code == cairn::errc::mismatch);
+  CHECK(code(1, cairn::dtype::f32, {10}).code == cairn::errc::invalid);
+  CHECK(sample::failure_of([&] { reader.contents().fetch(0, {}); }).code == cairn::errc::invalid);
+}

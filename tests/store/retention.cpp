@@ -1,0 +1,88 @@
+#include "cairn/store/retention.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "catch.hpp"
+
+namespace {
+
+cairn::retained_entry entry(std::uint64_t step, double loss = 0) {
+  return {"step-" + std::to_string(step), step, {{"loss", loss}}, false, {}};
+}
+
+std::set<std::string> removed(const std::vector<cairn::retained_entry>& entries,
+                              const cairn::retention_rules& rules) {
+  std::set<std::string> names;
+  for (const auto& removal : cairn::plan_retention(entries, rules)) names.insert(removal.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("what a rule, a pin or a need wants is never removed, and everything else is") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<cairn::retained_entry> entries;
+    const std::size_t count = random() % 12;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto made = entry(10 * i, static_cast<double>(random() % 5));
+      made.pinned = random() % 8 == 0;
+      if (i > 0 && random() % 4 == 0) made.needs.push_back(entries[random() % i].name);
+      entries.push_back(made);
+    }
+    std::shuffle(entries.begin(), entries.end(), random);
+    cairn::retention_rules rules;
+    if (random() % 2) rules.keep_last = random() % 4;
+    if (random() % 2) rules.keep_best = cairn::keep_best_rule{"loss", random() % 3, random() % 2 == 0};
+    if (random() % 2) rules.keep_every = random() % 40;
+    const auto gone = removed(entries, rules);
+    const bool any_rule = rules.keep_last || rules.keep_best || rules.keep_every;
+    if (!any_rule) CHECK(gone.empty());
+
+    std::uint64_t newest = 0;
+    for (const auto& e : entries) newest = std::max(newest, e.step);
+    for (const auto& e : entries) {
+      const bool kept = !gone.contains(e.name);
+      if (e.pinned || e.step == newest) CHECK(kept);
+      if (rules.keep_every && *rules.keep_every != 0 && e.step % *rules.keep_every == 0) CHECK(kept);
+      std::size_t newer = 0, better = 0;
+      for (const auto& other : entries) {
+        newer += other.step > e.step;
+        const double a = other.metrics.at("loss"), b = e.metrics.at("loss");
+        const bool lower = !rules.keep_best || rules.keep_best->lower_is_better;
+        better += a == b ? other.step > e.step : (a < b) == lower;
+      }
+      const bool last = rules.keep_last && newer < *rules.keep_last;
+      const bool best = rules.keep_best && better < rules.keep_best->count;
+      const bool every = rules.keep_every && *rules.keep_every != 0 && e.step % *rules.keep_every == 0;
+      if (last || best) CHECK(kept);
+      bool needed = false;
+      for (const auto& other : entries)
+        if (!gone.contains(other.name))
+          for (const auto& need : other.needs) needed |= need == e.name;
+      if (needed) CHECK(kept);
+      if (any_rule && !last && !best && !every && !needed && !e.pinned && e.step != newest) CHECK_FALSE(kept);
+    }
+  }
+}
+
+TEST_CASE("NaN and a missing metric are never the best") {
+  auto without = entry(3);
+  without.metrics.clear();
+  const std::vector<cairn::retained_entry> entries{
+      entry(1, 5), entry(2, std::numeric_limits<double>::quiet_NaN()), without, entry(4, 9)};
+  CHECK(removed(entries,
+                {.keep_last = {}, .keep_best = cairn::keep_best_rule{"loss", 3, true}, .keep_every = {}}) ==
+        std::set<std::string>{"step-2", "step-3"});
+}
+
+TEST_CASE("every removal has a reason") {
+  const auto plan = cairn::plan_retention(std::vector{entry(1), entry(2), entry(3)},
+                                          {.keep_last = 1, .keep_best = {}, .keep_every = 100});
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[0].name == "step-1");
+  CHECK(plan[0].reason == "step-1 is not one of the last 1, nor a multiple of 100 steps");
+}

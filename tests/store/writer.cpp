@@ -1,0 +1,122 @@
+#include "cairn/store/writer.hpp"
+
+#include <random>
+
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+namespace {
+
+std::map<std::string, std::string> written(cairn::any_store store, const cairn::checkpoint_spec& spec) {
+  std::uint64_t total = 0;
+  const auto bytes = cairn::write_checkpoint(store, "c", spec);
+  std::map<std::string, std::string> files;
+  for (const auto& file : store.files("c")) total += (files[file] = sample::get(store, "c", file)).size();
+  CHECK(total == bytes);
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("the same leaves give the same bytes, in every store and with any number of threads") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20; ++round) {
+    auto leaves = sample::random_leaves(random, 8, 2000);
+    leaves.add("large", cairn::dtype::f32, {700'000}, random);
+    leaves.add_strided("strided", cairn::dtype::u16, 800'000, random);
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    spec.shards = cairn::divide_evenly(leaves.list, random() % 3 + 1);
+    spec.step = 5;
+    spec.metrics["loss"] = 0.5;
+    const auto first = written(cairn::stores::memory(), spec);
+    const sample::scratch scratch;
+    spec.threads = static_cast<unsigned>(random() % 5);
+    CHECK(written(cairn::stores::directory(scratch.path("a")), spec) == first);
+    CHECK(written(cairn::stores::directory(scratch.path("b"), {.durable = false}), spec) == first);
+
+    std::shuffle(leaves.list.begin(), leaves.list.end(),
+                 random);  // one shard: the order of leaves does not matter
+    spec.shards = {};
+    spec.leaves = leaves.list;
+    const auto shuffled = written(cairn::stores::memory(), spec);
+    std::shuffle(leaves.list.begin(), leaves.list.end(), random);
+    CHECK(written(cairn::stores::memory(), spec) == shuffled);
+  }
+}
+
+TEST_CASE("every block has its checksum in the header") {
+  std::mt19937_64 random(2);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::f64, {300'000}, random);
+  leaves.add("b", cairn::dtype::u8, {1'234'567}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  const auto files = written(cairn::stores::memory(), spec);
+  const auto& shard = files.at(cairn::shard_file(0, 1));
+  std::uint64_t length = 0;
+  std::memcpy(&length, shard.data(), 8);
+  const auto data = sample::bytes_of(shard).subspan(8 + length);
+  std::string expected = "\"cairn.blocks\":\"";
+  for (std::size_t at = 0; at < data.size(); at += cairn::block_bytes)
+    cairn::append_hex(expected, cairn::checksum(data.subspan(
+                                    at, std::min<std::size_t>(cairn::block_bytes, data.size() - at))));
+  CHECK(shard.find(expected + "\"") != std::string::npos);
+  CHECK((8 + length) % 4096 == 0);
+  CHECK(sample::text_of(data.first(2'400'000)) == sample::text_of(sample::packed(leaves.list[0])));
+}
+
+TEST_CASE("progress adds up") {
+  std::mt19937_64 random(3);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::f64, {600'000}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  std::atomic<std::uint64_t> most{0}, calls{0};
+  spec.on_progress = [&](std::uint64_t done, std::uint64_t total) {
+    ++calls;
+    CHECK(total == 4'800'000);
+    for (auto seen = most.load(); seen < done && !most.compare_exchange_weak(seen, done);) continue;
+  };
+  spec.threads = 1;
+  static_cast<void>(written(cairn::stores::memory(), spec));
+  CHECK(most == 4'800'000);
+  CHECK(calls == 5);
+}
+
+TEST_CASE("what cannot be stored leaves nothing behind") {
+  std::mt19937_64 random(4);
+  const auto code = [&](std::vector<std::string> paths) {
+    sample::leaves leaves;
+    for (const auto& path : paths) leaves.add(path, cairn::dtype::f32, {10}, random);
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    cairn::any_store store = cairn::stores::memory();
+    const auto failure = sample::failure_of([&] { cairn::write_checkpoint(store, "c", spec); });
+    CHECK(store.list().empty() == !failure.sentence.empty());
+    return failure.sentence.empty() ? std::string("none") : failure.sentence;
+  };
+  CHECK(code({"a", "b"}) == "none");
+  CHECK(code({}) == "none");
+  CHECK(code({"a", "a"}).find("two leaves have the path \"a\"") != std::string::npos);
+  CHECK(code({"__metadata__"}).find("__metadata__") != std::string::npos);
+  CHECK(code({"a\xff"}).find("UTF-8") != std::string::npos);
+}
+
+TEST_CASE("a failing write leaves the older checkpoint as it was") {
+  std::mt19937_64 random(5);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::f32, {1'000'000}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  cairn::any_store store = cairn::stores::memory();
+  cairn::write_checkpoint(store, "c", spec);
+  const auto before = sample::get(store, "c", cairn::shard_file(0, 1));
+  leaves.list[0].memory[0] ^= std::byte{1};
+  spec.on_progress = [](std::uint64_t, std::uint64_t) { cairn::fail(cairn::errc::io, {"no more room"}); };
+  CHECK(sample::failure_of([&] { cairn::write_checkpoint(store, "c", spec); }).says("no more room"));
+  CHECK(sample::get(store, "c", cairn::shard_file(0, 1)) == before);
+  CHECK_NOTHROW(store.begin("c"));
+}
