@@ -1,0 +1,194 @@
+// Hostile bytes as a lone file, as a shard under an index that vouches for it, and as an index: the reader either gives
+// leaves that fit the bytes, or throws cairn::error. No single allocation is above four times the input's size.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/reader.hpp"
+#include "cairn/store/writer.hpp"
+
+namespace {
+
+std::size_t allocation_limit = 0;  // 0: none
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  if (allocation_limit != 0 && bytes > allocation_limit) {
+    std::fprintf(stderr, "an allocation of %zu bytes, at most %zu are allowed\n", bytes, allocation_limit);
+    std::abort();
+  }
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+using cairn::stores::part;
+
+/// While it lives, no single allocation may be above four times `bytes`; small inputs have a page.
+struct limit {
+  explicit limit(std::size_t bytes) { allocation_limit = 4 * (bytes < 4096 ? 4096 : bytes); }
+  ~limit() { allocation_limit = 0; }
+};
+
+void put(cairn::any_store& store, const std::vector<std::pair<std::string, std::string>>& files) {
+  const auto transaction = store.begin("c");
+  for (const auto& [file, text] : files) {
+    const part parts[] = {std::as_bytes(std::span(text.data(), text.size()))};
+    transaction->create(file, text.size()).write(0, parts);
+  }
+  transaction->commit();
+}
+
+void require(bool held) {
+  if (!held) std::abort();
+}
+
+/// Reads whatever `open` gives, all of it.
+template <class Open>
+void read_all(std::size_t bytes, const Open& open) {
+  const limit guard(bytes);
+  try {
+    const cairn::checkpoint_reader reader = open();
+    const auto& leaves = reader.contents().leaves;
+    std::uint64_t total = 0;
+    std::vector<cairn::read_request> requests;
+    std::vector<std::vector<std::byte>> memory;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      if (i > 0) require(leaves[i - 1].path < leaves[i].path);
+      require(reader.contents().find(leaves[i].path) == i);
+      total += leaves[i].bytes();
+      require(total <= bytes);
+      memory.emplace_back(leaves[i].bytes());
+      requests.push_back({i, {leaves[i].type, leaves[i].shape, memory.back().data(), {}}});
+    }
+    reader.read(requests, {.threads = 1, .verify = false});
+    reader.read(requests, {.threads = 1, .verify = true});
+    reader.verify(1);
+  } catch (const cairn::error& error) {
+    require(std::strlen(error.what()) > 8);
+  }
+}
+
+/// An index that says of the shard what is in it, as far as that can be told.
+std::string index_for(const std::string& shard) {
+  cairn::checkpoint_index index;
+  index.step = 3;
+  std::uint64_t length = 0;
+  if (shard.size() >= 8) std::memcpy(&length, shard.data(), 8);
+  if (shard.size() < 8 || length > shard.size() - 8) length = 0;
+  const auto bytes = std::as_bytes(std::span(shard.data(), shard.size()));
+  const auto header = bytes.first(std::min<std::size_t>(8 + length, bytes.size()));
+  index.shards.push_back({cairn::shard_file(0, 1), shard.size(), cairn::checksum(header)});
+  cairn::any_store store = cairn::stores::memory();
+  put(store, {{"index.json", shard}});
+  try {
+    const auto parsed = cairn::read_safetensors_header(*store.open("c", "index.json"), "shard");
+    index.total_size = parsed.data_bytes;
+    for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::shard_file(0, 1);
+    index.step = cairn::read_shard_notes(parsed, "shard").step;
+    return cairn::write_index(index);
+  } catch (const cairn::error&) {
+    return cairn::write_index({3, {}, 0, index.shards, {}});
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string input(reinterpret_cast<const char*>(bytes) + 1, size - 1);
+  cairn::any_store store = cairn::stores::memory();
+  const std::string shard = cairn::shard_file(0, 1);
+  switch (bytes[0] % 3) {
+    case 0: {  // a lone file
+      put(store, {{"index.json", input}});
+      read_all(input.size(), [&] { return cairn::checkpoint_reader(store.open("c", "index.json"), "lone"); });
+      break;
+    }
+    case 1: {  // a shard
+      const auto index = index_for(input);
+      put(store, {{"index.json", index}, {shard, input}});
+      read_all(input.size() + index.size(), [&] { return cairn::checkpoint_reader(store, "c"); });
+      break;
+    }
+    default: {  // an index, with a checksum that holds
+      auto index = input;
+      const auto at = cairn::detail::index_opening.size();
+      index.replace(0, std::min(at, index.size()), cairn::detail::index_opening);
+      if (index.size() >= at + 16) index.replace(at, 16, cairn::to_hex(cairn::detail::index_checksum(index)));
+      put(store, {{"index.json", index}});
+      read_all(index.size(), [&] { return cairn::checkpoint_reader(store, "c"); });
+    }
+  }
+  return 0;
+}
+
+/// Seeds made by the code itself, so that they always fit the format: the first mutations begin with valid files.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t most);
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t most, unsigned seed) {
+  static const std::vector<std::string> seeds = [] {
+    std::vector<std::string> made;
+    static float values[60] = {1, 2, 3};
+    for (const std::size_t shards : {1U, 2U}) {
+      std::vector<cairn::leaf> leaves(3);
+      for (std::size_t i = 0; i < leaves.size(); ++i) {
+        leaves[i].path = "layers." + std::to_string(i) + ".weight";
+        leaves[i].type = i == 1 ? cairn::dtype::u8 : cairn::dtype::f32;
+        leaves[i].shape = {i + 1, 10};
+        leaves[i].memory = reinterpret_cast<std::byte*>(values);
+      }
+      cairn::checkpoint_spec spec;
+      spec.leaves = leaves;
+      spec.shards = cairn::divide_evenly(leaves, shards);
+      spec.step = 3;
+      spec.metrics["loss"] = 0.5;
+      spec.facts.resize(1);
+      spec.facts[0]["layers"] = {cairn::fact::kind::size, 3, {}, {}};
+      spec.facts[0]["moments"] = {cairn::fact::kind::keys, 0, {}, {"a", "b"}};
+      spec.facts[0]["tied"] = {cairn::fact::kind::same, 0, "layers.0.weight", {}};
+      cairn::any_store store = cairn::stores::memory();
+      cairn::write_checkpoint(store, "c", spec);
+      for (const auto& file : store.files("c")) {
+        const auto source = store.open("c", file);
+        const auto window = source->view(0, source->size());
+        const std::string text(reinterpret_cast<const char*>(window.bytes().data()), window.bytes().size());
+        for (const char kind : {'\0', '\1', '\2'}) made.push_back(kind + text);
+      }
+    }
+    // Files of others, whose headers are not padded: small enough for mutations to hit what matters.
+    const std::string header =
+        R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[1,3],"data_offsets":[8,11]}})";
+    std::string lone(9, '\0');
+    lone[1] = static_cast<char>(header.size());
+    made.push_back(lone + header + "12345678abc");
+    return made;
+  }();
+  if (seed % 64 == 0) {
+    const auto& chosen = seeds[seed / 64 % seeds.size()];
+    if (chosen.size() <= most) {
+      std::memcpy(bytes, chosen.data(), chosen.size());
+      size = chosen.size();
+      if (seed / 4096 % 2 == 0) return size;
+    }
+  }
+  return LLVMFuzzerMutate(bytes, size, most);
+}

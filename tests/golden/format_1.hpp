@@ -1,0 +1,60 @@
+// The state that is frozen in tests/golden/format-1: every dtype, scalars, empty leaves, slices, facts and odd metrics.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cairn/core/leaf.hpp"
+#include "cairn/store/writer.hpp"
+
+namespace golden {
+
+struct state {
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<cairn::leaf> leaves;
+
+  state() {
+    for (std::size_t i = 0; i < cairn::dtype_count; ++i) {
+      const auto type = static_cast<cairn::dtype>(i);
+      add("model." + std::string(cairn::name(type)), type, {3, i + 1});
+    }
+    add("step", cairn::dtype::u64, {});
+    add("optimizer.empty", cairn::dtype::f32, {0, 4});
+    add("name.\"quoted\"\\\n\u00e9\u20ac", cairn::dtype::u8, {5});
+    add("model.large", cairn::dtype::f32, {50, 20});
+  }
+
+  void add(const std::string& path, cairn::dtype type, cairn::extents shape) {
+    cairn::leaf made;
+    made.path = path;
+    made.type = type;
+    made.shape = std::move(shape);
+    memory.emplace_back(made.bytes());
+    for (std::size_t k = 0; k < memory.back().size(); ++k)
+      memory.back()[k] = type == cairn::dtype::boolean ? static_cast<std::byte>(k % 2)
+                                                       : static_cast<std::byte>(k * 37 + leaves.size() * 11);
+    made.memory = memory.back().data();
+    leaves.push_back(std::move(made));
+  }
+
+  [[nodiscard]] cairn::checkpoint_spec spec() const {
+    using cairn::fact;
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves;
+    spec.shards = cairn::divide_evenly(leaves, 2);
+    spec.step = 120;
+    spec.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
+    spec.facts.resize(2);
+    spec.facts[0]["layers"] = {fact::kind::size, 3, {}, {}};
+    spec.facts[0]["optimizer.moments"] = {fact::kind::keys, 0, {}, {"bias", "weight"}};
+    spec.facts[0]["scheduler"] = {fact::kind::engaged, 1, {}, {}};
+    spec.facts[0]["schedule"] = {fact::kind::index, 2, {}, {}};
+    spec.facts[1]["loss"] = {fact::kind::type, 0, "cross_entropy", {}};
+    spec.facts[1]["decoder.weight"] = {fact::kind::same, 0, "encoder.weight", {}};
+    spec.facts[1]["rng"] = {fact::kind::ranks, 4, {}, {}};
+    return spec;
+  }
+};
+
+}  // namespace golden
