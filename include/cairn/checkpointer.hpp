@@ -26,9 +26,8 @@ namespace cairn {
 /// What a checkpointer keeps, when it saves, how, and whom it tells. Checkpoints that no rule keeps are
 /// removed after a save; with no rule at all everything is kept.
 struct checkpointer_options {
-  std::optional<std::size_t> keep_last{};  ///< the newest ones
-  std::optional<keep_best_rule>
-      keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
+  std::optional<std::size_t> keep_last{};     ///< the newest ones
+  std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
   std::optional<std::uint64_t> keep_every{};  ///< those at multiples of so many steps
   std::set<std::uint64_t> pinned{};           ///< these steps, always
   any_policy when = policies::every{std::chrono::minutes{10}};
@@ -42,8 +41,7 @@ struct checkpointer_options {
 struct observation {
   std::uint64_t step = 0;
   std::optional<double> loss{};
-  std::map<std::string, double>
-      metrics{};  ///< kept in the checkpoint with the loss, for retention and for people
+  std::map<std::string, double> metrics{};  ///< kept in the checkpoint with the loss, for retention and for people
 };
 
 /// What `step` did.

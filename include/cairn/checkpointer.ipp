@@ -66,18 +66,17 @@ CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& 
 
 CAIRN_INLINE void checkpointer::wait() {}
 
-CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> checkpointer::progress_of(
-    const event& started) const {
+CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> checkpointer::progress_of(const event& started) const {
   if (!options_.on_event) return {};
-  return [this, told = started, lock = std::make_shared<std::mutex>()](std::uint64_t bytes,
-                                                                       std::uint64_t total) mutable {
-    const std::lock_guard one_at_a_time(*lock);
-    if (bytes < told.bytes) return;  // threads may report out of order
-    told.what = event::kind::progress;
-    told.bytes = bytes;
-    told.total = total;
-    detail::tell(options_.on_event, told);
-  };
+  return
+      [this, told = started, lock = std::make_shared<std::mutex>()](std::uint64_t bytes, std::uint64_t total) mutable {
+        const std::lock_guard one_at_a_time(*lock);
+        if (bytes < told.bytes) return;  // threads may report out of order
+        told.what = event::kind::progress;
+        told.bytes = bytes;
+        told.total = total;
+        detail::tell(options_.on_event, told);
+      };
 }
 
 CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() {
@@ -88,8 +87,7 @@ CAIRN_INLINE void checkpointer::prune() {
   for (const auto& each : retention_plan()) {
     store_.remove(each.name);
     known_.erase(each.name);
-    detail::tell(options_.on_event,
-                 {.what = event::kind::pruned, .checkpoint = each.name, .message = each.reason});
+    detail::tell(options_.on_event, {.what = event::kind::pruned, .checkpoint = each.name, .message = each.reason});
   }
 }
 

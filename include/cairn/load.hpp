@@ -48,14 +48,14 @@ class checkpoint_reader;
 namespace detail {
 
 /// Loads an open checkpoint. Until everything has been checked the state is untouched.
-CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state,
-                                   const load_options& options, rank_info here = {});
+CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state, const load_options& options,
+                                   rank_info here = {});
 
 /// Loads the newest checkpoint of the store that can be restored, or nothing when there is none at all.
 /// Throws when there are some and none of them can be.
 CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_state state,
-                                                       const load_options& options,
-                                                       const observer& on_event = {}, rank_info here = {});
+                                                       const load_options& options, const observer& on_event = {},
+                                                       rank_info here = {});
 
 /// See cairn::load.
 CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options);

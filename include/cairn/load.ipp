@@ -55,8 +55,8 @@ inline void read_targets(const checkpoint_reader& from, const std::vector<target
   from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
 }
 
-CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state,
-                                   const load_options& options, rank_info here) {
+CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state, const load_options& options,
+                                   rank_info here) {
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
   loading load(state, from.contents(), how, here);

@@ -15,8 +15,7 @@ namespace cairn::observers {
 /// event and none for progress. `stream` must outlive the observer.
 class progress_line {
  public:
-  explicit progress_line(std::FILE* stream = stderr)
-      : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
+  explicit progress_line(std::FILE* stream = stderr) : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
 
   void operator()(const event& what) const {
     if (what.what == event::kind::progress) {
@@ -32,12 +31,10 @@ class progress_line {
   static constexpr int bar_width = 30;
 
   void draw_bar(const event& what) const {
-    const double share =
-        what.total > 0 ? static_cast<double>(what.bytes) / static_cast<double>(what.total) : 1.0;
+    const double share = what.total > 0 ? static_cast<double>(what.bytes) / static_cast<double>(what.total) : 1.0;
     const auto full = static_cast<std::size_t>(share * bar_width);
     const std::string bar = std::string(full, '=') + std::string(bar_width - full, ' ');
-    std::fprintf(stream_, "\r\033[Kcairn: step %" PRIu64 " [%s] %3.0f %%", what.step, bar.c_str(),
-                 100 * share);
+    std::fprintf(stream_, "\r\033[Kcairn: step %" PRIu64 " [%s] %3.0f %%", what.step, bar.c_str(), 100 * share);
     std::fflush(stream_);
   }
 
@@ -48,12 +45,10 @@ class progress_line {
       case event::kind::published:
       case event::kind::restored:
         std::snprintf(text, sizeof text, "step %" PRIu64 " %s, %.1f MiB in %.0f ms", what.step,
-                      what.what == event::kind::published ? "saved" : "restored", mebibytes,
-                      1000 * what.seconds);
+                      what.what == event::kind::published ? "saved" : "restored", mebibytes, 1000 * what.seconds);
         return text;
       default:
-        return std::string(name(what.what)) + ": " + what.checkpoint + (what.message.empty() ? "" : ": ") +
-               what.message;
+        return std::string(name(what.what)) + ": " + (what.message.empty() ? what.checkpoint : what.message);
     }
   }
 

@@ -16,8 +16,7 @@ namespace cairn {
 
 /// How to save.
 struct save_options {
-  bool durable =
-      true;  ///< after the save a crash of the machine cannot lose it; else it is in the page cache
+  bool durable = true;   ///< after the save a crash of the machine cannot lose it; else it is in the page cache
   unsigned threads = 0;  ///< 0: what the store takes to be best
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
@@ -35,9 +34,9 @@ struct save_report {
 namespace detail {
 
 /// Writes a description as checkpoint `name`; `on_progress` gets (bytes written, of all).
-CAIRN_INLINE save_report write_description(
-    any_store& store, const std::string& name, const description& what, const save_options& options,
-    const std::function<void(std::uint64_t, std::uint64_t)>& on_progress = {});
+CAIRN_INLINE save_report write_description(any_store& store, const std::string& name, const description& what,
+                                           const save_options& options,
+                                           const std::function<void(std::uint64_t, std::uint64_t)>& on_progress = {});
 
 /// See cairn::save.
 CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options);

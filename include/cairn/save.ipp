@@ -9,9 +9,9 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE save_report write_description(
-    any_store& store, const std::string& name, const description& what, const save_options& options,
-    const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
+CAIRN_INLINE save_report write_description(any_store& store, const std::string& name, const description& what,
+                                           const save_options& options,
+                                           const std::function<void(std::uint64_t, std::uint64_t)>& on_progress) {
   const stopwatch watch;
   save_report report;
   report.path = store.location() + "/" + name;

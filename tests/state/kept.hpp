@@ -38,13 +38,11 @@ struct kept {
   kept& operator=(const kept&) = delete;
 
   void sort() {
-    std::sort(contents.leaves.begin(), contents.leaves.end(),
-              [](auto& a, auto& b) { return a.path < b.path; });
+    std::sort(contents.leaves.begin(), contents.leaves.end(), [](auto& a, auto& b) { return a.path < b.path; });
   }
 
   template <class State>
-  cairn::match_report load(State& state, const cairn::match_options& options = {},
-                           cairn::rank_info here = {}) const {
+  cairn::match_report load(State& state, const cairn::match_options& options = {}, cairn::rank_info here = {}) const {
     cairn::loading load(cairn::refer(state), contents, options, here);
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);

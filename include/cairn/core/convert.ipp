@@ -97,8 +97,7 @@ template <class Wide>
           stored = Stored(round_to_odd(wide));
       } else if constexpr (std::is_integral_v<Stored>) {
         stored = static_cast<Stored>(wide.bits);
-        if (static_cast<std::uint64_t>(stored) != wide.bits || (stored < Stored{}) != wide.negative)
-          return false;
+        if (static_cast<std::uint64_t>(stored) != wide.bits || (stored < Stored{}) != wide.negative) return false;
       }
       std::memcpy(out, &stored, sizeof stored);
       out += sizeof stored;
@@ -124,12 +123,10 @@ template <class Wide>
 
 }  // namespace detail
 
-CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to,
-                          std::span<std::byte> out) noexcept {
+CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept {
   const std::size_t count = in.size() / size_of(from);
-  return is_floating(to)
-             ? detail::convert_through<double>(from, in.data(), to, out.data(), count)
-             : detail::convert_through<detail::wide_integer>(from, in.data(), to, out.data(), count);
+  return is_floating(to) ? detail::convert_through<double>(from, in.data(), to, out.data(), count)
+                         : detail::convert_through<detail::wide_integer>(from, in.data(), to, out.data(), count);
 }
 
 }  // namespace cairn

@@ -13,8 +13,7 @@ namespace detail {
 template <class Bits, int Exponent, int Mantissa, bool Infinite>
 [[nodiscard]] constexpr Bits narrow_float(float value) noexcept {
   constexpr int bias = (1 << (Exponent - 1)) - 1;
-  constexpr std::uint32_t top =
-      Infinite ? ((1U << Exponent) - 1) << Mantissa : (1U << (Exponent + Mantissa)) - 1;
+  constexpr std::uint32_t top = Infinite ? ((1U << Exponent) - 1) << Mantissa : (1U << (Exponent + Mantissa)) - 1;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 31) << (Exponent + Mantissa);
   const std::uint32_t magnitude = bits & 0x7fff'ffffU;
@@ -38,8 +37,7 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
       const std::uint32_t half = 1U << (shift - 1);
       const std::uint32_t kept = mantissa >> shift;
       const std::uint32_t rest = mantissa & ((1U << shift) - 1);
-      result = (static_cast<std::uint32_t>(biased) << Mantissa) + kept +
-               (rest > half || (rest == half && (kept & 1U)));
+      result = (static_cast<std::uint32_t>(biased) << Mantissa) + kept + (rest > half || (rest == half && (kept & 1U)));
       if (result > top) result = top;
     }
   }
@@ -55,8 +53,7 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
   const std::uint32_t sign = (bits >> (Exponent + Mantissa)) << 31;
   const std::uint32_t exponent = (bits >> Mantissa) & all;
   std::uint32_t mantissa = bits & ((1U << Mantissa) - 1);
-  if (Infinite && exponent == all)
-    return std::bit_cast<float>(sign | 0x7f80'0000U | mantissa << (23 - Mantissa));
+  if (Infinite && exponent == all) return std::bit_cast<float>(sign | 0x7f80'0000U | mantissa << (23 - Mantissa));
   if (!Infinite && exponent == all && mantissa == (1U << Mantissa) - 1)
     return std::bit_cast<float>(sign | 0x7fc0'0000U);
   if (exponent == 0) {
@@ -78,9 +75,7 @@ struct small_float {
   small_float() = default;
   explicit constexpr small_float(float value) noexcept
       : bits(narrow_float<Bits, Exponent, Mantissa, Infinite>(value)) {}
-  explicit constexpr operator float() const noexcept {
-    return widen_float<Bits, Exponent, Mantissa, Infinite>(bits);
-  }
+  explicit constexpr operator float() const noexcept { return widen_float<Bits, Exponent, Mantissa, Infinite>(bits); }
 
   [[nodiscard]] static constexpr small_float from_bits(Bits bits) noexcept {
     small_float value;
@@ -103,7 +98,6 @@ using float8_e4m3 = detail::small_float<std::uint8_t, 4, 3, false>;
 /// OCP 8-bit, 5 exponent bits, with infinities.
 using float8_e5m2 = detail::small_float<std::uint8_t, 5, 2, true>;
 
-static_assert(sizeof(float16) == 2 && sizeof(bfloat16) == 2 && sizeof(float8_e4m3) == 1 &&
-              sizeof(float8_e5m2) == 1);
+static_assert(sizeof(float16) == 2 && sizeof(bfloat16) == 2 && sizeof(float8_e4m3) == 1 && sizeof(float8_e5m2) == 1);
 
 }  // namespace cairn

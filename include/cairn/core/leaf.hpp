@@ -14,8 +14,7 @@
 
 namespace cairn {
 
-static_assert(std::endian::native == std::endian::little,
-              "cairn stores memory as it is: little-endian machines only");
+static_assert(std::endian::native == std::endian::little, "cairn stores memory as it is: little-endian machines only");
 
 /// Elements per dimension, slowest first. A scalar has none.
 using extents = std::vector<std::uint64_t>;
@@ -51,8 +50,7 @@ struct memory_view {
 /// shape.
 struct leaf : memory_view {
   std::string path;
-  std::shared_ptr<const void>
-      owner;  ///< keeps `memory` alive where it is a copy made for this leaf; else null
+  std::shared_ptr<const void> owner;  ///< keeps `memory` alive where it is a copy made for this leaf; else null
 };
 
 }  // namespace cairn

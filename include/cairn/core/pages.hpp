@@ -21,8 +21,7 @@ struct memory_range {
 };
 
 /// Joins ranges that overlap or lie at most `gap` bytes apart; the result is sorted.
-[[nodiscard]] inline std::vector<memory_range> join_ranges(std::vector<memory_range> ranges,
-                                                           std::uintptr_t gap) {
+[[nodiscard]] inline std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap) {
   std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::vector<memory_range> joined;
   for (const auto& each : ranges) {
@@ -46,8 +45,7 @@ inline void populate_pages(std::vector<memory_range> ranges, unsigned threads) {
   for (auto [begin, end] : join_ranges(std::move(ranges), 16 * small_page)) {
     begin = begin / small_page * small_page;
     end = (end + small_page - 1) / small_page * small_page;
-    if (end - begin >= large_page)
-      (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+    if (end - begin >= large_page) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
     while (begin < end) {
       const auto next = std::min(end, (begin / step + 1) * step);
       steps.push_back({begin, next});
@@ -55,8 +53,7 @@ inline void populate_pages(std::vector<memory_range> ranges, unsigned threads) {
     }
   }
   parallel_for(steps.size(), threads, [&](std::size_t i, unsigned) {
-    (void)::madvise(reinterpret_cast<void*>(steps[i].begin), steps[i].end - steps[i].begin,
-                    MADV_POPULATE_WRITE);
+    (void)::madvise(reinterpret_cast<void*>(steps[i].begin), steps[i].end - steps[i].begin, MADV_POPULATE_WRITE);
   });
 #else
   (void)ranges;

@@ -22,8 +22,7 @@ namespace cairn {
 /// `worker` < threads.
 template <class Body>
 void parallel_for(std::size_t items, unsigned threads, const Body& body) {
-  const auto workers =
-      static_cast<unsigned>(std::min<std::size_t>(threads == 0 ? default_threads() : threads, items));
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads == 0 ? default_threads() : threads, items));
   if (workers <= 1) {
     for (std::size_t i = 0; i < items; ++i) body(i, 0U);
     return;

@@ -12,8 +12,7 @@
 namespace cairn {
 
 /// The strides of a packed row-major array, in bytes.
-[[nodiscard]] CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape,
-                                                                    std::size_t item_bytes);
+[[nodiscard]] CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes);
 
 /// True where `strides` walk memory as a packed array does; dimensions of one element do not matter, nor does
 /// an empty array.
@@ -24,8 +23,7 @@ namespace cairn {
 CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out);
 
 /// Copies `in` over the elements of the flattened view that begin at `first_element`.
-CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element,
-                          std::span<const std::byte> in);
+CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in);
 
 }  // namespace cairn
 

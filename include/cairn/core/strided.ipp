@@ -30,8 +30,7 @@ namespace detail {
 enum class strided_direction { gather, scatter };
 
 template <strided_direction Direction>
-using packed_pointer =
-    std::conditional_t<Direction == strided_direction::gather, std::byte*, const std::byte*>;
+using packed_pointer = std::conditional_t<Direction == strided_direction::gather, std::byte*, const std::byte*>;
 
 template <strided_direction Direction>
 void move_chunk(std::byte* strided, packed_pointer<Direction> packed, std::size_t bytes) noexcept {
@@ -130,8 +129,7 @@ CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, s
   detail::move_range<detail::strided_direction::gather>(view, first_element, out.data(), out.size());
 }
 
-CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element,
-                          std::span<const std::byte> in) {
+CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
   detail::move_range<detail::strided_direction::scatter>(view, first_element, in.data(), in.size());
 }
 

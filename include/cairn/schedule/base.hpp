@@ -15,7 +15,7 @@ struct moment {
   std::uint64_t step = 0;  ///< the step just done
   double seconds = 0;      ///< since the run began or was restored
   std::uint64_t saved_step =
-      0;  ///< step of the newest checkpoint of this run; else the step it began or was restored at
+      0;                     ///< step of the newest checkpoint of this run; else the step it began or was restored at
   double saved_seconds = 0;  ///< when that was
   std::optional<double> loss;
 };
@@ -32,9 +32,8 @@ class any_policy {
   template <class Policy>
   requires(!std::same_as<std::remove_cvref_t<Policy>, any_policy> && policy<std::remove_cvref_t<Policy>>)
       any_policy(Policy&& chosen)  // NOLINT: a policy is meant to become an any_policy by itself
-      : decide_([self = std::forward<Policy>(chosen)](const moment& now) mutable {
-          return bool(self.should_save(now));
-        }) {}
+      : decide_(
+            [self = std::forward<Policy>(chosen)](const moment& now) mutable { return bool(self.should_save(now)); }) {}
 
   [[nodiscard]] bool should_save(const moment& now) { return decide_(now); }
 

@@ -5,15 +5,12 @@ namespace cairn {
 
 /// Says how to save a `T` that Cairn cannot see through. Specialise it with one of these:
 ///
-/// - `static tensor_view<E> view(T&)`, and where T can grow `static void resize(T&, const extents&)`: T is
-/// one array,
-///   read and written in place;
-/// - `template <class Field> static void fields(T& object, const Field& field)` that calls `field("name",
-/// member)` for
-///   every part;
-/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can
-/// save. `set`
-///   may throw; the state is then untouched.
+/// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Where it can grow,
+///   `static void resize(T&, const extents&)`, and `static bool can_be(const extents&)` if it cannot take every shape.
+/// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)` for
+///   every part.
+/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. What
+///   `set` throws leaves the state untouched.
 template <class T>
 struct adapter;
 

@@ -29,8 +29,7 @@ CAIRN_INLINE void describing::state(std::string path, fact what) {
   if (!result.facts.try_emplace(path, std::move(what)).second) fail_twice(path);
 }
 
-CAIRN_INLINE const std::string* describing::met_before(const void* address, std::type_index type,
-                                                       std::string path) {
+CAIRN_INLINE const std::string* describing::met_before(const void* address, std::type_index type, std::string path) {
   const auto [at, first] = objects_.try_emplace({address, type}, std::move(path));
   return first ? nullptr : &at->second;
 }

@@ -11,8 +11,8 @@
 namespace cairn {
 
 /// Members to save, named as in the class; a trailing underscore is left out of the path:
-/// `using cairn_fields = cairn::fields<&counter::hits_, &counter::seen_>;` as a public line of class
-/// `counter`.
+/// `static auto cairn_fields() { return cairn::fields<&counter::hits_, &counter::seen_>{}; }` as a public
+/// line of class `counter`.
 template <auto... Members>
 struct fields {
   static constexpr std::size_t size = sizeof...(Members);
@@ -28,7 +28,7 @@ namespace detail {
 
 template <class T>
 concept has_field_list = requires {
-  T::cairn_fields::size;
+  T::cairn_fields().size;
 };
 
 }  // namespace detail

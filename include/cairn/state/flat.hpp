@@ -44,7 +44,7 @@ consteval bool is_flat() {
     }
     (std::make_index_sequence<arity<T>>{});
   } else if constexpr (kind == category::listed) {
-    return are_flat_members(typename T::cairn_fields{});
+    return are_flat_members(decltype(T::cairn_fields()){});
   } else {
     return false;
   }

@@ -22,9 +22,7 @@ class loading {
   /// `targets()`.
   void apply();
 
-  [[nodiscard]] const std::vector<detail::matching::growth>& growths() const noexcept {
-    return match_.growths;
-  }
+  [[nodiscard]] const std::vector<detail::matching::growth>& growths() const noexcept { return match_.growths; }
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return match_.targets; }
 
  private:

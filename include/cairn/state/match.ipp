@@ -5,8 +5,7 @@
 
 namespace cairn {
 
-CAIRN_INLINE loading::loading(any_state state, const catalog& from, const match_options& options,
-                              rank_info here)
+CAIRN_INLINE loading::loading(any_state state, const catalog& from, const match_options& options, rank_info here)
     : state_(state), match_(from, options), here_(here) {
   detail::walker w(match_, here_);
   state_.walk(w, state_.object);

@@ -17,8 +17,7 @@ CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memor
   if (stored.type != to.type) {
     std::vector<std::byte> converted(to.bytes());
     if (!convert(stored.type, bytes, to.type, converted))
-      fail(errc::mismatch,
-           {stored.path, " in ", from.origin, " has values that do not fit into ", name(to.type)});
+      fail(errc::mismatch, {stored.path, " in ", from.origin, " has values that do not fit into ", name(to.type)});
     bytes.swap(converted);
   }
   scatter(to, 0, bytes);
@@ -80,12 +79,10 @@ CAIRN_INLINE const fact* matching::find_fact(const std::string& path, fact::kind
   return nullptr;
 }
 
-CAIRN_INLINE std::uint64_t matching::checked_size(const std::string& path, std::uint64_t size,
-                                                  bool empty_elements) {
+CAIRN_INLINE std::uint64_t matching::checked_size(const std::string& path, std::uint64_t size, bool empty_elements) {
   const std::uint64_t bound = empty_elements ? 1U << 20 : from.leaves.size() + from.facts.size();
   if (size <= bound) return size;
-  fail(errc::corrupt,
-       {path, " in ", from.origin, " claims ", std::to_string(size), " objects, which it cannot hold"});
+  fail(errc::corrupt, {path, " in ", from.origin, " claims ", std::to_string(size), " objects, which it cannot hold"});
 }
 
 CAIRN_INLINE void matching::miss(std::string path) {
@@ -97,9 +94,7 @@ CAIRN_INLINE void matching::resized(const std::string& path) {
   if (!applying && immediate == 0) report.resized.push_back(path);
 }
 
-CAIRN_INLINE bool matching::accepts(std::string_view stored) const {
-  return !options.filter || options.filter(stored);
-}
+CAIRN_INLINE bool matching::accepts(std::string_view stored) const { return !options.filter || options.filter(stored); }
 
 CAIRN_INLINE const extents* matching::stored_shape(const std::string& path) const {
   const std::size_t index = from.find(stored_path(path));
@@ -119,7 +114,7 @@ CAIRN_INLINE bool matching::wants(const std::string& path) const {
 }
 
 CAIRN_INLINE void matching::claim(const std::string& path) {
-  const std::string inside = stored_path(path) + '.';
+  const std::string inside = path.empty() ? "" : stored_path(path) + '.';
   for (std::size_t i = 0; i < from.leaves.size(); ++i)
     if ((from.leaves[i].path + '.').starts_with(inside)) used_[i] = true;
   for (const auto& [at, what] : from.facts)
@@ -133,17 +128,15 @@ CAIRN_INLINE void matching::finish_check() {
     if (!known_facts_.contains(&what) && wants_fact(path)) report.unexpected.push_back(path);
   if (options.strict) {
     for (const auto& path : report.missing) problems.push_back(path + " is missing in the checkpoint");
-    for (const auto& path : report.unexpected)
-      problems.push_back(path + " is in the checkpoint but not in the state");
+    for (const auto& path : report.unexpected) problems.push_back(path + " is in the checkpoint but not in the state");
   }
   if (problems.empty()) return;
   constexpr std::size_t shown = 8;
   std::string text = from.origin + " does not fit the state: ";
   for (std::size_t i = 0; i < std::min(shown, problems.size()); ++i) text += (i ? "; " : "") + problems[i];
   if (problems.size() > shown) text += "; and " + std::to_string(problems.size() - shown) + " more";
-  fail(errc::mismatch,
-       {text, ". Nothing was changed",
-        options.strict ? "; load with strict = false to leave out what only one side has" : ""});
+  fail(errc::mismatch, {text, ". Nothing was changed",
+                        options.strict ? "; load with strict = false to leave out what only one side has" : ""});
 }
 
 CAIRN_INLINE bool matching::wants_fact(const std::string& path) const {
@@ -159,8 +152,7 @@ CAIRN_INLINE std::size_t matching::find_leaf(const std::string& stored) {
   return from.find(same->second.text);
 }
 
-CAIRN_INLINE bool matching::fits(const stored_leaf& stored, const std::string& path,
-                                 const memory_view& view) {
+CAIRN_INLINE bool matching::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
   const bool tied = stored.path != path;  // one buffer may be seen in two shapes
   const bool same_shape = tied ? element_count(stored.shape) == view.count() : stored.shape == view.shape;
   if (!same_shape)
@@ -181,8 +173,7 @@ CAIRN_INLINE void matching::check_values(std::size_t index, const memory_view& v
   if (view.type != dtype::boolean) return;
   for (const std::byte value : scratch)
     if (std::to_integer<unsigned>(value) > 1)
-      fail(errc::corrupt,
-           {stored.path, " in ", from.origin, " is BOOL but has a byte that is neither 0 nor 1"});
+      fail(errc::corrupt, {stored.path, " in ", from.origin, " is BOOL but has a byte that is neither 0 nor 1"});
 }
 
 CAIRN_INLINE void matching::check_ties(std::size_t index, const memory_view& view) {
@@ -196,8 +187,7 @@ CAIRN_INLINE void matching::check_ties(std::size_t index, const memory_view& vie
   from.fetch(index, left);
   from.fetch(at->second, right);
   if (left != right)
-    problems.push_back(other.path + " and " + stored.path +
-                       " share memory in the state but differ in the checkpoint");
+    problems.push_back(other.path + " and " + stored.path + " share memory in the state but differ in the checkpoint");
 }
 
 }  // namespace cairn::detail

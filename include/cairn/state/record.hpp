@@ -28,9 +28,8 @@ constexpr auto tie(Record& record) noexcept {
   static_assert(arity<std::remove_cv_t<Record>> <= 100,
                 "cairn: an aggregate of more than 100 fields: group some into a nested struct, or give the "
                 "type a public "
-                "line `using cairn_fields = cairn::fields<&T::a, &T::b>;`");
-  return boost::pfr::detail::tie_as_tuple(record,
-                                          boost::pfr::detail::size_t_<arity<std::remove_cv_t<Record>>>{});
+                "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
+  return boost::pfr::detail::tie_as_tuple(record, boost::pfr::detail::size_t_<arity<std::remove_cv_t<Record>>>{});
 }
 
 template <class Record>
@@ -59,8 +58,7 @@ consteval std::string_view field_name_view() {
 }
 
 template <class Record, std::size_t I>
-inline constexpr short_name<field_name_view<Record, I>().size()> stored_field_name{
-    field_name_view<Record, I>()};
+inline constexpr short_name<field_name_view<Record, I>().size()> stored_field_name{field_name_view<Record, I>()};
 
 /// Calls `action(name, field)` for every field, in the order of declaration.
 template <class Record, class Action>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/polymorphic.hpp"
@@ -84,13 +85,11 @@ void walk_copied(walker& w, T& object) {
     if (w.is_writing()) {
       copy_traits<T>::put(object, *copy);
     } else if constexpr (std::is_default_constructible_v<T>) {
-      const auto trial =
-          std::make_unique<T>();  // what cannot be put into place fails before anything is changed
+      const auto trial = std::make_unique<T>();  // what cannot be put into place fails before anything is changed
       copy_traits<T>::put(*trial, *copy);
     }
   } catch (const error& cause) {
-    fail(cause.code(),
-         {w.path(), " in ", w.match().from.origin, ": ", std::string_view(cause.what()).substr(7)});
+    fail(cause.code(), {w.path(), " in ", w.match().from.origin, ": ", std::string_view(cause.what()).substr(7)});
   }
 }
 
@@ -149,7 +148,8 @@ void walk(walker& w, T& object) {
   else
     static_assert(always_false<T>,
                   "cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line "
-                  "`using cairn_fields = cairn::fields<&T::a, &T::b>;`, or specialise cairn::adapter<T>");
+                  "`static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise "
+                  "cairn::adapter<T>");
 }
 
 }  // namespace cairn::detail

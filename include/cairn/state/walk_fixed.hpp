@@ -24,10 +24,9 @@ template <class T>
 void walk_record(walker& w, T& object) {
   auto members = tie(object);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    static_assert(
-        (!std::is_const_v<field_type<T, I>> && ...),
-        "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
-        "`using cairn_fields = cairn::fields<...>;`");
+    static_assert((!std::is_const_v<field_type<T, I>> && ...),
+                  "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
+                  "`static auto cairn_fields() { return cairn::fields<...>{}; }`");
     (walk_part(w, stored_field_name<T, I>.view(), boost::pfr::detail::sequence_tuple::get<I>(members)), ...);
   }
   (std::make_index_sequence<arity<T>>{});
@@ -35,7 +34,7 @@ void walk_record(walker& w, T& object) {
 
 template <class T>
 void walk_listed(walker& w, T& object) {
-  T::cairn_fields::for_each(object, [&](std::string_view name, auto& member) { walk_part(w, name, member); });
+  T::cairn_fields().for_each(object, [&](std::string_view name, auto& member) { walk_part(w, name, member); });
 }
 
 template <class T>

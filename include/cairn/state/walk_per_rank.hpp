@@ -17,12 +17,11 @@ void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
   }
   const fact* stored = w.stored(fact::kind::ranks);
   if (!stored) return;
-  w.match().claim(w.path());
+  w.claim();
   if (stored->number == ranks) return walk_part(w, rank_path(rank), object.value);
   if constexpr (std::is_same_v<Redistribute, refuse>) {
-    w.refuse("is per-rank state saved by " + std::to_string(stored->number) +
-             " ranks, which cannot be loaded on " + std::to_string(ranks) +
-             "; give cairn::per_rank a Redistribute that can");
+    w.refuse("is per-rank state saved by " + std::to_string(stored->number) + " ranks, which cannot be loaded on " +
+             std::to_string(ranks) + "; give cairn::per_rank a Redistribute that can");
   } else {
     const auto saved = w.match().checked_size(w.path(), stored->number, false);
     const auto values = std::make_shared<std::vector<T>>(saved);

@@ -15,10 +15,9 @@ consteval void check_pointee() {
   static_assert(!std::is_array_v<Base> && !std::is_void_v<Base>,
                 "cairn: a pointer to an array does not say how long it is: use std::vector");
   if constexpr (std::is_class_v<Base>)
-    static_assert(
-        !std::is_polymorphic_v<Base> || std::is_final_v<Base> || has_type_list<Base>,
-        "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
-        "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+    static_assert(!std::is_polymorphic_v<Base> || std::is_final_v<Base> || has_type_list<Base>,
+                  "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
+                  "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
 }
 
 /// Calls `action` with a null pointer of each listed type until one call returns true; false when none does.
@@ -140,8 +139,7 @@ void walk_shared(walker& w, T& pointer) {
   const fact* stored = w.stored(pointer_fact<object>);
   if (!stored) {
     if constexpr (!has_type_list<object>) {
-      if (pointer && match.filled_objects.insert(pointer.get()).second)
-        walk(w, const_cast<object&>(*pointer));
+      if (pointer && match.filled_objects.insert(pointer.get()).second) walk(w, const_cast<object&>(*pointer));
     }
     return;
   }
@@ -151,16 +149,13 @@ void walk_shared(walker& w, T& pointer) {
     return;
   }
   const auto path = match.stored_path(w.path());
-  if (!w.is_writing())
-    match.objects.insert_or_assign(path, std::pair{std::type_index(typeid(object)), std::shared_ptr<void>{}});
   std::shared_ptr<object> loaded = std::const_pointer_cast<object>(pointer);
+  // An object that another path has filled is not this path's: in the checkpoint the two are distinct.
+  if (match.filled_objects.contains(loaded.get())) loaded.reset();
   match_pointee(w, loaded, *stored, [&]<class Object>(bool fits) {
-    if (!w.is_writing()) return;
-    // An object that another path has filled is not this path's: in the checkpoint the two are distinct.
-    if (!fits || match.filled_objects.contains(loaded.get())) loaded = std::make_shared<Object>();
-    match.filled_objects.insert(loaded.get());
-    match.objects.insert_or_assign(path,
-                                   std::pair{std::type_index(typeid(object)), std::shared_ptr<void>(loaded)});
+    if (!fits && w.is_writing()) loaded = std::make_shared<Object>();
+    if (loaded) match.filled_objects.insert(loaded.get());
+    match.objects.insert_or_assign(path, std::pair{std::type_index(typeid(object)), std::shared_ptr<void>(loaded)});
   });
   if (w.is_writing()) pointer = loaded;
 }

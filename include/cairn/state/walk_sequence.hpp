@@ -35,9 +35,9 @@ auto* grow_contiguous(walker& w, T& object, std::uint64_t size) {
     if (big && w.match().immediate == 0 && object.capacity() < size) {
       object.clear();
       object.reserve(size);
-      w.match().growths.push_back(
-          {&object, size, [](void* container, std::uint64_t n) { static_cast<T*>(container)->resize(n); },
-           reinterpret_cast<std::byte*>(object.data()), size * sizeof(element)});
+      w.match().growths.push_back({&object, size,
+                                   [](void* container, std::uint64_t n) { static_cast<T*>(container)->resize(n); },
+                                   reinterpret_cast<std::byte*>(object.data()), size * sizeof(element)});
       return object.data();
     }
   }
@@ -48,9 +48,12 @@ auto* grow_contiguous(walker& w, T& object, std::uint64_t size) {
 /// Elements of fixed layout side by side: `rows` x the leaves of the first one.
 template <class T>
 void walk_columns(walker& w, std::uint64_t rows, T* first) {
+  const bool stands_in = !w.is_describing() && (rows == 0 || first == nullptr);
+  if (stands_in) ++w.match().prototypes;
   w.begin_batch(rows, sizeof(T));
   walk(w, rows > 0 && first ? *first : no_object<T>());
   w.end_batch();
+  if (stands_in) --w.match().prototypes;
 }
 
 /// How many rows the checkpoint has for a container of `Element`s at the object at hand.
@@ -121,11 +124,9 @@ void walk_sequence(walker& w, T& object) {
 template <class T>
 void walk_span(walker& w, T& object) {
   using element = typename T::element_type;
-  static_assert(
-      !std::is_const_v<element>,
-      "cairn: a span of const elements can be saved but not loaded: use a span of mutable elements");
-  static_assert(flat<element>,
-                "cairn: a span of elements of fixed layout; else save the container that owns them");
+  static_assert(!std::is_const_v<element>,
+                "cairn: a span of const elements can be saved but not loaded: use a span of mutable elements");
+  static_assert(flat<element>, "cairn: a span of elements of fixed layout; else save the container that owns them");
   walk_columns(w, object.size(), object.data());
 }
 

@@ -40,6 +40,19 @@ concept resizable_tensor = (has_adapter<T> &&
                             requires(T & t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
                            (!has_adapter<T> && requires(T & t, const extents& shape) { t.resize(shape); });
 
+/// Whether the tensor can take the shape at all: some have dimensions that are fixed or bounded.
+template <class T>
+bool can_be([[maybe_unused]] const T& tensor, const extents& shape) {
+  constexpr std::uint64_t largest = std::uint64_t{1}
+                                    << 48U;  // of any dimension: products of signed sizes stay in range
+  for (const auto n : shape)
+    if (n > largest) return false;
+  if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); })
+    return adapter<T>::can_be(shape);
+  else
+    return true;
+}
+
 template <class T>
 void resize_tensor(T& tensor, const extents& shape) {
   if constexpr (has_adapter<T>)
@@ -53,8 +66,8 @@ void walk_view(walker& w, const tensor_view<Element>& view) {
   static_assert(!std::is_const_v<Element>, "cairn: a tensor of const elements can be saved but not loaded");
   static_assert(scalar_type<Element> || complex_type<Element>, "cairn: a tensor of numbers");
   if (!view.strides().empty() && view.strides().size() != view.shape().size())
-    fail(errc::invalid, {w.path(), " is a tensor of ", std::to_string(view.shape().size()),
-                         " dimensions and ", std::to_string(view.strides().size()), " strides"});
+    fail(errc::invalid, {w.path(), " is a tensor of ", std::to_string(view.shape().size()), " dimensions and ",
+                         std::to_string(view.strides().size()), " strides"});
   extents shape = view.shape();
   std::vector<std::int64_t> strides;
   for (const auto step : view.strides()) strides.push_back(step * static_cast<std::int64_t>(sizeof(Element)));
@@ -77,7 +90,7 @@ void walk_tensor(walker& w, T& tensor) {
     const std::size_t rank = view.shape().size() + (complex_type<element> ? 1 : 0);
     if (stored && stored->size() == rank && !w.is_filtered()) {
       extents shape(stored->begin(), stored->begin() + static_cast<std::ptrdiff_t>(view.shape().size()));
-      if (shape != view.shape()) {
+      if (shape != view.shape() && can_be(tensor, shape)) {
         w.match().resized(w.path());
         if (!w.is_writing()) return walk_view(w, tensor_view<element>(nullptr, std::move(shape)));
         resize_tensor(tensor, shape);

@@ -73,6 +73,9 @@ class walker {
   /// True when nothing of the object at hand is to be loaded.
   [[nodiscard]] bool is_filtered() const;
 
+  /// Takes all of the object at hand as known, though nothing of it is loaded: it belongs to another rank.
+  void claim();
+
   /// Notes that the object at hand cannot be loaded: "<path> <problem>".
   void refuse(const std::string& problem);
 

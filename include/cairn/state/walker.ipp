@@ -10,9 +10,8 @@ CAIRN_INLINE std::string walker::path() const { return path_.empty() ? "value" :
 
 CAIRN_INLINE void walker::enter(std::string_view name) {
   if (lengths_.size() == max_nesting)
-    fail(errc::invalid,
-         {"the state is nested more than ", std::to_string(max_nesting), " deep at ",
-          std::string_view(path_).substr(0, 200), "...; keep long chains of objects in a vector"});
+    fail(errc::invalid, {"the state is nested more than ", std::to_string(max_nesting), " deep at ",
+                         std::string_view(path_).substr(0, 200), "...; keep long chains of objects in a vector"});
   lengths_.push_back(path_.size());
   if (!path_.empty()) path_ += '.';
   path_ += name;
@@ -84,13 +83,13 @@ CAIRN_INLINE bool walker::end_copy() {
 
 CAIRN_INLINE void walker::state(fact what) { describing_->state(path(), std::move(what)); }
 
-CAIRN_INLINE void walker::state(fact::kind what, std::uint64_t number) {
-  state({.what = what, .number = number});
-}
+CAIRN_INLINE void walker::state(fact::kind what, std::uint64_t number) { state({.what = what, .number = number}); }
 
 CAIRN_INLINE const fact* walker::stored(fact::kind kind) { return matching_->find_fact(path(), kind); }
 
-CAIRN_INLINE bool walker::is_filtered() const { return matching_ && !matching_->wants(path()); }
+CAIRN_INLINE bool walker::is_filtered() const { return matching_ && !path_.empty() && !matching_->wants(path_); }
+
+CAIRN_INLINE void walker::claim() { matching_->claim(path_); }
 
 CAIRN_INLINE void walker::refuse(const std::string& problem) {
   matching_->problems.push_back(path() + ' ' + problem);

@@ -63,9 +63,7 @@ class sink {
   /// end.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
   /// The store's own memory of the range, to be filled instead of calling `write`; empty where there is none.
-  [[nodiscard]] virtual std::span<std::byte> memory(std::uint64_t /*offset*/, std::uint64_t /*length*/) {
-    return {};
-  }
+  [[nodiscard]] virtual std::span<std::byte> memory(std::uint64_t /*offset*/, std::uint64_t /*length*/) { return {}; }
   /// Threads that keep the device busy; 0: as many as there are cores.
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
 };
@@ -95,8 +93,7 @@ using ownership = std::shared_ptr<const void>;
 /// what was committed and not removed; nothing that fails or crashes half-way is ever listed; files that a
 /// store did not write stay where they are. Errors are cairn::error: io, busy, not_found, invalid.
 template <class Store>
-concept store = std::move_constructible<Store> &&
-    requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
+concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Where it is, for messages.
   { view.location() } -> std::convertible_to<std::string>;
   /// Ownership for saving, against other processes too; errc::busy when taken.
@@ -111,7 +108,8 @@ concept store = std::move_constructible<Store> &&
   { view.open(name, file) } -> std::convertible_to<std::unique_ptr<stores::source>>;
   /// Unpublishes first, then deletes; errc::not_found.
   self.remove(name);
-};
+}
+&&std::move_constructible<Store>;  // asked last: a class with a constructor from any_store would ask itself
 
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
@@ -123,9 +121,7 @@ class any_store {
 
   [[nodiscard]] std::string location() const { return self_->location(); }
   [[nodiscard]] stores::ownership lock() { return self_->lock(); }
-  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) {
-    return self_->begin(name);
-  }
+  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) { return self_->begin(name); }
   [[nodiscard]] std::vector<std::string> list() const { return self_->list(); }
   [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return self_->files(name); }
   [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view name, std::string_view file) const {

@@ -38,7 +38,7 @@ inline constexpr std::uint64_t least_key_bytes = 8;
 
 }  // namespace detail
 
-/// {"layers":{"size":3},"moments":{"keys":["a",   "b"]}}: one member per path, the kind's name as its only
+/// {"layers":{"size":3},"moments":{"keys":["a","b"]}}: one member per path, the kind's name as its only
 /// key.
 [[nodiscard]] inline std::string write_facts(const structure& facts) {
   std::string text = "{";
@@ -58,7 +58,6 @@ inline constexpr std::uint64_t least_key_bytes = 8;
       for (const auto& key : about.keys) {
         if (&key != &about.keys.front()) text += ',';
         append_json(text, key, "the key");
-        text += "   ";
       }
       text += ']';
     }

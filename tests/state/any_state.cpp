@@ -1,0 +1,1 @@
+#include "cairn/state/any_state.hpp"

@@ -1,0 +1,125 @@
+#include "cairn/state/copies.hpp"
+
+#include <atomic>
+#include <bitset>
+#include <chrono>
+#include <filesystem>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+/// Saves an engine or distribution in the middle of its life, and goes on with both.
+template <class Engine>
+void check_engine() {
+  Engine original(12345);
+  for (int i = 0; i < 700; ++i) (void)original();
+  Engine fresh;
+  REQUIRE(tests::comes_back(original, fresh));
+  CHECK(fresh == original);
+  for (int i = 0; i < 1000; ++i) REQUIRE(fresh() == original());
+}
+
+template <class Distribution>
+void check_distribution(Distribution original) {
+  std::mt19937_64 a(7);
+  for (int i = 0; i < 101; ++i) (void)original(a);  // an odd number: some keep half of a pair
+  std::mt19937_64 b = a;
+  Distribution fresh;
+  REQUIRE(tests::comes_back(original, fresh));
+  for (int i = 0; i < 200; ++i) REQUIRE(fresh(b) == original(a));
+}
+
+}  // namespace
+
+TEST_CASE("every random engine goes on where it was") {
+  check_engine<std::minstd_rand0>();
+  check_engine<std::minstd_rand>();
+  check_engine<std::mt19937>();
+  check_engine<std::mt19937_64>();
+  check_engine<std::ranlux24_base>();
+  check_engine<std::ranlux48_base>();
+  check_engine<std::ranlux24>();
+  check_engine<std::ranlux48>();
+  check_engine<std::knuth_b>();
+  check_engine<std::independent_bits_engine<std::mt19937, 40, std::uint64_t>>();
+}
+
+TEST_CASE("every distribution goes on bit for bit") {
+  check_distribution(std::uniform_int_distribution<>(-3, 1000));
+  check_distribution(std::uniform_real_distribution<>(0.1, 0.7));
+  check_distribution(std::bernoulli_distribution(0.3));
+  check_distribution(std::binomial_distribution<>(20, 0.3));
+  check_distribution(std::negative_binomial_distribution<>(5, 0.3));
+  check_distribution(std::geometric_distribution<>(0.3));
+  check_distribution(std::poisson_distribution<>(4.1));
+  check_distribution(std::exponential_distribution<>(1.1));
+  check_distribution(std::gamma_distribution<>(2.1, 0.3));
+  check_distribution(std::weibull_distribution<>(2.1, 0.3));
+  check_distribution(std::extreme_value_distribution<>(0.1, 0.3));
+  check_distribution(std::normal_distribution<>(0.1, 0.3));
+  check_distribution(std::normal_distribution<float>(0.1F, 0.3F));
+  check_distribution(std::lognormal_distribution<>(0.1, 0.3));
+  check_distribution(std::chi_squared_distribution<>(2.1));
+  check_distribution(std::cauchy_distribution<>(0.1, 0.3));
+  check_distribution(std::fisher_f_distribution<>(2.1, 3.3));
+  check_distribution(std::student_t_distribution<>(3.3));
+  check_distribution(std::discrete_distribution<>{1.0, 2.0, 3.3, 0.1});
+  const std::vector<double> bounds{0, 1, 2.5, 7};
+  const std::vector<double> weights{0.3, 1, 0.1, 0.7};
+  check_distribution(std::piecewise_constant_distribution<>(bounds.begin(), bounds.end(), weights.begin()));
+  check_distribution(std::piecewise_linear_distribution<>(bounds.begin(), bounds.end(), weights.begin()));
+}
+
+TEST_CASE("values without memory of their own come back") {
+  struct state {
+    std::filesystem::path path;
+    std::atomic<int> hits{0};
+    std::bitset<70> mask;
+    std::chrono::year_month_day day{};
+    std::chrono::system_clock::time_point at{};
+  };
+  state original;
+  original.path = "runs/a b";
+  original.hits = 7;
+  original.mask[69] = original.mask[0] = true;
+  original.day = std::chrono::year_month_day{std::chrono::year{2024}, std::chrono::month{2}, std::chrono::day{29}};
+  original.at = std::chrono::system_clock::time_point(std::chrono::system_clock::duration(123456789));
+  state fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.path == original.path);
+  CHECK(fresh.hits == 7);
+  CHECK(fresh.mask == original.mask);
+  CHECK(fresh.day == original.day);
+  CHECK(fresh.at == original.at);
+}
+
+TEST_CASE("text that is no engine is corrupt, and the engine keeps its state") {
+  const tests::kept kept(cairn::describe(std::string("not an engine")));
+  std::mt19937 engine(3);
+  const auto before = engine;
+  try {
+    kept.load(engine);
+    FAIL("loaded");
+  } catch (const cairn::error& error) {
+    CHECK(error.code() == cairn::errc::corrupt);
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("value in kept"));
+  }
+  CHECK(engine == before);
+}
+
+TEST_CASE("a bool that is neither 0 nor 1 is corrupt") {
+  struct row {
+    bool flag;
+    int id;
+  };
+  const std::vector<row> original{{true, 1}, {false, 2}};
+  tests::kept kept(cairn::describe(original));
+  kept.bytes.at("flag")[1] = std::byte{2};
+  std::vector<row> fresh;
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("flag in kept is BOOL"));
+  CHECK(fresh.empty());
+}

@@ -1,0 +1,26 @@
+#include "cairn/state/describe.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+TEST_CASE("arrays are pointed to, copies are kept with the description") {
+  struct state {
+    std::vector<float> array;
+    std::vector<bool> bits;
+  };
+  const state original{{1, 2, 3}, {true, false}};
+  const auto what = cairn::describe(original);
+  REQUIRE(what.leaves.size() == 2);
+  CHECK(what.leaves[0].memory == reinterpret_cast<const std::byte*>(original.array.data()));
+  CHECK(what.leaves[0].owner == nullptr);
+  CHECK(what.leaves[1].owner != nullptr);
+}
+
+TEST_CASE("a name that the format reserves is refused") {
+  const std::map<std::string, std::vector<int>> state{{"__metadata__", {1}}};
+  CHECK_THROWS_WITH(cairn::describe(state), Catch::Matchers::ContainsSubstring("__metadata__ is reserved"));
+}

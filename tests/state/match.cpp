@@ -1,0 +1,162 @@
+#include "cairn/state/match.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+struct model {
+  std::vector<float> weight{1, 2};
+  std::vector<float> bias{3};
+};
+struct trainer {
+  model net;
+  int step = 7;
+};
+struct extended {
+  model net;
+  int step = 0;
+  double rate = 0.5;
+};
+
+using names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("keys that only one side has are errors, all told at once, and nothing is changed") {
+  const tests::kept kept(cairn::describe(trainer{}));
+  struct other {
+    model net;
+    double rate = 0.5;
+    int count = 1;
+  };
+  other fresh;
+  fresh.net.weight = {9};
+  try {
+    kept.load(fresh);
+    FAIL("loaded");
+  } catch (const cairn::error& error) {
+    CHECK(error.code() == cairn::errc::mismatch);
+    const std::string text = error.what();
+    for (const char* part : {"kept does not fit", "rate is missing", "count is missing", "step is in the checkpoint",
+                             "Nothing was changed", "strict = false"})
+      CHECK_THAT(text, Catch::Matchers::ContainsSubstring(part));
+  }
+  CHECK(fresh.net.weight == std::vector<float>{9});
+}
+
+TEST_CASE("not strict: what fits is loaded, the rest is reported and kept") {
+  const tests::kept kept(cairn::describe(trainer{}));
+  extended fresh;
+  fresh.net.bias.clear();
+  const auto report = kept.load(fresh, {.strict = false, .rename = {}, .filter = {}});
+  CHECK(fresh.step == 7);
+  CHECK(fresh.rate == 0.5);
+  CHECK(fresh.net.bias == std::vector<float>{3});
+  CHECK(report.missing == names{"rate"});
+  CHECK(report.unexpected.empty());
+  CHECK(report.loaded == names{"net.weight", "net.bias", "step"});
+  CHECK(report.resized == names{"net.bias"});
+
+  const tests::kept more(cairn::describe(extended{}));
+  trainer less;
+  CHECK(more.load(less, {.strict = false, .rename = {}, .filter = {}}).unexpected == names{"rate"});
+}
+
+TEST_CASE("a filter loads a part and leaves the rest as it is") {
+  trainer original;
+  original.net.weight = {5, 6, 7};
+  const tests::kept kept(cairn::describe(original));
+  trainer fresh;
+  fresh.step = 1;
+  fresh.net.bias = {8, 8};
+  const auto report =
+      kept.load(fresh, {.strict = true, .rename = {}, .filter = [](std::string_view p) { return p == "net.weight"; }});
+  CHECK(fresh.net.weight == original.net.weight);
+  CHECK(fresh.net.bias == std::vector<float>{8, 8});
+  CHECK(fresh.step == 1);
+  CHECK(report.loaded == names{"net.weight"});
+}
+
+TEST_CASE("a filter keeps away from the structure of what it leaves out") {
+  using nested = std::map<std::string, std::vector<std::vector<int>>>;
+  const nested original{{"a", {{1}, {2}}}, {"b", {{3}}}};
+  const tests::kept kept(cairn::describe(original));
+  nested fresh{{"a", {{9}}}, {"b", {{9}, {9}}}};
+  kept.load(fresh, {.strict = true, .rename = {}, .filter = [](std::string_view p) { return p.starts_with("a."); }});
+  CHECK(fresh == nested{{"a", {{1}, {2}}}, {"b", {{9}, {9}}}});
+}
+
+TEST_CASE("a rename finds leaves and facts under other paths") {
+  struct old_state {
+    std::vector<std::vector<int>> layers{{1}, {2, 3}};
+  };
+  struct new_state {
+    std::vector<std::vector<int>> blocks;
+  };
+  const tests::kept kept(cairn::describe(old_state{}));
+  new_state fresh;
+  kept.load(fresh, {.strict = true,
+                    .rename =
+                        [](std::string_view path) {
+                          return "layers" + std::string(path.substr(std::string_view("blocks").size()));
+                        },
+                    .filter = {}});
+  CHECK(fresh.blocks == old_state{}.layers);
+}
+
+TEST_CASE("another dtype is a mismatch unless it is to be converted") {
+  struct halves {
+    std::vector<cairn::float16> values{cairn::float16(1.5F), cairn::float16(-2.0F)};
+    std::int32_t count = 40000;
+  };
+  struct floats {
+    std::vector<float> values;
+    std::int64_t count = 0;
+  };
+  struct shorts {
+    std::vector<cairn::bfloat16> values;
+    std::int16_t count = 5;
+  };
+  const tests::kept kept(cairn::describe(halves{}));
+  floats wide;
+  CHECK_THROWS_WITH(kept.load(wide), Catch::Matchers::ContainsSubstring("values is F16 in the checkpoint and F32"));
+  const auto report = kept.load(wide, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening});
+  CHECK(wide.values == std::vector<float>{1.5F, -2.0F});
+  CHECK(wide.count == 40000);
+  CHECK(report.converted == names{"values", "count"});
+  shorts narrow;
+  CHECK_THROWS(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening}));
+  CHECK_THROWS_WITH(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::any}),
+                    Catch::Matchers::ContainsSubstring("count in kept has values that do not fit into I16"));
+  CHECK(narrow.values.empty());
+  CHECK(narrow.count == 5);
+}
+
+TEST_CASE("a foreign file without facts loads into the structure that the state has") {
+  tests::kept kept(cairn::describe(std::vector<model>(2)));
+  kept.contents.has_structure = false;
+  kept.contents.facts.clear();
+  std::vector<model> fresh(2, model{{}, {}});
+  const auto report = kept.load(fresh);
+  CHECK(fresh[1].weight == std::vector<float>{1, 2});
+  CHECK(report.missing.empty());
+  std::vector<model> three(3);
+  CHECK_THROWS_WITH(kept.load(three), Catch::Matchers::ContainsSubstring("2.weight is missing"));
+}
+
+TEST_CASE("an object of another kind is refused") {
+  struct maps {
+    std::map<std::string, std::vector<int>> x{{"k", {1}}};
+  };
+  struct lists {
+    std::vector<std::vector<int>> x{{1}};
+  };
+  const tests::kept kept(cairn::describe(maps{}));
+  lists fresh;
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("x is another kind of object"));
+}

@@ -1,0 +1,1 @@
+#include "cairn/state/per_rank.hpp"

@@ -1,0 +1,139 @@
+#include "cairn/state/walk_map.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+struct moments {
+  std::vector<float> m;
+  std::vector<float> v;
+  friend bool operator==(const moments&, const moments&) = default;
+};
+enum class slot { momentum, variance };
+struct cell {
+  int row;
+  int column;
+  friend bool operator==(const cell&, const cell&) = default;
+};
+struct cell_hash {
+  std::size_t operator()(const cell& c) const { return static_cast<std::size_t>(c.row * 31 + c.column); }
+};
+
+}  // namespace
+
+TEST_CASE("entries with arrays have the paths of their keys") {
+  const std::map<std::string, moments> state{{"conv1.weight", {{1}, {2}}}, {"fc", {{}, {}}}};
+  const tests::kept kept(cairn::describe(state));
+  CHECK(kept.paths() == "conv1.weight.m conv1.weight.v fc.m fc.v");
+  CHECK(kept.contents.facts.at("value").keys == std::vector<std::string>{"conv1.weight", "fc"});
+}
+
+TEST_CASE("the entries of a lazily made optimizer are created, and old ones go") {
+  const std::unordered_map<std::string, moments> original{{"a", {{1, 2}, {3}}}, {"b", {{4}, {}}}};
+  std::unordered_map<std::string, moments> fresh{{"b", {{9}, {9}}}, {"c", {{5}, {5}}}};
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh == original);
+}
+
+TEST_CASE("the order of an unordered container does not show in the bytes") {
+  std::unordered_map<std::string, moments> forward;
+  std::unordered_map<std::string, moments> backward(1000);
+  std::unordered_set<int> up;
+  std::unordered_set<int> down(1000);
+  for (int i = 0; i < 100; ++i) {
+    forward[std::to_string(i)].m = {static_cast<float>(i)};
+    backward[std::to_string(99 - i)].m = {static_cast<float>(99 - i)};
+    up.insert(i);
+    down.insert(99 - i);
+  }
+  CHECK(tests::kept(cairn::describe(forward)) == tests::kept(cairn::describe(backward)));
+  CHECK(tests::kept(cairn::describe(up)) == tests::kept(cairn::describe(down)));
+}
+
+TEST_CASE("all standard maps and sets come back") {
+  struct state {
+    std::map<int, float> columns;
+    std::map<std::string, std::string> texts;
+    std::map<int, moments> by_number;
+    std::map<slot, moments> by_enum;
+    std::map<std::pair<int, int>, moments> by_pair;
+    std::multimap<int, std::string> multi;
+    std::unordered_multimap<int, float> unordered_multi;
+    std::set<std::string> names;
+    std::multiset<int> numbers;
+    std::unordered_set<cell, cell_hash> cells;
+    std::map<bool, bool> bools;
+    std::map<std::string, std::map<int, std::vector<int>>> nested;
+    std::set<std::vector<int>> lists;
+  };
+  state original;
+  original.columns = {{-1, 1.5F}, {3, 2.5F}};
+  original.texts = {{"k", "v"}, {"", "empty"}};
+  original.by_number = {{-5, {{1}, {}}}, {7, {{2}, {3}}}};
+  original.by_enum[slot::variance].v = {8};
+  original.by_pair[{1, 2}].m = {3};
+  original.multi = {{1, "a"}, {1, "b"}, {0, "c"}};
+  original.unordered_multi = {{4, 1.0F}, {5, 2.0F}};
+  original.names = {"x", "y"};
+  original.numbers = {2, 2, 1};
+  original.cells = {{1, 2}, {3, 4}};
+  original.bools = {{false, true}, {true, true}};
+  original.nested["a"][1] = {1, 2};
+  original.lists = {{1}, {2, 3}};
+  state fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.by_number == original.by_number);
+  CHECK(fresh.by_pair == original.by_pair);
+  CHECK(fresh.multi == original.multi);
+  CHECK(fresh.cells == original.cells);
+  CHECK(fresh.nested == original.nested);
+  CHECK(fresh.lists == original.lists);
+}
+
+TEST_CASE("two keys that lead to one path are refused") {
+  struct state {
+    std::map<std::string, moments> a;
+  };
+  std::map<std::string, std::map<std::string, moments>> both;
+  both["x"]["y.z"];
+  both["x.y"]["z"];
+  CHECK_THROWS_WITH(cairn::describe(both), Catch::Matchers::ContainsSubstring("x.y.z"));
+}
+
+TEST_CASE("keys that no map of the state can have are corrupt") {
+  const std::map<int, moments> original{{1, {}}};
+  for (const auto& keys : {std::vector<std::string>{"x"}, {"1", "1"}, {"99999999999999"}, {"1 "}}) {
+    tests::kept kept(cairn::describe(original));
+    kept.contents.facts.at("value").keys = keys;
+    std::map<int, moments> fresh{{5, {}}};
+    try {
+      kept.load(fresh);
+      FAIL("loaded the key " << keys[0]);
+    } catch (const cairn::error& error) {
+      CHECK(error.code() == cairn::errc::corrupt);
+    }
+    CHECK(fresh.contains(5));
+  }
+}
+
+TEST_CASE("columns of different length, or with a key twice, are corrupt") {
+  const std::map<int, int> original{{1, 2}, {3, 4}};
+  {
+    tests::kept kept(cairn::describe(original));
+    kept.contents.leaves[kept.contents.find("key")].shape = {1};
+    std::map<int, int> fresh;
+    CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("different number of keys and values"));
+  }
+  tests::kept kept(cairn::describe(original));
+  auto& keys = kept.bytes.at("key");
+  std::memcpy(keys.data() + 4, keys.data(), 4);
+  std::map<int, int> fresh;
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("same key twice"));
+}

@@ -1,0 +1,163 @@
+#include "cairn/state/walk_sequence.hpp"
+
+#include <deque>
+#include <forward_list>
+#include <list>
+#include <queue>
+#include <span>
+#include <stack>
+#include <string>
+#include <valarray>
+#include <vector>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+struct particle {
+  float position[3];
+  std::int32_t id;
+  bool alive;
+};
+struct layer {
+  std::vector<float> weight;
+  std::vector<float> bias;
+};
+
+std::vector<particle> particles(int count) {
+  std::vector<particle> all;
+  for (int i = 0; i < count; ++i) {
+    const auto x = static_cast<float>(i);
+    all.push_back({{x, x + 1, x + 2}, i, i % 3 == 0});
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a vector of small records is one leaf per field") {
+  const auto all = particles(1000);
+  const auto what = cairn::describe(all);
+  REQUIRE(what.leaves.size() == 3);
+  CHECK(what.leaves[0].path == "position");
+  CHECK(what.leaves[0].shape == cairn::extents{1000, 3});
+  CHECK(what.leaves[0].memory == reinterpret_cast<const std::byte*>(&all[0].position));  // in place, not copied
+  CHECK(what.leaves[1].strides == std::vector<std::int64_t>{sizeof(particle)});
+  CHECK(what.facts.empty());
+  std::vector<particle> fresh;
+  CHECK(tests::comes_back(all, fresh));
+  REQUIRE(fresh.size() == 1000);
+  CHECK(fresh[999].position[1] == 1000);
+  CHECK(fresh[999].alive);
+}
+
+TEST_CASE("elements with sizes of their own have paths of their own") {
+  std::vector<layer> layers{{{1, 2}, {3}}, {{}, {4, 5}}};
+  const tests::kept kept(cairn::describe(layers));
+  CHECK(kept.paths() == "0.bias 0.weight 1.bias 1.weight");
+  CHECK(kept.contents.facts.at("value").number == 2);
+}
+
+TEST_CASE("containers take the checkpoint's size, and say so") {
+  const std::vector<layer> layers{{{1, 2}, {3}}, {{}, {4, 5}}};
+  const tests::kept kept(cairn::describe(layers));
+  for (const std::size_t size : {0U, 1U, 2U, 5U}) {
+    std::vector<layer> fresh(size, layer{{9, 9, 9}, {}});
+    const auto report = kept.load(fresh);
+    REQUIRE(fresh.size() == 2);
+    CHECK(fresh[0].weight == std::vector<float>{1, 2});
+    CHECK(fresh[1].bias == std::vector<float>{4, 5});
+    CHECK(std::count(report.resized.begin(), report.resized.end(), "value") == (size == 2 ? 0 : 1));
+  }
+}
+
+TEST_CASE("a vector of the same size is filled where it is") {
+  const std::vector<float> original(50000, 2.5F);
+  std::vector<float> fresh(50000);
+  const auto* before = fresh.data();
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.data() == before);
+  CHECK(fresh == original);
+}
+
+TEST_CASE("a big growth waits until memory has been prepared for all") {
+  const std::vector<std::vector<float>> original{std::vector<float>(100000, 1.0F), std::vector<float>(3, 2.0F)};
+  const tests::kept kept(cairn::describe(original));
+  std::vector<std::vector<float>> fresh;
+  const cairn::match_options options;
+  cairn::loading load(cairn::refer(fresh), kept.contents, options);
+  CHECK(fresh.empty());
+  load.apply();
+  REQUIRE(load.growths().size() == 1);
+  CHECK(load.growths()[0].bytes == 400000);
+  CHECK(load.growths()[0].container == &fresh[0]);
+  CHECK(fresh[0].capacity() >= 100000);
+  CHECK(load.targets()[0].destination.memory == reinterpret_cast<std::byte*>(fresh[0].data()));
+}
+
+TEST_CASE("all standard sequences and adaptors come back") {
+  struct state {
+    std::deque<double> deque{1, 2};
+    std::list<int> list{3, 4, 5};
+    std::forward_list<layer> forward{{{1}, {2}}, {{3}, {}}};
+    std::string text = "text";
+    std::wstring wide = L"wide";
+    std::u16string u16 = u"u16";
+    std::vector<std::string> names{"a", "", std::string("b\0c", 3)};
+    std::list<std::string> more{"d"};
+    std::vector<bool> bits{true, false, true};
+    std::deque<bool> flags{false, true};
+    std::valarray<float> values{1, 2, 3};
+    std::stack<int> stack;
+    std::queue<std::string> queue;
+    std::priority_queue<int> best;
+    std::vector<std::vector<std::vector<int>>> ragged{{{1}, {2, 3}}, {}};
+    std::vector<std::pair<int, float>> pairs{{1, 2.0F}};
+    std::vector<long double> precise{0.1L, 0.2L};
+    std::list<particle> scattered;
+  };
+  state original;
+  original.stack.push(1);
+  original.stack.push(2);
+  original.queue.push("q");
+  for (const int i : {3, 9, 4}) original.best.push(i);
+  for (const auto& each : particles(4)) original.scattered.push_back(each);
+  state fresh;
+  fresh.deque.clear();
+  fresh.forward.clear();
+  fresh.names = {"other"};
+  fresh.ragged.clear();
+  fresh.values.resize(0);
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.names == original.names);
+  CHECK(fresh.bits == original.bits);
+  CHECK(fresh.stack == original.stack);
+  CHECK(fresh.queue == original.queue);
+  CHECK(fresh.best.top() == 9);
+  CHECK(fresh.ragged == original.ragged);
+  CHECK(fresh.precise == original.precise);
+  CHECK(fresh.scattered.back().id == 3);
+}
+
+TEST_CASE("a span is filled in place and cannot grow") {
+  float memory[4] = {1, 2, 3, 4};
+  const std::span<float> original(memory);
+  const tests::kept kept(cairn::describe(original));
+  float other[4] = {};
+  std::span<float> fresh(other);
+  kept.load(fresh);
+  CHECK(other[3] == 4);
+  std::span<float> short_one(other, 3);
+  CHECK_THROWS_WITH(kept.load(short_one),
+                    Catch::Matchers::ContainsSubstring("has shape [4] in the checkpoint and [3]"));
+}
+
+TEST_CASE("an impossible size is refused before anything is made") {
+  std::vector<layer> layers(2);
+  tests::kept kept(cairn::describe(layers));
+  kept.contents.facts.at("value").number = 1ULL << 40;
+  std::vector<layer> fresh;
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("claims 1099511627776 objects"));
+  CHECK(fresh.empty());
+}

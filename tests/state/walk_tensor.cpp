@@ -1,0 +1,99 @@
+#include "cairn/state/walk_tensor.hpp"
+
+#include <array>
+#include <complex>
+#include <numeric>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+/// A tensor as many libraries have it: data, shape, strides, resize.
+class library_tensor {
+ public:
+  explicit library_tensor(std::vector<std::size_t> shape = {0, 0}) { resize(shape); }
+  [[nodiscard]] double* data() { return values_.data(); }
+  [[nodiscard]] const std::vector<std::size_t>& shape() const { return shape_; }
+  [[nodiscard]] std::array<std::ptrdiff_t, 2> strides() const { return {1, static_cast<std::ptrdiff_t>(shape_[0])}; }
+  template <class Shape>
+  void resize(const Shape& shape) {
+    shape_.assign(shape.begin(), shape.end());
+    values_.resize(shape_[0] * shape_[1]);
+  }
+
+ private:
+  std::vector<std::size_t> shape_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+TEST_CASE("a strided view is gathered and scattered") {
+  std::vector<float> memory(24);
+  std::iota(memory.begin(), memory.end(), 0.0F);
+  cairn::tensor_view<float> transposed(memory.data(), {3, 4}, {2, 6});  // every other element, columns first
+  const tests::kept kept(cairn::describe(transposed));
+  CHECK(kept.contents.leaves[0].shape == cairn::extents{3, 4});
+  std::vector<float> other(12);
+  cairn::tensor_view<float> packed(other.data(), {3, 4});
+  kept.load(packed);
+  CHECK(other == std::vector<float>{0, 6, 12, 18, 2, 8, 14, 20, 4, 10, 16, 22});
+  std::vector<float> back(24, -1.0F);
+  cairn::tensor_view<float> into(back.data(), {3, 4}, {2, 6});
+  kept.load(into);
+  for (std::size_t i = 0; i < 24; ++i) CHECK(back[i] == (i % 2 == 0 ? memory[i] : -1.0F));
+}
+
+TEST_CASE("any library's tensor is read in place and grows where it can") {
+  library_tensor original({2, 3});
+  for (int i = 0; i < 6; ++i) original.data()[i] = i;
+  library_tensor fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.shape() == std::vector<std::size_t>{2, 3});
+  CHECK(fresh.data()[5] == 5);
+}
+
+TEST_CASE("two views of one buffer are stored once and come back tied") {
+  struct state {
+    cairn::tensor_view<float> embedding;
+    cairn::tensor_view<float> output;
+  };
+  std::vector<float> memory{1, 2, 3, 4};
+  const state tied{{memory.data(), {2, 2}}, {memory.data(), {4}}};
+  const tests::kept kept(cairn::describe(tied));
+  CHECK(kept.paths() == "embedding");
+  std::vector<float> a(4);
+  std::vector<float> b(4);
+  state apart{{a.data(), {2, 2}}, {b.data(), {4}}};
+  kept.load(apart);
+  CHECK(a == memory);
+  CHECK(b == memory);
+  state together{{a.data(), {2, 2}}, {a.data(), {4}}};
+  kept.load(together);
+  CHECK(a == memory);
+
+  // The other way round: tied in the state, two arrays in the checkpoint.
+  const tests::kept same(cairn::describe(apart));
+  CHECK(same.paths() == "embedding output");
+  same.load(together);
+  b[0] = 99;
+  const tests::kept different(cairn::describe(apart));
+  CHECK_THROWS_WITH(different.load(together),
+                    Catch::Matchers::ContainsSubstring("share memory in the state but differ"));
+}
+
+TEST_CASE("complex tensors have a last dimension of two") {
+  std::vector<std::complex<float>> memory{{1, 2}, {3, 4}};
+  cairn::tensor_view<std::complex<float>> view(memory.data(), {2});
+  const tests::kept kept(cairn::describe(view));
+  CHECK(kept.contents.leaves[0].shape == cairn::extents{2, 2});
+  CHECK(kept.contents.leaves[0].type == cairn::dtype::f32);
+  CHECK(tests::comes_back(view, view));
+}
+
+TEST_CASE("strides must fit the shape") {
+  float memory[4];
+  CHECK_THROWS_WITH(cairn::describe(cairn::tensor_view<float>(memory, {2, 2}, {1})),
+                    Catch::Matchers::ContainsSubstring("2 dimensions and 1 strides"));
+}
