@@ -1,0 +1,19 @@
+// Cairn: the state as it is, no list of fields.
+#include "cairn/save.hpp"
+
+#include "save_load/method.hpp"
+
+namespace bench {
+namespace {
+
+void save(const std::string& path, const training_state& state, bool durable) {
+  cairn::save(path, state, {.durable = durable});
+}
+
+void load(const std::string& path, training_state& state) { cairn::load(path, state); }
+
+}  // namespace
+
+method cairn_method() { return {.name = "cairn", .save = save, .load = load}; }
+
+}  // namespace bench

@@ -1,0 +1,17 @@
+// A vector of small records saved to memory, against memcpy of the same bytes.
+#pragma once
+
+#include <cstddef>
+
+namespace bench {
+
+struct columns_result {
+  double save_gbps, memcpy_gbps;  ///< medians
+  double over_memcpy;             ///< median of the ratios of neighbours
+};
+
+/// Saves `records` records of three 4-byte fields with Cairn into a memory store, `reps` times in turn with
+/// memcpy into memory already touched.
+[[nodiscard]] columns_result measure_columns(std::size_t records, std::size_t reps);
+
+}  // namespace bench
