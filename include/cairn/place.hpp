@@ -22,7 +22,7 @@ struct place {
 }
 
 [[nodiscard]] inline bool is_file(const std::string& path) noexcept {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 

@@ -4,8 +4,7 @@
 
 TEST_CASE("a leaf is found by its whole path only") {
   cairn::catalog catalog;
-  catalog.leaves = {
-      {"a", cairn::dtype::f32, {2}}, {"a.b", cairn::dtype::f32, {}}, {"c", cairn::dtype::u8, {3}}};
+  catalog.leaves = {{"a", cairn::dtype::f32, {2}}, {"a.b", cairn::dtype::f32, {}}, {"c", cairn::dtype::u8, {3}}};
   CHECK(catalog.find("a") == 0);
   CHECK(catalog.find("a.b") == 1);
   CHECK(catalog.find("c") == 2);

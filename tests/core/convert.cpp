@@ -8,8 +8,7 @@
 namespace {
 
 template <class From, class To>
-std::pair<bool, std::vector<To>> converted(cairn::dtype from, const std::vector<From>& values,
-                                           cairn::dtype to) {
+std::pair<bool, std::vector<To>> converted(cairn::dtype from, const std::vector<From>& values, cairn::dtype to) {
   std::vector<To> result(values.size());
   const bool fits =
       cairn::convert(from, std::as_bytes(std::span(values)), to, std::as_writable_bytes(std::span(result)));
@@ -28,8 +27,7 @@ TEST_CASE("widening keeps every value: there and back is the identity") {
       if (!cairn::is_widening(from, to) || cairn::size_of(from) > 2 || from == dtype::boolean) continue;
       const unsigned count = cairn::size_of(from) == 1 ? 256 : 65536;
       std::vector<std::byte> in(count * cairn::size_of(from));
-      for (unsigned i = 0; i < count; ++i)
-        std::memcpy(in.data() + i * cairn::size_of(from), &i, cairn::size_of(from));
+      for (unsigned i = 0; i < count; ++i) std::memcpy(in.data() + i * cairn::size_of(from), &i, cairn::size_of(from));
       std::vector<std::byte> wide(count * cairn::size_of(to));
       std::vector<std::byte> back(in.size());
       INFO(cairn::name(from) << " -> " << cairn::name(to));
@@ -85,8 +83,7 @@ TEST_CASE("what widens and what does not") {
 TEST_CASE("narrowing rounds once, even through two roundings") {
   // 1 + 2^-11 + 2^-30 lies above the tie between two halves; rounded to float first it would lie on it.
   const double above_tie = 1.0 + 0x1p-11 + 0x1p-40;
-  const auto [fits, result] =
-      converted<double, std::uint16_t>(dtype::f64, {above_tie, 1.0 + 0x1p-11}, dtype::f16);
+  const auto [fits, result] = converted<double, std::uint16_t>(dtype::f64, {above_tie, 1.0 + 0x1p-11}, dtype::f16);
   CHECK(fits);
   CHECK(result == std::vector<std::uint16_t>{0x3c01, 0x3c00});
 }

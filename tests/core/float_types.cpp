@@ -33,8 +33,7 @@ void check_format(float largest) {
     if (static_cast<double>(middle) != (static_cast<double>(low) + static_cast<double>(high)) / 2) continue;
     const auto even = static_cast<Bits>(bits % 2 == 0 ? bits : bits + 1);
     if (Small(middle).bits != even) FAIL("the tie above bits " << bits << " goes to " << Small(middle).bits);
-    if (Small(std::nextafter(middle, low)).bits != bits && std::nextafter(middle, low) != low)
-      FAIL("below " << middle);
+    if (Small(std::nextafter(middle, low)).bits != bits && std::nextafter(middle, low) != low) FAIL("below " << middle);
     if (Small(std::nextafter(middle, high)).bits != bits + 1) FAIL("above " << middle);
     if (Small(-middle).bits != (even | sign)) FAIL("the sign of " << -middle);
   }

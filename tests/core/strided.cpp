@@ -12,8 +12,7 @@ cairn::memory_view random_view(std::mt19937& random, std::vector<std::byte>& mem
   const auto pick = [&](unsigned low, unsigned high) {
     return low + static_cast<unsigned>(random()) % (high - low + 1);
   };
-  constexpr cairn::dtype types[] = {cairn::dtype::u8, cairn::dtype::f16, cairn::dtype::f32,
-                                    cairn::dtype::f64};
+  constexpr cairn::dtype types[] = {cairn::dtype::u8, cairn::dtype::f16, cairn::dtype::f32, cairn::dtype::f64};
   cairn::memory_view view;
   view.type = types[pick(0, 3)];
   const unsigned rank = pick(0, 4);
@@ -27,8 +26,7 @@ cairn::memory_view random_view(std::mt19937& random, std::vector<std::byte>& mem
     view.strides[d] = step;
     step *= static_cast<std::int64_t>(view.shape[d]) + pick(0, 1);
   }
-  if (rank == 0 || cairn::is_packed(view.shape, view.strides, cairn::size_of(view.type)))
-    view.strides.clear();
+  if (rank == 0 || cairn::is_packed(view.shape, view.strides, cairn::size_of(view.type))) view.strides.clear();
   memory.resize(static_cast<std::size_t>(step));
   for (auto& each : memory) each = static_cast<std::byte>(random());
   view.memory = memory.data();
@@ -36,8 +34,7 @@ cairn::memory_view random_view(std::mt19937& random, std::vector<std::byte>& mem
 }
 
 std::byte* element_at(const cairn::memory_view& view, std::uint64_t index) {
-  const auto strides =
-      view.contiguous() ? cairn::packed_strides(view.shape, cairn::size_of(view.type)) : view.strides;
+  const auto strides = view.contiguous() ? cairn::packed_strides(view.shape, cairn::size_of(view.type)) : view.strides;
   std::byte* at = view.memory;
   for (std::size_t d = view.shape.size(); d-- > 0; index /= view.shape[d])
     at += static_cast<std::int64_t>(index % view.shape[d]) * strides[d];
@@ -71,8 +68,7 @@ TEST_CASE("any range gathers as element by element, and scatters back") {
     REQUIRE(back == out);
     std::size_t changed = 0;  // nothing outside of the range
     for (std::uint64_t i = 0; i < view.count(); ++i)
-      if (i < first || i >= first + count)
-        changed += std::memcmp(element_at(view, i), element_at(into, i), width) != 0;
+      if (i < first || i >= first + count) changed += std::memcmp(element_at(view, i), element_at(into, i), width) != 0;
     REQUIRE(changed == 0);
   }
 }

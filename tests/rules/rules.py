@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 TOP_FOLDERS = {"include", "examples", "tests", "bench", "docs"}
@@ -166,10 +167,20 @@ def rule_dependencies(root, files):
     compile(recipe, "conanfile.py", "exec")
 
 
+def rule_snippets(root, files):
+    """Code in docs/ that says where it comes from stands there, between `// [name]` marks, indentation aside."""
+    quote = re.compile(r"<!-- (\S+): (\w+) -->\n```cpp\n(.*?)```", re.S)
+    for page in [f for f in files if f.startswith("docs/") and f.endswith(".md")]:
+        for source, name, code in quote.findall((root / page).read_text(encoding="utf-8")):
+            parts = re.split(rf"^[ \t]*// \[{name}\]\n", (root / source).read_text(encoding="utf-8"), flags=re.M)
+            if len(parts) != 3 or textwrap.dedent(parts[1]).rstrip() != code.rstrip():
+                yield f"{page}: the snippet '{name}' is not what stands in {source}"
+
+
 def rule_format(root, files):
-    tool = next((t for t in ("clang-format-14", "clang-format") if shutil.which(t)), None)
-    if not tool or " 14." not in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout:
-        raise CannotCheck("clang-format 14 is not here")
+    tool = next((t for t in ("clang-format-19", "clang-format") if shutil.which(t)), None)
+    if not tool or " 19." not in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout:
+        raise CannotCheck("clang-format 19 is not here")
     sources = [f for f in files if f.endswith((".hpp", ".ipp", ".cpp"))]
     run = subprocess.run([tool, "--dry-run", "-Werror", *sources], cwd=root, capture_output=True, text=True)
     for line in run.stderr.splitlines():

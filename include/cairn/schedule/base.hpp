@@ -31,7 +31,7 @@ class any_policy {
  public:
   template <class Policy>
   requires(!std::same_as<std::remove_cvref_t<Policy>, any_policy> && policy<std::remove_cvref_t<Policy>>)
-      any_policy(Policy&& chosen)  // NOLINT: a policy is meant to become an any_policy by itself
+  any_policy(Policy&& chosen)  // NOLINT: a policy is meant to become an any_policy by itself
       : decide_(
             [self = std::forward<Policy>(chosen)](const moment& now) mutable { return bool(self.should_save(now)); }) {}
 

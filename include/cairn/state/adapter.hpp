@@ -17,19 +17,13 @@ struct adapter;
 namespace detail {
 
 template <class T>
-concept has_adapter = requires {
-  sizeof(adapter<T>);
-};
+concept has_adapter = requires { sizeof(adapter<T>); };
 
 template <class T>
-concept has_view_adapter = has_adapter<T> && requires(T& object) {
-  adapter<T>::view(object);
-};
+concept has_view_adapter = has_adapter<T> && requires(T& object) { adapter<T>::view(object); };
 
 template <class T>
-concept has_copy_adapter = has_adapter<T> && requires(const T& object) {
-  adapter<T>::get(object);
-};
+concept has_copy_adapter = has_adapter<T> && requires(const T& object) { adapter<T>::get(object); };
 
 }  // namespace detail
 }  // namespace cairn

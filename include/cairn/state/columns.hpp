@@ -54,16 +54,14 @@ struct copy_traits;
 
 /// T is saved as a copy of `copy_type<T>`, made by `copy_traits<T>::take` and given back by `put`.
 template <class T>
-concept copied = requires {
-  typename copy_traits<T>::type;
-};
+concept copied = requires { typename copy_traits<T>::type; };
 
 template <class T>
 using copy_type = typename copy_traits<T>::type;
 
 /// Elements that may live in a column: of fixed layout, strings, or copied as one of these.
 template <class T>
-concept columnar = flat<T> || text<T> ||(copied<T> && (flat<copy_type<T>> || text<copy_type<T>>));
+concept columnar = flat<T> || text<T> || (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>));
 
 /// The elements of a copy that stands in for a row of T.
 template <class T>
@@ -71,7 +69,8 @@ struct column_element {
   using type = T;
 };
 template <copied T>
-requires(!flat<T>) struct column_element<T> {
+requires(!flat<T>)
+struct column_element<T> {
   using type = copy_type<T>;
 };
 
@@ -163,8 +162,7 @@ bool key_less(const Key& a, const Key& b) {
       using boost::pfr::detail::sequence_tuple::get;
       ((decided = decided || (less = key_less(get<I>(left), get<I>(right))) || key_less(get<I>(right), get<I>(left))),
        ...);
-    }
-    (std::make_index_sequence<arity<Key>>{});
+    }(std::make_index_sequence<arity<Key>>{});
     return less;
   }
 }

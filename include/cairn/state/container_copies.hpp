@@ -17,7 +17,8 @@ namespace cairn::detail {
 /// Sequences of columnar elements that do not lie side by side, or are not themselves of fixed layout.
 template <class T>
 requires(category_of<T>() == category::sequence && columnar<typename T::value_type> &&
-         !(contiguous<T> && flat<typename T::value_type>)) struct copy_traits<T> {
+         !(contiguous<T> && flat<typename T::value_type>))
+struct copy_traits<T> {
   using element = typename T::value_type;
   using type = column<element>;
   static type take(const T& value) {
@@ -34,7 +35,8 @@ requires(category_of<T>() == category::sequence && columnar<typename T::value_ty
 };
 
 template <class T>
-requires(category_of<T>() == category::set) struct copy_traits<T> {
+requires(category_of<T>() == category::set)
+struct copy_traits<T> {
   using element = typename T::value_type;
   static constexpr auto make_type() {
     if constexpr (columnar<element>)
@@ -79,15 +81,15 @@ requires(category_of<T>() == category::set) struct copy_traits<T> {
 
 /// Maps whose entries can have paths of their own: one value per key, the key a short text.
 template <class T>
-concept keyed_map = category_of<T>()
-== category::map && !columnar<typename T::mapped_type> &&
-    (text<typename T::key_type> || std::is_integral_v<typename T::key_type> ||
-     std::is_enum_v<typename T::key_type>)&&requires(T & t, typename T::key_type k) {
-  t[k];
-};
+concept short_key = text<T> || std::is_integral_v<T> || std::is_enum_v<T>;
 
 template <class T>
-requires(category_of<T>() == category::map && !keyed_map<T>) struct copy_traits<T> {
+concept keyed_map = category_of<T>() == category::map && !columnar<typename T::mapped_type> &&
+                    short_key<typename T::key_type> && requires(T& t, typename T::key_type k) { t[k]; };
+
+template <class T>
+requires(category_of<T>() == category::map && !keyed_map<T>)
+struct copy_traits<T> {
   using key = typename T::key_type;
   using mapped = typename T::mapped_type;
   static constexpr bool in_columns = columnar<key> && columnar<mapped>;

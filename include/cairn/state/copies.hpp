@@ -20,7 +20,8 @@ namespace cairn::detail {
 // ------------------------------------------------------------------------------------
 
 template <class T>
-requires(category_of<T>() == category::wide_scalar) struct copy_traits<T> {
+requires(category_of<T>() == category::wide_scalar)
+struct copy_traits<T> {
   using type = std::array<std::byte, sizeof(T)>;
   static constexpr std::size_t value_bytes = std::same_as<T, long double> && sizeof(T) == 16 ? 10 : sizeof(T);
   static type take(const T& value) {
@@ -32,21 +33,24 @@ requires(category_of<T>() == category::wide_scalar) struct copy_traits<T> {
 };
 
 template <class T>
-requires(category_of<T>() == category::path) struct copy_traits<T> {
+requires(category_of<T>() == category::path)
+struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) { return value.string(); }
   static void put(T& value, type stored) { value = std::move(stored); }
 };
 
 template <class T>
-requires(category_of<T>() == category::atomic) struct copy_traits<T> {
+requires(category_of<T>() == category::atomic)
+struct copy_traits<T> {
   using type = typename T::value_type;
   static type take(const T& value) { return value.load(); }
   static void put(T& value, const type& stored) { value.store(stored); }
 };
 
 template <class T>
-requires(category_of<T>() == category::calendar) struct copy_traits<T> {
+requires(category_of<T>() == category::calendar)
+struct copy_traits<T> {
   using type = std::array<std::int32_t, 3>;  // year, month, day: also of dates that do not exist
   static type take(const T& value) {
     return {static_cast<int>(value.year()), static_cast<std::int32_t>(static_cast<unsigned>(value.month())),
@@ -59,7 +63,8 @@ requires(category_of<T>() == category::calendar) struct copy_traits<T> {
 };
 
 template <class T>
-requires(category_of<T>() == category::random) struct copy_traits<T> {
+requires(category_of<T>() == category::random)
+struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) {
     std::ostringstream text;
@@ -78,7 +83,8 @@ requires(category_of<T>() == category::random) struct copy_traits<T> {
 };
 
 template <class T>
-requires(category_of<T>() == category::bits) struct copy_traits<T> {
+requires(category_of<T>() == category::bits)
+struct copy_traits<T> {
   using type = bool_array;
   static type take(const T& value) {
     bool_array bools;
@@ -96,7 +102,8 @@ requires(category_of<T>() == category::bits) struct copy_traits<T> {
 };
 
 template <class T>
-requires(has_copy_adapter<T>) struct copy_traits<T> {
+requires(has_copy_adapter<T>)
+struct copy_traits<T> {
   using type = std::remove_cvref_t<decltype(adapter<T>::get(std::declval<const T&>()))>;
   static type take(const T& value) { return adapter<T>::get(value); }
   static void put(T& value, type& stored) { adapter<T>::set(value, std::move(stored)); }

@@ -27,9 +27,7 @@ struct fields {
 namespace detail {
 
 template <class T>
-concept has_field_list = requires {
-  T::cairn_fields().size;
-};
+concept has_field_list = requires { T::cairn_fields().size; };
 
 }  // namespace detail
 }  // namespace cairn

@@ -36,13 +36,11 @@ consteval bool is_flat() {
   } else if constexpr (kind == category::tuple) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return sizeof...(I) > 0 && (is_flat<std::remove_const_t<std::tuple_element_t<I, T>>>() && ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<T>>{});
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (kind == category::record) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return sizeof...(I) > 0 && (is_flat<std::remove_const_t<field_type<T, I>>>() && ...);
-    }
-    (std::make_index_sequence<arity<T>>{});
+    }(std::make_index_sequence<arity<T>>{});
   } else if constexpr (kind == category::listed) {
     return are_flat_members(decltype(T::cairn_fields()){});
   } else {
@@ -61,8 +59,6 @@ concept contiguous = requires(T& t) {
 };
 
 template <class T>
-concept text = contiguous<T> && std::same_as<typename T::value_type, char> && requires(T& t) {
-  t.append(t);
-};
+concept text = contiguous<T> && std::same_as<typename T::value_type, char> && requires(T& t) { t.append(t); };
 
 }  // namespace cairn::detail

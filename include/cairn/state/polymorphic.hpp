@@ -16,9 +16,7 @@ struct polymorphic;
 namespace detail {
 
 template <class Base>
-concept has_type_list = requires {
-  sizeof(polymorphic<Base>);
-};
+concept has_type_list = requires { sizeof(polymorphic<Base>); };
 
 }  // namespace detail
 }  // namespace cairn

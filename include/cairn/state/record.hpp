@@ -66,8 +66,7 @@ void for_each_field(Record& record, const Action& action) {
   auto fields = tie(record);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (action(stored_field_name<Record, I>.view(), boost::pfr::detail::sequence_tuple::get<I>(fields)), ...);
-  }
-  (std::make_index_sequence<arity<Record>>{});
+  }(std::make_index_sequence<arity<Record>>{});
 }
 
 template <class Record, std::size_t I>

@@ -51,8 +51,7 @@ void walk_variant(walker& w, T& object) {
         walk_prototype<type>(w);
     };
     ((I == index ? alternative.template operator()<I>() : void()), ...);
-  }
-  (std::make_index_sequence<std::variant_size_v<T>>{});
+  }(std::make_index_sequence<std::variant_size_v<T>>{});
 }
 
 }  // namespace cairn::detail

@@ -28,8 +28,7 @@ void walk_record(walker& w, T& object) {
                   "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
                   "`static auto cairn_fields() { return cairn::fields<...>{}; }`");
     (walk_part(w, stored_field_name<T, I>.view(), boost::pfr::detail::sequence_tuple::get<I>(members)), ...);
-  }
-  (std::make_index_sequence<arity<T>>{});
+  }(std::make_index_sequence<arity<T>>{});
 }
 
 template <class T>
@@ -55,8 +54,9 @@ void walk_tuple(walker& w, T& object) {
     walk_part(w, "second", object.second);
   } else {
     using std::get;
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (walk_part(w, I, get<I>(object)), ...); }
-    (std::make_index_sequence<std::tuple_size_v<T>>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (walk_part(w, I, get<I>(object)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
 

@@ -38,8 +38,7 @@ std::optional<Key> parse_key(const std::string& from) {
 
 template <class T>
 void describe_map(walker& w, T& object) {
-  const auto order = in_key_order(
-      object, [](const auto& entry) -> const auto& { return entry.first; });
+  const auto order = in_key_order(object, [](const auto& entry) -> const auto& { return entry.first; });
   fact entries{.what = fact::kind::keys};
   for (const auto* entry : order) entries.keys.push_back(key_text(entry->first));
   w.state(entries);

@@ -12,8 +12,6 @@ using pointee = std::remove_cv_t<typename Pointer::element_type>;
 
 template <class Base>
 consteval void check_pointee() {
-  static_assert(!std::is_array_v<Base> && !std::is_void_v<Base>,
-                "cairn: a pointer to an array does not say how long it is: use std::vector");
   if constexpr (std::is_class_v<Base>)
     static_assert(!std::is_polymorphic_v<Base> || std::is_final_v<Base> || has_type_list<Base>,
                   "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "

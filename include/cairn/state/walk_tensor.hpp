@@ -36,9 +36,8 @@ auto view_of(T& tensor) {
 }
 
 template <class T>
-concept resizable_tensor = (has_adapter<T> &&
-                            requires(T & t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
-                           (!has_adapter<T> && requires(T & t, const extents& shape) { t.resize(shape); });
+concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
+                           (!has_adapter<T> && requires(T& t, const extents& shape) { t.resize(shape); });
 
 /// Whether the tensor can take the shape at all: some have dimensions that are fixed or bounded.
 template <class T>

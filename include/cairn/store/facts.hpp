@@ -67,8 +67,7 @@ inline constexpr std::uint64_t least_key_bytes = 8;
 }
 
 /// The facts of `text`, which came from a file of `file_bytes` bytes. errc::corrupt names `origin`.
-[[nodiscard]] inline structure read_facts(std::string_view text, std::string_view origin,
-                                          std::uint64_t file_bytes) {
+[[nodiscard]] inline structure read_facts(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {
   using kind = json_event::kind;
   structure facts;
   fact* about = nullptr;

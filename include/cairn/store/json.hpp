@@ -53,12 +53,22 @@ class json_walk {
   // RapidJSON's names for what a parser meets.
   bool Null() { return emit({kind::other, path_}); }
   bool Bool(bool /*value*/) { return emit({kind::other, path_}); }
-  bool Int(int value) { return Int64(value); }
-  bool Int64(std::int64_t value) { return emit({kind::real, path_, {}, 0, static_cast<double>(value)}); }
-  bool Uint(unsigned value) { return emit({kind::natural, path_, {}, value, 0}); }
-  bool Uint64(std::uint64_t value) { return emit({kind::natural, path_, {}, value, 0}); }
-  bool Double(double value) { return emit({kind::real, path_, {}, 0, value}); }
-  bool RawNumber(const char* /*text*/, rapidjson::SizeType /*length*/, bool /*copy*/) { return false; }
+  bool Int(int /*value*/) { return false; }
+  bool Int64(std::int64_t /*value*/) { return false; }
+  bool Uint(unsigned /*value*/) { return false; }
+  bool Uint64(std::uint64_t /*value*/) { return false; }
+  bool Double(double /*value*/) { return false; }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    std::uint64_t number = 0;
+    if (const auto [end, status] = std::from_chars(text, text + length, number);
+        status == std::errc{} && end == text + length)
+      return emit({kind::natural, path_, {}, number, 0});
+    double real = 0;
+    if (const auto [end, status] = std::from_chars(text, text + length, real);
+        status != std::errc{} || end != text + length)
+      fail(errc::corrupt, {origin_, ": the number ", std::string_view(text, length), " is out of range"});
+    return emit({kind::real, path_, {}, 0, real});
+  }
   bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
     return emit({kind::string, path_, {text, length}, 0, 0});
   }
@@ -130,7 +140,7 @@ inline void read_json(std::string_view text, std::string_view origin, std::size_
   detail::json_walk walk(origin, max_depth, handler);
   rapidjson::MemoryStream stream(text.data(), text.size());
   constexpr unsigned flags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   if (rapidjson::Reader reader; reader.Parse<flags>(stream, walk).IsError())
     fail(errc::corrupt, {origin, ": malformed JSON at byte ", std::to_string(reader.GetErrorOffset())});
 }

@@ -1,0 +1,216 @@
+// What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
+#include <cairn/cairn.hpp>
+
+#include <cassert>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+// [plain]
+struct linear {
+  std::vector<float> weight, bias;
+};
+struct moments {
+  std::vector<float> m, v;
+};
+struct trainer_state {
+  std::vector<linear> layers;           // layers.0.weight, layers.0.bias, ...
+  std::map<std::string, moments> adam;  // adam.<key>.m, adam.<key>.v
+  std::mt19937_64 rng{1};               // rng
+  std::uint64_t step = 0;               // step
+};
+// [plain]
+
+// [private]
+class running_mean {
+ public:
+  void add(double x) { sum_ += x, ++count_; }
+  static auto cairn_fields() { return cairn::fields<&running_mean::sum_, &running_mean::count_>{}; }
+
+ private:
+  double sum_ = 0;           // saved as "sum"
+  std::uint64_t count_ = 0;  // saved as "count"
+};
+// [private]
+
+// [polymorphic]
+struct layer {
+  virtual ~layer() = default;
+  int id = 0;
+};
+struct dense : layer {
+  std::vector<float> weight;
+  static auto cairn_fields() { return cairn::fields<&layer::id, &dense::weight>{}; }
+};
+struct dropout : layer {
+  double rate = 0.5;
+  static auto cairn_fields() { return cairn::fields<&layer::id, &dropout::rate>{}; }
+};
+template <>
+struct cairn::polymorphic<layer> : cairn::one_of<dense, dropout> {};
+// [polymorphic]
+
+// [view_adapter]
+class matrix {  // somebody else's, column-major
+ public:
+  matrix(std::size_t rows = 0, std::size_t columns = 0) : rows_(rows), columns_(columns), values_(rows * columns) {}
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  double* data() { return values_.data(); }
+
+ private:
+  std::size_t rows_, columns_;
+  std::vector<double> values_;
+};
+
+template <>
+struct cairn::adapter<matrix> {
+  static tensor_view<double> view(matrix& m) {
+    return {m.data(), {m.rows(), m.columns()}, {1, static_cast<std::int64_t>(m.rows())}};
+  }
+  static void resize(matrix& m, const extents& shape) { m = matrix(shape[0], shape[1]); }
+};
+// [view_adapter]
+
+// [copy_adapter]
+class tokenizer {  // has no arrays to look into
+ public:
+  std::string to_text() const { return text_; }
+  static tokenizer from_text(std::string text) {
+    tokenizer made;
+    made.text_ = std::move(text);
+    return made;
+  }
+
+ private:
+  std::string text_;
+};
+
+template <>
+struct cairn::adapter<tokenizer> {
+  static std::string get(const tokenizer& t) { return t.to_text(); }
+  static void set(tokenizer& t, std::string text) { t = tokenizer::from_text(std::move(text)); }
+};
+// [copy_adapter]
+
+// [per_rank]
+struct cursor {
+  std::uint64_t epoch = 0, position = 0;
+};
+struct restart_epoch {  // on another number of ranks: begin the oldest epoch again
+  static cursor redistribute(std::vector<cursor> saved, unsigned /*rank*/, unsigned /*ranks*/) {
+    cursor oldest = saved.front();
+    for (const auto& each : saved) oldest.epoch = std::min(oldest.epoch, each.epoch);
+    oldest.position = 0;
+    return oldest;
+  }
+};
+struct rank_state {
+  std::vector<float> weights;
+  cairn::per_rank<std::mt19937_64> rng;         // another number of ranks: refused
+  cairn::per_rank<cursor, restart_epoch> data;  // another number of ranks: redistributed
+};
+// [per_rank]
+
+// [policy]
+struct when_loss_halves {
+  double saved_loss = 1e300;
+
+  bool should_save(const cairn::moment& now) {
+    if (!now.loss || *now.loss > saved_loss / 2) return false;
+    saved_loss = *now.loss;
+    return true;
+  }
+};
+// [policy]
+
+static void one_shot(const std::string& place) {
+  trainer_state state;
+  state.layers.resize(2);
+  // [one_shot]
+  cairn::save(place + "/final", state);
+  trainer_state loaded;
+  const cairn::load_report report = cairn::load(place + "/final", loaded);
+  std::cout << report.loaded.size() << " arrays, " << report.bytes << " bytes\n";
+  // [one_shot]
+}
+
+static void partial(const std::string& place) {
+  // [partial]
+  struct finetune_state {
+    std::vector<linear> encoder;
+    linear head;
+  };
+  finetune_state state;
+  const auto report = cairn::load(place + "/final", state,
+                                  {.strict = false,  // what only one side has is reported, not refused
+                                   .rename =
+                                       [](std::string_view path) {
+                                         std::string stored(path);
+                                         if (stored.starts_with("encoder")) stored.replace(0, 7, "layers");
+                                         return stored;
+                                       },
+                                   .convert = cairn::conversion::widening});  // F16 -> F32, I32 -> I64, ...
+  for (const auto& path : report.missing) std::cout << "kept as it was: " << path << '\n';
+  // [partial]
+}
+
+static void run(const std::string& place) {
+  trainer_state state;
+  // [run]
+  cairn::checkpointer ckpt{place + "/run",
+                           {.keep_last = 3,
+                            .keep_best = cairn::keep_best_rule{.metric = "loss"},
+                            .keep_every = 1000,
+                            .when = cairn::policies::every_steps{100},
+                            .on_event = cairn::observers::progress_line{}}};
+  if (const auto resumed = ckpt.restore(state)) {
+    for (const auto& each : resumed->skipped) std::cout << each.checkpoint << ": " << each.reason << '\n';
+  }
+  // [run]
+  for (state.step = 1; state.step <= 300; ++state.step)
+    ckpt.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)});
+  // [errors]
+  try {
+    ckpt.save(state, {.step = state.step});
+  } catch (const cairn::error& failure) {
+    if (failure.code() != cairn::errc::io) throw;  // a full disk need not end the training
+    std::cerr << failure.what() << '\n';
+  }
+  // [errors]
+}
+
+static void every_type(const std::string& place) {
+  struct {
+    running_mean loss;
+    std::vector<std::unique_ptr<layer>> net;
+    matrix kernel{2, 3};
+    tokenizer words = tokenizer::from_text("a b c");
+    rank_state here;
+  } state, loaded;
+  state.loss.add(3);
+  state.net.push_back(std::make_unique<dropout>());
+  state.kernel.data()[5] = 7;
+  cairn::save(place + "/types", state);
+  cairn::load(place + "/types", loaded);
+  assert(loaded.kernel.data()[5] == 7 && loaded.words.to_text() == "a b c" && loaded.net.size() == 1);
+
+  // [memory]
+  cairn::checkpointer rollback{cairn::stores::memory{}, {.keep_last = 1, .when = when_loss_halves{}}};
+  rollback.step(state, {.step = 1, .loss = 4.0});
+  // [memory]
+}
+
+int main() {
+  const std::string place = "guide-checkpoints";
+  std::filesystem::create_directories(place);
+  one_shot(place);
+  partial(place);
+  run(place);
+  every_type(place);
+}

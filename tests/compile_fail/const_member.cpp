@@ -1,0 +1,13 @@
+// expect: a const member can be saved but not loaded
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  const int width = 3;
+};
+
+void check(state& s) { (void)cairn::describe(s); }
