@@ -110,8 +110,7 @@ TEMPLATE_TEST_CASE("what is not there is not found", "", in_memory, in_directory
   TestType where;
   auto& store = where.store;
   CHECK(store.list().empty());
-  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", "index.json")); }).code ==
-        cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", "index.json")); }).code == cairn::errc::not_found);
   CHECK(sample::failure_of([&] { static_cast<void>(store.files("a")); }).code == cairn::errc::not_found);
   CHECK(sample::failure_of([&] { store.remove("a"); }).code == cairn::errc::not_found);
   sample::put(store, "a", {{"index.json", "x"}});
@@ -122,8 +121,7 @@ TEMPLATE_TEST_CASE("what is not there is not found", "", in_memory, in_directory
 TEMPLATE_TEST_CASE("names that leave the store are refused", "", in_memory, in_directory) {
   TestType where;
   for (const auto* name : {"", "..", "a/b", ".tmp-a"})
-    CHECK(sample::failure_of([&] { static_cast<void>(where.store.begin(name)); }).code ==
-          cairn::errc::invalid);
+    CHECK(sample::failure_of([&] { static_cast<void>(where.store.begin(name)); }).code == cairn::errc::invalid);
 }
 
 TEMPLATE_TEST_CASE("one saver at a time", "", in_memory, in_directory) {

@@ -34,6 +34,4 @@ TEST_CASE("sixteen digits and back") {
   CHECK_FALSE(cairn::parse_hex("0000000000abcde "));
 }
 
-TEST_CASE("the checksum is XXH3-64 with seed 0") {
-  CHECK(cairn::to_hex(cairn::checksum({})) == "2d06800538d394c2");
-}
+TEST_CASE("the checksum is XXH3-64 with seed 0") { CHECK(cairn::to_hex(cairn::checksum({})) == "2d06800538d394c2"); }

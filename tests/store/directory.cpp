@@ -195,8 +195,8 @@ TEST_CASE("a really full disk") {
   std::vector<sample::failure> failures;
   std::vector<std::string> left;
   for (const bool durable : {false, true}) {
-    failures.push_back(sample::failure_of(
-        [&] { write_shard(directory(scratch.path(), {.durable = durable}), "b", 3'000'000); }));
+    failures.push_back(
+        sample::failure_of([&] { write_shard(directory(scratch.path(), {.durable = durable}), "b", 3'000'000); }));
     left = names_in(scratch.path());
   }
   write_shard(directory(scratch.path()), "c", 100'000);  // without O_DIRECT where tmpfs has none
@@ -216,8 +216,7 @@ TEST_CASE("a directory that may only be read") {
   directory store(scratch.path());
   write_shard(store, "a", 100);
   fs::permissions(scratch.path(), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::group_read |
-                                      fs::perms::group_exec | fs::perms::others_read |
-                                      fs::perms::others_exec);
+                                      fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec);
   const auto failure = in_child([&] {
     if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
     static_cast<void>(store.begin("b"));

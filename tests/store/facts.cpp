@@ -30,19 +30,17 @@ TEST_CASE("any structure is written and read back") {
 TEST_CASE("the text of facts") {
   cairn::structure facts;
   facts["layers"] = {fact::kind::size, 3, {}, {}};
-  facts["moments"] = {fact::kind::keys, 0, {}, {"a", "b"}};
-  CHECK(cairn::write_facts(facts) == R"({"layers":{"size":3},"moments":{"keys":["a"   ,"b"   ]}})");
+  facts["moments"] = {fact::kind::keys, 0, {}, {"a", "bias"}};
+  CHECK(cairn::write_facts(facts) == R"({"layers":{"size":3},"moments":{"keys":["a"  ,"bias"]}})");
 }
 
 TEST_CASE("malformed facts are refused, with their path") {
   for (const std::string text :
        {R"({"p":1})", R"({"p":{}})", R"({"p":{"sizes":1}})", R"({"p":{"size":"1"}})", R"({"p":{"size":-1}})",
-        R"({"p":{"size":1,"index":1}})", R"({"p":{"keys":1}})", R"({"p":{"keys":[1]}})",
-        R"({"p":{"keys":[[]]}})", R"({"p":{"size":[1]}})", R"({"p":{"type":["x"]}})", R"({"p":[]})",
-        R"({"p":{"size":{}}})"}) {
+        R"({"p":{"size":1,"index":1}})", R"({"p":{"keys":1}})", R"({"p":{"keys":[1]}})", R"({"p":{"keys":[[]]}})",
+        R"({"p":{"size":[1]}})", R"({"p":{"type":["x"]}})", R"({"p":[]})", R"({"p":{"size":{}}})"}) {
     INFO(text);
-    const auto failure =
-        sample::failure_of([&] { static_cast<void>(cairn::read_facts(text, "here", 4096)); });
+    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::read_facts(text, "here", 4096)); });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }
@@ -55,4 +53,18 @@ TEST_CASE("more keys than the file has room for are refused") {
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_facts(text, "here", text.size())); }).code ==
         cairn::errc::corrupt);
   CHECK(cairn::read_facts(text, "here", 100 * 8)["p"].keys.size() == 100);
+}
+
+TEST_CASE("a file always has room for the keys in it") {
+  cairn::structure facts;
+  auto& keys = facts["map"].keys;
+  facts["map"].what = fact::kind::keys;
+  for (char a = 'a'; a <= 'z'; ++a) {
+    keys.emplace_back(1, a);
+    for (char b = 'a'; b <= 'z'; ++b) keys.push_back({a, b});
+  }
+  const auto text = cairn::write_facts(facts);
+  std::string in_header;
+  cairn::append_json(in_header, text, "the metadata");
+  CHECK(cairn::read_facts(text, "here", in_header.size()) == facts);
 }

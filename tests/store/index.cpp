@@ -18,8 +18,7 @@ cairn::checkpoint_index random_index(std::mt19937_64& random) {
     index.metrics["m\"" + std::to_string(i)] = static_cast<double>(random()) / 3 - 1e18;
   if (random() % 2) index.metrics["inf"] = -std::numeric_limits<double>::infinity();
   const std::size_t shards = random() % 4 + 1;
-  for (std::size_t i = 0; i < shards; ++i)
-    index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
+  for (std::size_t i = 0; i < shards; ++i) index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
   for (std::size_t i = random() % 20; i > 0; --i)
     index.weight_map["layer." + std::to_string(random())] = cairn::shard_file(random() % shards, shards);
   return index;
@@ -71,9 +70,7 @@ TEST_CASE("every flipped bit and every cut is noticed") {
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << random() % 8));
     CHECK(sample::failure_of([&] { static_cast<void>(cairn::parse_index(flipped, "here")); }).code ==
           cairn::errc::corrupt);
-    CHECK(sample::failure_of([&] {
-            static_cast<void>(cairn::parse_index(text.substr(0, at), "here"));
-          }).says("here"));
+    CHECK(sample::failure_of([&] { static_cast<void>(cairn::parse_index(text.substr(0, at), "here")); }).says("here"));
   }
 }
 
@@ -84,25 +81,24 @@ TEST_CASE("an index with a right checksum and wrong contents is refused") {
   index.weight_map["w"] = cairn::shard_file(0, 1);
   const auto text = cairn::write_index(index);
   const auto code = [&](std::string_view from, std::string_view to) {
-    return sample::failure_of([&] { static_cast<void>(cairn::parse_index(edited(text, from, to), "here")); })
-        .code;
+    return sample::failure_of([&] { static_cast<void>(cairn::parse_index(edited(text, from, to), "here")); }).code;
   };
   CHECK(code("\"version\":\"1\"", "\"version\":\"2\"") == cairn::errc::unsupported);
   CHECK(code("\"version\":\"1\",", "") == cairn::errc::unsupported);
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"\"step\":0", "\"step\":-1"},
-           {"\"step\":0", "\"step\":[0]"},
-           {"0.5", "\"half\""},
-           {"0.5", "[0.5]"},
-           {"\"bytes\":4096", "\"bytes\":\"4096\""},
-           {"\"bytes\":4096", "\"sizes\":4096"},
-           {"\"header_xxh3\":\"0", "\"header_xxh3\":\"G"},
-           {"shard-00000-of-00001", "../../../etc/passwd"},
-           {"shard-00000-of-00001", "shard-00001-of-00002"},
-           {"[\n{\"file\"", "[{},{},{\"file\""},
-           {"\"weight_map\":{", "\"weight_map\":[{"},
-           {"\"w\":\"shard", "\"w\":{\"a\":\"b\"},\"v\":\"shard"},
-           {"\"weight_map\"", "\"others\""}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"\"step\":0", "\"step\":-1"},
+                                                        {"\"step\":0", "\"step\":[0]"},
+                                                        {"0.5", "\"half\""},
+                                                        {"0.5", "[0.5]"},
+                                                        {"\"bytes\":4096", "\"bytes\":\"4096\""},
+                                                        {"\"bytes\":4096", "\"sizes\":4096"},
+                                                        {"\"header_xxh3\":\"0", "\"header_xxh3\":\"G"},
+                                                        {"shard-00000-of-00001", "../../../etc/passwd"},
+                                                        {"shard-00000-of-00001", "shard-00001-of-00002"},
+                                                        {"[\n{\"file\"", "[{},{},{\"file\""},
+                                                        {"\"weight_map\":{", "\"weight_map\":[{"},
+                                                        {"\"w\":\"shard", "\"w\":{\"a\":\"b\"},\"v\":\"shard"},
+                                                        {"\"weight_map\"", "\"others\""}}) {
     INFO(from << " -> " << to);
     CHECK(code(from, to) == cairn::errc::corrupt);
   }
@@ -115,9 +111,6 @@ TEST_CASE("the index of a checkpoint is found through its store") {
   sample::put(store, "a", {{"index.json", cairn::write_index(index)}});
   sample::put(store, "b", {{"index.json", "{}"}});
   CHECK(cairn::read_index(store, "a").step == 7);
-  CHECK(sample::failure_of([&] {
-          static_cast<void>(cairn::read_index(store, "b"));
-        }).says("memory/b/index.json"));
-  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "c")); }).code ==
-        cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "b")); }).says("memory/b/index.json"));
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "c")); }).code == cairn::errc::not_found);
 }

@@ -58,7 +58,5 @@ TEST_CASE("directories are made with their parents, and again") {
     CHECK(std::filesystem::is_directory(scratch.path("a/b/c")));
   }
   sample::spill(scratch.path("file"), "x");
-  CHECK(sample::failure_of([&] {
-          posix::make_directories(scratch.path("file/below"));
-        }).says("Not a directory"));
+  CHECK(sample::failure_of([&] { posix::make_directories(scratch.path("file/below")); }).says("Not a directory"));
 }

@@ -22,8 +22,7 @@ sample::leaves blank(const sample::leaves& like, std::mt19937_64& random) {
   return made;
 }
 
-std::vector<cairn::read_request> requests_for(const cairn::checkpoint_reader& reader,
-                                              const sample::leaves& leaves) {
+std::vector<cairn::read_request> requests_for(const cairn::checkpoint_reader& reader, const sample::leaves& leaves) {
   std::vector<cairn::read_request> requests;
   for (const auto& leaf : leaves.list) requests.push_back({reader.contents().find(leaf.path), leaf});
   return requests;
@@ -60,8 +59,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
 
     const auto into = blank(leaves, random);
     const bool verify = random() % 2 == 0;
-    reader.read(requests_for(reader, into),
-                {.threads = static_cast<unsigned>(random() % 4), .verify = verify});
+    reader.read(requests_for(reader, into), {.threads = static_cast<unsigned>(random() % 4), .verify = verify});
     for (std::size_t i = 0; i < leaves.list.size(); ++i) {
       CHECK(sample::packed(into.list[i]) == sample::packed(leaves.list[i]));
       std::vector<std::byte> fetched(leaves.list[i].bytes());

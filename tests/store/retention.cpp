@@ -13,8 +13,7 @@ cairn::retained_entry entry(std::uint64_t step, double loss = 0) {
   return {"step-" + std::to_string(step), step, {{"loss", loss}}, false, {}};
 }
 
-std::set<std::string> removed(const std::vector<cairn::retained_entry>& entries,
-                              const cairn::retention_rules& rules) {
+std::set<std::string> removed(const std::vector<cairn::retained_entry>& entries, const cairn::retention_rules& rules) {
   std::set<std::string> names;
   for (const auto& removal : cairn::plan_retention(entries, rules)) names.insert(removal.name);
   return names;
@@ -72,10 +71,9 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
 TEST_CASE("NaN and a missing metric are never the best") {
   auto without = entry(3);
   without.metrics.clear();
-  const std::vector<cairn::retained_entry> entries{
-      entry(1, 5), entry(2, std::numeric_limits<double>::quiet_NaN()), without, entry(4, 9)};
-  CHECK(removed(entries,
-                {.keep_last = {}, .keep_best = cairn::keep_best_rule{"loss", 3, true}, .keep_every = {}}) ==
+  const std::vector<cairn::retained_entry> entries{entry(1, 5), entry(2, std::numeric_limits<double>::quiet_NaN()),
+                                                   without, entry(4, 9)};
+  CHECK(removed(entries, {.keep_last = {}, .keep_best = cairn::keep_best_rule{"loss", 3, true}, .keep_every = {}}) ==
         std::set<std::string>{"step-2", "step-3"});
 }
 

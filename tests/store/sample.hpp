@@ -49,9 +49,7 @@ inline std::string slurp(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline void spill(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
+inline void spill(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -90,15 +88,14 @@ struct leaves {
     made.shape = std::move(shape);
     const auto bytes = made.bytes();
     const std::shared_ptr<std::byte[]> memory(new std::byte[bytes + 1]);
-    for (std::uint64_t i = 0; i < bytes; ++i) memory[i] = static_cast<std::byte>(random());
+    for (std::uint64_t i = 0; i < bytes; ++i) memory.get()[i] = static_cast<std::byte>(random());
     made.memory = memory.get();
     made.owner = memory;
     return list.emplace_back(std::move(made));
   }
 
   /// Every other element of memory that is twice as long.
-  cairn::leaf& add_strided(std::string path, cairn::dtype type, std::uint64_t count,
-                           std::mt19937_64& random) {
+  cairn::leaf& add_strided(std::string path, cairn::dtype type, std::uint64_t count, std::mt19937_64& random) {
     auto& made = add(std::move(path), type, {2 * count}, random);
     made.shape = {count};
     made.strides = {static_cast<std::int64_t>(2 * cairn::size_of(type))};

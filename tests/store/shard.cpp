@@ -40,8 +40,7 @@ TEST_CASE("what is laid out is what the notes say") {
       cairn::set_block_checksums(layout, blocks);
 
       cairn::stores::memory store;
-      sample::put(store, "c",
-                  {{"index.json", layout.header_text + std::string(layout.header.data_bytes, 'x')}});
+      sample::put(store, "c", {{"index.json", layout.header_text + std::string(layout.header.data_bytes, 'x')}});
       const auto header = cairn::read_safetensors_header(*store.open("c", "index.json"), "here");
       const auto notes = cairn::read_shard_notes(header, "here");
       CHECK(notes.by_cairn);
@@ -76,11 +75,10 @@ TEST_CASE("a piece that is not part of its leaf is refused") {
   std::mt19937_64 random(1);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10}, random);
-  for (const auto& piece : {cairn::piece{1, 0, 1}, cairn::piece{0, 5, 6}, cairn::piece{0, 11, 0},
-                            cairn::piece{0, 5, ~std::uint64_t{0}}})
-    CHECK(sample::failure_of([&] {
-            static_cast<void>(cairn::lay_out_shard(leaves.list, {piece}, {}, 0));
-          }).code == cairn::errc::invalid);
+  for (const auto& piece :
+       {cairn::piece{1, 0, 1}, cairn::piece{0, 5, 6}, cairn::piece{0, 11, 0}, cairn::piece{0, 5, ~std::uint64_t{0}}})
+    CHECK(sample::failure_of([&] { static_cast<void>(cairn::lay_out_shard(leaves.list, {piece}, {}, 0)); }).code ==
+          cairn::errc::invalid);
 }
 
 TEST_CASE("a file without Cairn's metadata has no notes") {
@@ -104,9 +102,8 @@ TEST_CASE("metadata that contradict the file are corrupt") {
   };
   CHECK(refusal({{"cairn.slices", note("[8]", 0, 4)}}, {slice}, 4).sentence.empty());
   for (const auto& slices :
-       {note("[8]", 0, 5), note("[8]", 5, 4), note("[3]", 0, 4), note("[4294967296,4294967296]", 0, 4),
-        note("8", 0, 4), note("[-8]", 0, 4), std::string("{}x"), std::string(R"({"a[0:4]":{}})"),
-        std::string(R"({"a[0:4]":1})"),
+       {note("[8]", 0, 5), note("[8]", 5, 4), note("[3]", 0, 4), note("[4294967296,4294967296]", 0, 4), note("8", 0, 4),
+        note("[-8]", 0, 4), std::string("{}x"), std::string(R"({"a[0:4]":{}})"), std::string(R"({"a[0:4]":1})"),
         std::string(R"({"other":{"leaf":"a","shape":[8],"first":0,"count":4}})"),
         std::string(R"({"a[0:4]":{"leaf":"a","shape":[8],"first":0,"counts":4}})")}) {
     INFO(slices);

@@ -80,8 +80,8 @@ TEST_CASE("slices cover their leaves, whatever the division") {
     REQUIRE(opened.leaves.size() == leaves.list.size());
     for (std::size_t i = 0; i < opened.leaves.size(); ++i) {
       const auto& stored = opened.leaves[i];
-      const auto leaf = std::find_if(leaves.list.begin(), leaves.list.end(),
-                                     [&](const auto& l) { return l.path == stored.path; });
+      const auto leaf =
+          std::find_if(leaves.list.begin(), leaves.list.end(), [&](const auto& l) { return l.path == stored.path; });
       REQUIRE(leaf != leaves.list.end());
       CHECK(stored.type == leaf->type);
       CHECK(stored.shape == leaf->shape);
@@ -116,10 +116,8 @@ TEST_CASE("files that do not belong together are refused") {
   };
   expect(change(shard_0, [](auto& text) { text.pop_back(); }), false, shard_0, "its index says");
   expect(change(shard_0, [](auto& text) { text += 'x'; }), false, shard_0, "its index says");
-  expect(change(shard_1, [](auto& text) { text[20] ^= 1; }), false, shard_1,
-         "header does not match its checksum");
-  expect(change(shard_1, [](auto& text) { text[7] = '\1'; }), false, shard_1,
-         "header does not match its checksum");
+  expect(change(shard_1, [](auto& text) { text[20] ^= 1; }), false, shard_1, "header does not match its checksum");
+  expect(change(shard_1, [](auto& text) { text[7] = '\1'; }), false, shard_1, "header does not match its checksum");
   expect(change(shard_0, [](auto& text) { text += 'x'; }), true, shard_0, "end at byte");
   {
     auto all = good;
@@ -135,10 +133,10 @@ TEST_CASE("files that do not belong together are refused") {
     all[shard_1] = good.at(shard_0);
     expect(all, true, shard_1, "which the index does not have there");
   }
-  expect(change(shard_1, [](auto& t) { t = with_header(t, R"(\"shape\":[100,7])", R"(\"shape\":[7,100])"); }),
-         true, shard_0, "disagree about its dtype or shape");
-  expect(change(shard_1, [](auto& t) { t = with_header(t, R"({\"size\":2})", R"({\"size\":3})"); }), true,
-         shard_1, "disagree about the structure at \"layers\"");
+  expect(change(shard_1, [](auto& t) { t = with_header(t, R"(\"shape\":[100,7])", R"(\"shape\":[7,100])"); }), true,
+         shard_0, "disagree about its dtype or shape");
+  expect(change(shard_1, [](auto& t) { t = with_header(t, R"({\"size\":2})", R"({\"size\":3})"); }), true, shard_1,
+         "disagree about the structure at \"layers\"");
   expect(change(shard_1, [](auto& t) { t = with_header(t, "cairn.format", "other.format"); }), true, shard_1,
          "no cairn metadata");
   {
@@ -177,8 +175,8 @@ TEST_CASE("one shard of several does not pass for the whole") {
   const auto all = written().all;
   cairn::any_store store = cairn::stores::memory();
   sample::put(store, "c", {{"index.json", all.at(shard_0)}});
-  const auto failure = sample::failure_of(
-      [&] { static_cast<void>(cairn::open_checkpoint(store.open("c", "index.json"), "x/shard")); });
+  const auto failure =
+      sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(store.open("c", "index.json"), "x/shard")); });
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(failure.says("x/shard"));
 }

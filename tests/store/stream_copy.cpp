@@ -18,7 +18,6 @@ TEST_CASE("any length at any address is copied, and nothing around it") {
     REQUIRE(std::equal(to.begin() + static_cast<std::ptrdiff_t>(at),
                        to.begin() + static_cast<std::ptrdiff_t>(at + length),
                        from.begin() + static_cast<std::ptrdiff_t>(source)));
-    for (std::size_t i = at + length; i < at + length + 200 && i < to.size(); ++i)
-      REQUIRE(to[i] == std::byte{1});
+    for (std::size_t i = at + length; i < at + length + 200 && i < to.size(); ++i) REQUIRE(to[i] == std::byte{1});
   }
 }

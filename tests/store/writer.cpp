@@ -61,8 +61,8 @@ TEST_CASE("every block has its checksum in the header") {
   const auto data = sample::bytes_of(shard).subspan(8 + length);
   std::string expected = "\"cairn.blocks\":\"";
   for (std::size_t at = 0; at < data.size(); at += cairn::block_bytes)
-    cairn::append_hex(expected, cairn::checksum(data.subspan(
-                                    at, std::min<std::size_t>(cairn::block_bytes, data.size() - at))));
+    cairn::append_hex(expected,
+                      cairn::checksum(data.subspan(at, std::min<std::size_t>(cairn::block_bytes, data.size() - at))));
   CHECK(shard.find(expected + "\"") != std::string::npos);
   CHECK((8 + length) % 4096 == 0);
   CHECK(sample::text_of(data.first(2'400'000)) == sample::text_of(sample::packed(leaves.list[0])));

@@ -31,9 +31,7 @@ inline constexpr std::size_t checksum_digits = 16;
 class running_checksum {
  public:
   running_checksum() noexcept { XXH3_64bits_reset(&state_); }
-  void add(std::span<const std::byte> bytes) noexcept {
-    XXH3_64bits_update(&state_, bytes.data(), bytes.size());
-  }
+  void add(std::span<const std::byte> bytes) noexcept { XXH3_64bits_update(&state_, bytes.data(), bytes.size()); }
   [[nodiscard]] std::uint64_t value() const noexcept { return XXH3_64bits_digest(&state_); }
 
  private:

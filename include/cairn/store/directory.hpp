@@ -14,6 +14,7 @@
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/posix.hpp"
 
 namespace cairn::stores {
@@ -46,10 +47,9 @@ inline bool empty_own(const open_directory& from, const open_directory* refuge) 
   bool empty = true;
   for (const auto& entry : posix::entries(from.fd.get(), from.path)) {
     if (is_own_file(entry)) {
-      if (::unlinkat(from.fd.get(), entry.c_str(), 0) != 0 && errno != ENOENT)
-        fail_io("delete", from.file(entry));
-    } else if (refuge == nullptr || ::renameat2(from.fd.get(), entry.c_str(), refuge->fd.get(), entry.c_str(),
-                                                RENAME_NOREPLACE) != 0) {
+      if (::unlinkat(from.fd.get(), entry.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(entry));
+    } else if (refuge == nullptr ||
+               ::renameat2(from.fd.get(), entry.c_str(), refuge->fd.get(), entry.c_str(), RENAME_NOREPLACE) != 0) {
       empty = false;
     }
   }
@@ -60,10 +60,7 @@ inline bool empty_own(const open_directory& from, const open_directory* refuge) 
 class directory_transaction final : public transaction {
  public:
   directory_transaction(std::shared_ptr<const open_directory> root, std::string name, bool durable)
-      : root_(std::move(root)),
-        name_(std::move(name)),
-        making_(std::string(unfinished) + name_),
-        durable_(durable) {
+      : root_(std::move(root)), name_(std::move(name)), making_(std::string(unfinished) + name_), durable_(durable) {
     refuse_foreign_place();
     claim();
   }
@@ -80,9 +77,7 @@ class directory_transaction final : public transaction {
   sink& create(std::string_view file, std::uint64_t bytes) override {
     if (!is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
     constexpr std::uint64_t worth_direct = 64 << 10;
-    const auto mode = !durable_               ? file_mode::cached
-                      : bytes >= worth_direct ? file_mode::direct
-                                              : file_mode::synced;
+    const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
     files_.push_back(std::make_unique<file_sink>(here_.fd.get(), std::string(file),
                                                  root_->file(name_ + "/") + std::string(file), bytes, mode));
     return *files_.back();
@@ -105,8 +100,8 @@ class directory_transaction final : public transaction {
     if (!there.fd || ::faccessat(there.fd.get(), std::string(index_file).c_str(), F_OK, 0) == 0) return;
     for (const auto& entry : posix::entries(there.fd.get(), there.path))
       if (!is_own_file(entry))
-        fail(errc::invalid, {there.path, " is no checkpoint and holds \"", entry,
-                             "\": choose another place or move it away"});
+        fail(errc::invalid,
+             {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
   }
 
   /// Makes the temporary directory, or takes over one that a crashed process left, and locks it.
@@ -118,21 +113,17 @@ class directory_transaction final : public transaction {
       here_ = open_in(root_->fd.get(), making_, path);
       if (!here_.fd) continue;
       if (!posix::try_lock(here_.fd.get(), path)) break;
-      if (!posix::is_same(root_->fd.get(), making_, here_.fd.get()))
-        continue;  // published or removed meanwhile
+      if (!posix::is_same(root_->fd.get(), making_, here_.fd.get())) continue;  // published or removed meanwhile
       const auto older = open_in(root_->fd.get(), name_, root_->file(name_));
       if (empty_own(here_, older.fd ? &older : nullptr)) return;
-      fail(errc::invalid,
-           {path, " was left by a crash and holds files that are not cairn's: move them away"});
+      fail(errc::invalid, {path, " was left by a crash and holds files that are not cairn's: move them away"});
     }
     fail(errc::busy, {"another process is saving to ", root_->file(name_)});
   }
 
   void publish() {
     const int root = root_->fd.get();
-    const auto rename = [&](unsigned flags) {
-      return ::renameat2(root, making_.c_str(), root, name_.c_str(), flags);
-    };
+    const auto rename = [&](unsigned flags) { return ::renameat2(root, making_.c_str(), root, name_.c_str(), flags); };
     if (rename(RENAME_NOREPLACE) == 0) return;
     if (errno == EINVAL || errno == ENOSYS) {  // the file system knows plain renames only
       if (::renameat(root, making_.c_str(), root, name_.c_str()) == 0) return;
@@ -144,8 +135,7 @@ class directory_transaction final : public transaction {
     if (rename(RENAME_EXCHANGE) == 0) return;
     if (errno != EINVAL && errno != ENOSYS) fail_io("publish", root_->file(name_));
     // No exchange on this file system: the older checkpoint goes a moment before the new one comes.
-    if (!empty_own(replaced_, &here_))
-      fail(errc::invalid, {replaced_.path, " holds files that cannot be moved"});
+    if (!empty_own(replaced_, &here_)) fail(errc::invalid, {replaced_.path, " holds files that cannot be moved"});
     replaced_ = {};
     if (::renameat(root, making_.c_str(), root, name_.c_str()) != 0) fail_io("publish", root_->file(name_));
   }
@@ -176,8 +166,7 @@ struct directory_options {
 /// rename publish; flock on the directories keeps other processes away, and a crash gives the locks back.
 class directory {
  public:
-  explicit directory(std::string root, directory_options options = {})
-      : path_(std::move(root)), options_(options) {
+  explicit directory(std::string root, directory_options options = {}) : path_(std::move(root)), options_(options) {
     while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
     if (path_.empty()) path_ = ".";
   }
@@ -195,8 +184,7 @@ class directory {
 
   [[nodiscard]] std::unique_ptr<transaction> begin(std::string_view name) {
     require_checkpoint_name(name);
-    return std::make_unique<detail::directory_transaction>(open_root(true), std::string(name),
-                                                           options_.durable);
+    return std::make_unique<detail::directory_transaction>(open_root(true), std::string(name), options_.durable);
   }
 
   [[nodiscard]] std::vector<std::string> list() const {
@@ -207,14 +195,14 @@ class directory {
       const auto index = sentence({name, "/", index_file});
       return name.front() == '.' || ::faccessat(root->fd.get(), index.c_str(), F_OK, 0) != 0;
     });
-    std::sort(names.begin(), names.end(), checkpoint_before);
+    sort_items(names, checkpoint_before);
     return names;
   }
 
   [[nodiscard]] std::vector<std::string> files(std::string_view name) const {
     const auto there = open_checkpoint(name);
     auto names = posix::entries(there.fd.get(), there.path);
-    std::sort(names.begin(), names.end());
+    sort_items(names, std::less<>());
     return names;
   }
 
@@ -228,8 +216,7 @@ class directory {
     const auto root = open_root(true);
     const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
     if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
-    if (detail::empty_own(there, nullptr))
-      ::unlinkat(root->fd.get(), std::string(name).c_str(), AT_REMOVEDIR);
+    if (detail::empty_own(there, nullptr)) ::unlinkat(root->fd.get(), std::string(name).c_str(), AT_REMOVEDIR);
   }
 
  private:

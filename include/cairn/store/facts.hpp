@@ -38,7 +38,7 @@ inline constexpr std::uint64_t least_key_bytes = 8;
 
 }  // namespace detail
 
-/// {"layers":{"size":3},"moments":{"keys":["a","b"]}}: one member per path, the kind's name as its only
+/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, the kind's name as its only
 /// key.
 [[nodiscard]] inline std::string write_facts(const structure& facts) {
   std::string text = "{";
@@ -57,7 +57,9 @@ inline constexpr std::uint64_t least_key_bytes = 8;
       text += '[';
       for (const auto& key : about.keys) {
         if (&key != &about.keys.front()) text += ',';
+        const std::size_t from = text.size();
         append_json(text, key, "the key");
+        while (text.size() - from < 5) text += ' ';  // with its comma and two backslashes: least_key_bytes
       }
       text += ']';
     }

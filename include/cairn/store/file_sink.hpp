@@ -52,9 +52,7 @@ class file_sink final : public sink {
     }
   }
 
-  [[nodiscard]] std::size_t alignment() const noexcept override {
-    return mode_ == file_mode::direct ? page : 1;
-  }
+  [[nodiscard]] std::size_t alignment() const noexcept override { return mode_ == file_mode::direct ? page : 1; }
   [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
 
   /// Gives the file its exact size and, unless `cached`, waits for the disk. Nothing is written afterwards.

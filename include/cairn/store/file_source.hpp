@@ -38,11 +38,9 @@ class file_source final : public source {
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const std::uint64_t before = offset % page;
     const std::size_t mapped = static_cast<std::size_t>(length + before);
-    void* start =
-        ::mmap(nullptr, mapped, PROT_READ, MAP_SHARED, file_.get(), static_cast<off_t>(offset - before));
+    void* start = ::mmap(nullptr, mapped, PROT_READ, MAP_SHARED, file_.get(), static_cast<off_t>(offset - before));
     if (start == MAP_FAILED) fail_io("map", where_);
-    std::shared_ptr<const void> owner(start,
-                                      [mapped](const void* p) { ::munmap(const_cast<void*>(p), mapped); });
+    std::shared_ptr<const void> owner(start, [mapped](const void* p) { ::munmap(const_cast<void*>(p), mapped); });
     const std::span bytes(static_cast<const std::byte*>(start) + before, static_cast<std::size_t>(length));
     return {bytes, std::move(owner)};
   }

@@ -66,8 +66,7 @@ inline constexpr std::string_view zero_checksum = "0000000000000000";
   for (const auto& shard : index.shards) {
     text += text.back() == '[' ? "\n{\"file\":" : ",\n{\"file\":";
     append_json(text, shard.file, "the file");
-    text += ",\"bytes\":" + std::to_string(shard.bytes) + ",\"header_xxh3\":\"" +
-            to_hex(shard.header_checksum) + "\"}";
+    text += ",\"bytes\":" + std::to_string(shard.bytes) + ",\"header_xxh3\":\"" + to_hex(shard.header_checksum) + "\"}";
   }
   text += "]},\n\"weight_map\":{";
   for (const auto& [key, file] : index.weight_map) {
@@ -185,8 +184,7 @@ class index_builder {
                              ", the only one that this version of cairn reads"});
   for (std::size_t i = 0; i < index.shards.size(); ++i)
     if (index.shards[i].file != shard_file(i, index.shards.size()))
-      fail(errc::corrupt,
-           {origin, ": shard ", std::to_string(i), " is called \"", index.shards[i].file, "\""});
+      fail(errc::corrupt, {origin, ": shard ", std::to_string(i), " is called \"", index.shards[i].file, "\""});
   return index;
 }
 

@@ -21,6 +21,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
 
 namespace cairn::stores {
 
@@ -36,8 +37,7 @@ class buffer {
     bytes_ = (bytes + unit - 1) / unit * unit;
     if (bytes_ == 0) return;
     void* start = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
-      fail_io("allocate " + std::to_string(bytes_) + " bytes for", "a checkpoint in memory");
+    if (start == MAP_FAILED) fail_io("allocate " + std::to_string(bytes_) + " bytes for", "a checkpoint in memory");
     if (unit == huge_page) ::madvise(start, bytes_, MADV_HUGEPAGE);
     start_ = static_cast<std::byte*>(start);
   }
@@ -62,9 +62,7 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
     std::unique_ptr<buffer> chosen;
     {
       const std::lock_guard lock(mutex_);
-      const auto fits = [&](const auto& b) {
-        return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes;
-      };
+      const auto fits = [&](const auto& b) { return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes; };
       if (const auto at = std::find_if(idle_.begin(), idle_.end(), fits); at != idle_.end()) {
         chosen = std::move(*at);
         idle_.erase(at);
@@ -203,7 +201,7 @@ class memory {
     const std::lock_guard guard(contents_->mutex);
     std::vector<std::string> names;
     for (const auto& [name, files] : contents_->published) names.push_back(name);
-    std::sort(names.begin(), names.end(), checkpoint_before);
+    sort_items(names, checkpoint_before);
     return names;
   }
 

@@ -35,9 +35,7 @@ namespace detail {
 }  // namespace detail
 
 /// 120 -> "step-000000120".
-[[nodiscard]] inline std::string checkpoint_name(std::uint64_t step) {
-  return "step-" + detail::zero_padded(step, 9);
-}
+[[nodiscard]] inline std::string checkpoint_name(std::uint64_t step) { return "step-" + detail::zero_padded(step, 9); }
 
 /// "step-000000120" -> 120; nothing for any other name.
 [[nodiscard]] inline std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {

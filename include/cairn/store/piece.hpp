@@ -42,8 +42,7 @@ using division = std::vector<std::vector<piece>>;
         room += share;
       }
       const bool last = shard + 1 == shards;
-      const auto taken =
-          last ? count - first : std::min(count - first, std::max<std::uint64_t>(room / width, 1));
+      const auto taken = last ? count - first : std::min(count - first, std::max<std::uint64_t>(room / width, 1));
       result[shard].push_back({i, first, taken});
       room -= std::min(room, taken * width);
       first += taken;

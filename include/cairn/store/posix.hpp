@@ -55,8 +55,7 @@ template <class Call>
   return result;
 }
 
-[[nodiscard]] inline descriptor open_at(int directory, const std::string& name, int flags,
-                                        mode_t mode = 0666) {
+[[nodiscard]] inline descriptor open_at(int directory, const std::string& name, int flags, mode_t mode = 0666) {
   return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode); }));
 }
 
@@ -85,19 +84,16 @@ inline void make_directories(const std::string& path) {
     if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
       const int failure = errno;
       struct stat about {};  // a read-only parent answers EROFS even where the directory is there already
-      if (::stat(part.c_str(), &about) != 0 || !S_ISDIR(about.st_mode))
-        fail_io("create the directory", part, failure);
+      if (::stat(part.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) fail_io("create the directory", part, failure);
     }
     if (end == path.npos) return;
   }
 }
 
 /// Writes all of `bytes` at `offset`, however many calls it takes.
-inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset,
-                      std::string_view where) {
+inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, std::string_view where) {
   while (!bytes.empty()) {
-    const auto done =
-        retried([&] { return ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    const auto done = retried([&] { return ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
     if (done < 0) fail_io("write", where);
     if (done == 0) fail_io("write", where, ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
@@ -120,8 +116,7 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> part
       while (first < vectors.size() && vectors[first].iov_len == 0) ++first;
       if (first == vectors.size()) break;
       auto done = retried([&] {
-        return ::pwritev(file, &vectors[first], static_cast<int>(vectors.size() - first),
-                         static_cast<off_t>(offset));
+        return ::pwritev(file, &vectors[first], static_cast<int>(vectors.size() - first), static_cast<off_t>(offset));
       });
       if (done < 0) fail_io("write", where);
       if (done == 0) fail_io("write", where, ENOSPC);
@@ -152,8 +147,8 @@ inline void sync(int file, std::string_view where) {
 [[nodiscard]] inline bool is_same(int directory, const std::string& name, int file) {
   struct stat by_name {
   }, open{};
-  return ::fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
-         ::fstat(file, &open) == 0 && by_name.st_dev == open.st_dev && by_name.st_ino == open.st_ino;
+  return ::fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &open) == 0 &&
+         by_name.st_dev == open.st_dev && by_name.st_ino == open.st_ino;
 }
 
 }  // namespace cairn::posix

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -18,6 +19,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checksum.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/store/stream_copy.hpp"
@@ -53,29 +55,27 @@ struct block_run {
 /// The leaf that byte `at` of a shard's data section belongs to.
 [[nodiscard]] inline std::string_view leaf_at(const stored_shard& shard, std::uint64_t at) {
   const auto& tensors = shard.header.tensors;
-  const auto hit =
-      std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= at; });
+  const auto hit = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= at; });
   return hit == tensors.end() ? std::string_view() : std::string_view(hit->key);
 }
 
 /// Checks the blocks of `runs` that have not been checked yet, all of them before it returns.
-inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs,
-                          unsigned threads) {
+inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
   const std::uint64_t most = window_bytes(threads) / block_bytes;
   std::vector<block_run> windows;
   for (const auto& run : runs) {
     const auto& verified = checkpoint.shards[run.shard].verified;
     for (std::uint64_t block = run.first; block < run.last; ++block) {
       if (verified[block]) continue;
-      const bool joins = !windows.empty() && windows.back().shard == run.shard &&
-                         windows.back().last == block && block - windows.back().first < most;
+      const bool joins = !windows.empty() && windows.back().shard == run.shard && windows.back().last == block &&
+                         block - windows.back().first < most;
       if (joins)
         ++windows.back().last;
       else
         windows.push_back({run.shard, block, block + 1});
     }
   }
-  parallel_for(windows.size(), threads, [&](std::size_t i, unsigned) {
+  const std::function<void(std::size_t, unsigned)> check = [&](std::size_t i, unsigned) {
     const auto& shard = checkpoint.shards[windows[i].shard];
     const std::uint64_t begin = windows[i].first * block_bytes;
     const std::uint64_t end = std::min(windows[i].last * block_bytes, shard.header.data_bytes);
@@ -84,13 +84,13 @@ inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const b
       const std::uint64_t at = block * block_bytes;
       const auto bytes = window.bytes().subspan(at - begin, std::min(block_bytes, end - at));
       if (checksum(bytes) != shard.notes.blocks[block])
-        fail(errc::corrupt,
-             {shard.where, ": the ", std::to_string(bytes.size()), " bytes from byte ",
-              std::to_string(shard.header.data_start + at), " on do not match their checksum; \"",
-              leaf_at(shard, at), "\" to \"", leaf_at(shard, at + bytes.size() - 1), "\" are hit"});
+        fail(errc::corrupt, {shard.where, ": the ", std::to_string(bytes.size()), " bytes from byte ",
+                             std::to_string(shard.header.data_start + at), " on do not match their checksum; \"",
+                             leaf_at(shard, at), "\" to \"", leaf_at(shard, at + bytes.size() - 1), "\" are hit"});
       shard.verified[block] = true;
     }
-  });
+  };
+  parallel_for(windows.size(), threads, check);
 }
 
 /// Bytes of a shard's data section, in whole elements, that belong into a request's memory from `element` on.
@@ -132,10 +132,9 @@ struct window_plan {
   return plan;
 }
 
-inline void copy_steps(const stored_checkpoint& checkpoint, std::span<const copy_step> steps,
-                       unsigned threads) {
+inline void copy_steps(const stored_checkpoint& checkpoint, std::span<const copy_step> steps, unsigned threads) {
   const auto plan = cut_into_windows(steps, window_bytes(threads));
-  parallel_for(plan.starts.size() - 1, threads, [&](std::size_t i, unsigned) {
+  const std::function<void(std::size_t, unsigned)> copy = [&](std::size_t i, unsigned) {
     const std::span mine(&plan.steps[plan.starts[i]], plan.starts[i + 1] - plan.starts[i]);
     const auto& shard = checkpoint.shards[mine.front().shard];
     const std::uint64_t begin = mine.front().begin;
@@ -147,7 +146,8 @@ inline void copy_steps(const stored_checkpoint& checkpoint, std::span<const copy
       else
         scatter(*step.into, step.element, bytes);
     }
-  });
+  };
+  parallel_for(plan.starts.size() - 1, threads, copy);
 }
 
 inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
@@ -155,21 +155,18 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
   const unsigned threads = options.threads == 0 ? default_threads() : options.threads;
   std::vector<copy_step> steps;
   for (const auto& request : requests) {
-    if (request.leaf >= checkpoint.leaves.size())
-      fail(errc::invalid, {"there is no such leaf in ", checkpoint.origin});
+    if (request.leaf >= checkpoint.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", checkpoint.origin});
     const auto& leaf = checkpoint.leaves[request.leaf];
     if (leaf.type != request.into.type || element_count(leaf.shape) != request.into.count())
-      fail(errc::mismatch,
-           {checkpoint.origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
-            ", the memory for it ", name(request.into.type), to_string(request.into.shape)});
+      fail(errc::mismatch, {checkpoint.origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
+                            ", the memory for it ", name(request.into.type), to_string(request.into.shape)});
     for (const auto& slice : checkpoint.slices_of(request.leaf))
       if (slice.count != 0)
-        steps.push_back({slice.shard, slice.begin, slice.begin + slice.count * size_of(leaf.type),
-                         &request.into, slice.first});
+        steps.push_back(
+            {slice.shard, slice.begin, slice.begin + slice.count * size_of(leaf.type), &request.into, slice.first});
   }
-  std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
-    return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
-  });
+  sort_items(steps,
+             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
   if (options.verify) {
     std::vector<block_run> runs;
     for (const auto& step : steps) {
@@ -195,14 +192,11 @@ class checkpoint_reader {
 
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
   checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
-      : checkpoint_reader(
-            std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
+      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
 
   [[nodiscard]] const catalog& contents() const noexcept { return contents_; }
   [[nodiscard]] std::uint64_t step() const noexcept { return opened_->index.step; }
-  [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept {
-    return opened_->index.metrics;
-  }
+  [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return opened_->index.metrics; }
 
   /// Bytes of all shards.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
@@ -235,8 +229,7 @@ class checkpoint_reader {
     contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
       if (index >= from->leaves.size()) fail(errc::invalid, {"there is no such leaf in ", from->origin});
       const auto& leaf = from->leaves[index];
-      if (out.size() != leaf.bytes())
-        fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
+      if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
       const read_request all[] = {{index, {leaf.type, leaf.shape, out.data(), {}}}};
       detail::read_leaves(*from, all, {});
     };

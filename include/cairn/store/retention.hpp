@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/store/order.hpp"
+
 namespace cairn {
 
 /// A published checkpoint, as retention sees it.
@@ -51,9 +53,8 @@ struct removal {
   if (entries.empty() || (!rules.keep_last && !rules.keep_best && !rules.keep_every)) return {};
   std::vector<const retained_entry*> newest_first;
   for (const auto& entry : entries) newest_first.push_back(&entry);
-  std::sort(newest_first.begin(), newest_first.end(), [](const auto* a, const auto* b) {
-    return a->step != b->step ? a->step > b->step : a->name > b->name;
-  });
+  sort_items(newest_first,
+             [](const auto* a, const auto* b) { return a->step != b->step ? a->step > b->step : a->name > b->name; });
 
   std::map<std::string_view, const retained_entry*> by_name;
   for (const auto& entry : entries) by_name.emplace(entry.name, &entry);
@@ -79,7 +80,7 @@ struct removal {
     std::vector<std::pair<double, std::size_t>> ranked;  // of equals, the newer is the better
     for (std::size_t i = 0; i < newest_first.size(); ++i)
       if (const auto v = value(newest_first[i])) ranked.emplace_back(*v, i);
-    std::sort(ranked.begin(), ranked.end());
+    sort_items(ranked, std::less<>());
     for (std::size_t i = 0; i < std::min(ranked.size(), rules.keep_best->count); ++i)
       keep(newest_first[ranked[i].second]);
   }
@@ -91,9 +92,7 @@ struct removal {
   }
 
   std::string rule_text;
-  const auto mention = [&](const std::string& text) {
-    rule_text += (rule_text.empty() ? "" : ", nor ") + text;
-  };
+  const auto mention = [&](const std::string& text) { rule_text += (rule_text.empty() ? "" : ", nor ") + text; };
   if (rules.keep_last) mention("one of the last " + std::to_string(*rules.keep_last));
   if (rules.keep_best)
     mention("one of the best " + std::to_string(rules.keep_best->count) + " by " + rules.keep_best->metric);

@@ -18,6 +18,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/json.hpp"
+#include "cairn/store/order.hpp"
 
 namespace cairn {
 
@@ -41,8 +42,7 @@ struct safetensors_header {
 };
 
 /// The product of `shape` and `width`; false when it does not fit 64 bits.
-[[nodiscard]] inline bool checked_bytes(const extents& shape, std::uint64_t width,
-                                        std::uint64_t& bytes) noexcept {
+[[nodiscard]] inline bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept {
   bytes = width;
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) bytes = 0;
   for (const auto n : shape)
@@ -81,7 +81,7 @@ inline void append_json(std::string& text, const extents& shape) {
     text += ",\"data_offsets\":[" + std::to_string(tensor.begin) + ',' + std::to_string(tensor.end) + "]}";
   }
   text += '}';
-  std::sort(keys.begin(), keys.end());
+  sort_items(keys, std::less<>());
   if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
     fail(errc::invalid, {"two leaves have the path \"", *twice, "\""});
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
@@ -97,8 +97,7 @@ inline constexpr std::size_t max_dimensions = 64;
 /// Builds a header from JSON events.
 class safetensors_builder {
  public:
-  safetensors_builder(std::string_view origin, safetensors_header& header)
-      : origin_(origin), header_(header) {}
+  safetensors_builder(std::string_view origin, safetensors_header& header) : origin_(origin), header_(header) {}
 
   void operator()(const json_event& event) {
     using kind = json_event::kind;
@@ -156,8 +155,7 @@ class safetensors_builder {
     }
     for (const std::string_view known : {"F4", "F6_E2M3", "F6_E3M2", "F8_E8M0", "C64"})
       if (text == known)
-        fail(errc::unsupported,
-             {origin_, ": \"", tensor.key, "\" has the dtype ", text, ", which cairn cannot hold"});
+        fail(errc::unsupported, {origin_, ": \"", tensor.key, "\" has the dtype ", text, ", which cairn cannot hold"});
     refuse(tensor.key, "has the unknown dtype \"" + std::string(text) + "\"");
   }
 
@@ -170,7 +168,7 @@ class safetensors_builder {
 /// Sizes match shapes, and the tensors fill the data section one behind the other.
 inline void check_layout(safetensors_header& header, const safetensors_builder& builder) {
   auto& tensors = header.tensors;
-  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
+  sort_items(tensors, [](const auto& a, const auto& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.key < b.key;
   });
   std::uint64_t filled = 0;
@@ -183,11 +181,10 @@ inline void check_layout(safetensors_header& header, const safetensors_builder& 
       builder.refuse(tensor.key,
                      "claims bytes " + range + " of a data section of " + std::to_string(header.data_bytes));
     if (tensor.end - tensor.begin != bytes)
-      builder.refuse(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) +
-                                     " bytes, but its shape needs " + std::to_string(bytes));
+      builder.refuse(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) + " bytes, but its shape needs " +
+                                     std::to_string(bytes));
     if (tensor.begin < filled) builder.refuse(tensor.key, "overlaps another tensor at bytes " + range);
-    if (tensor.begin > filled)
-      builder.refuse(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
+    if (tensor.begin > filled) builder.refuse(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
     filled = tensor.end;
   }
   if (filled != header.data_bytes)
@@ -200,11 +197,9 @@ inline void check_layout(safetensors_header& header, const safetensors_builder& 
 /// Reads and checks the header of `file`: every claim is compared with the file's size before it is believed.
 /// Accepts any safetensors file, whatever order and alignment. Throws errc::corrupt, naming `origin` and the
 /// cause; errc::unsupported for dtypes without a C++ type.
-[[nodiscard]] inline safetensors_header read_safetensors_header(const stores::source& file,
-                                                                std::string_view origin) {
+[[nodiscard]] inline safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {
   const std::uint64_t size = file.size();
-  if (size < 8)
-    fail(errc::corrupt, {origin, ": ", std::to_string(size), " bytes are too few for a safetensors file"});
+  if (size < 8) fail(errc::corrupt, {origin, ": ", std::to_string(size), " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;
   std::memcpy(&length, file.view(0, 8).bytes().data(), 8);
   if (length > size - 8)

@@ -18,6 +18,7 @@
 #include "cairn/core/structure.hpp"
 #include "cairn/store/checksum.hpp"
 #include "cairn/store/facts.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/piece.hpp"
 #include "cairn/store/safetensors.hpp"
 
@@ -57,8 +58,7 @@ struct shard_layout {
 
 /// "w", [2, 5) -> "w[2:5]": the key of a slice.
 [[nodiscard]] inline std::string slice_key(std::string_view path, const piece& slice) {
-  return sentence(
-      {path, "[", std::to_string(slice.first), ":", std::to_string(slice.first + slice.count), "]"});
+  return sentence({path, "[", std::to_string(slice.first), ":", std::to_string(slice.first + slice.count), "]"});
 }
 
 /// Lays out the shard that holds `pieces`: widest elements first, so that every element is aligned in the
@@ -67,10 +67,9 @@ struct shard_layout {
 [[nodiscard]] inline shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<piece> pieces,
                                                 const structure& facts, std::uint64_t step) {
   for (const auto& p : pieces)
-    if (p.leaf >= leaves.size() || p.first > leaves[p.leaf].count() ||
-        p.count > leaves[p.leaf].count() - p.first)
+    if (p.leaf >= leaves.size() || p.first > leaves[p.leaf].count() || p.count > leaves[p.leaf].count() - p.first)
       fail(errc::invalid, {"a piece is not part of its leaf"});
-  std::sort(pieces.begin(), pieces.end(), [&](const piece& a, const piece& b) {
+  sort_items(pieces, [&](const piece& a, const piece& b) {
     const leaf &x = leaves[a.leaf], &y = leaves[b.leaf];
     if (size_of(x.type) != size_of(y.type)) return size_of(x.type) > size_of(y.type);
     return x.path != y.path ? x.path < y.path : a.first < b.first;
@@ -143,8 +142,7 @@ namespace detail {
       return;
     }
     const std::string& field = event.path[1];
-    if (event.at_depth(3) && field == "shape" && event.what == kind::natural &&
-        note->shape.size() < max_dimensions)
+    if (event.at_depth(3) && field == "shape" && event.what == kind::natural && note->shape.size() < max_dimensions)
       return note->shape.push_back(event.number);
     if (!event.at_depth(2)) return refuse(key);
     if (event.what == kind::close) return;
@@ -160,8 +158,7 @@ namespace detail {
   return slices;
 }
 
-[[nodiscard]] inline std::uint64_t read_number(const std::string& text, std::string_view key,
-                                               std::string_view origin) {
+[[nodiscard]] inline std::uint64_t read_number(const std::string& text, std::string_view key, std::string_view origin) {
   std::uint64_t number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc{} || end != text.data() + text.size())
@@ -185,8 +182,7 @@ namespace detail {
 }
 
 /// Every note is about a tensor of the file that is as long as it says.
-inline void check_slices(const safetensors_header& header, const shard_notes& notes,
-                         std::string_view origin) {
+inline void check_slices(const safetensors_header& header, const shard_notes& notes, std::string_view origin) {
   std::size_t found = 0;
   for (const auto& tensor : header.tensors) {
     const auto at = notes.slices.find(tensor.key);
@@ -201,8 +197,7 @@ inline void check_slices(const safetensors_header& header, const shard_notes& no
       fail(errc::corrupt,
            {origin, ": \"", tensor.key, "\" does not fit into the leaf that it is said to be a slice of"});
   }
-  if (found != notes.slices.size())
-    fail(errc::corrupt, {origin, ": cairn.slices names a tensor that is not there"});
+  if (found != notes.slices.size()) fail(errc::corrupt, {origin, ": cairn.slices names a tensor that is not there"});
 }
 
 }  // namespace detail
@@ -225,8 +220,7 @@ inline void check_slices(const safetensors_header& header, const shard_notes& no
       notes.step = detail::read_number(value, key, origin);
     } else if (key == "cairn.block_bytes") {
       if (detail::read_number(value, key, origin) != block_bytes)
-        fail(errc::unsupported,
-             {origin, ": blocks of ", value, " bytes instead of ", std::to_string(block_bytes)});
+        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", std::to_string(block_bytes)});
     } else if (key == "cairn.blocks") {
       notes.blocks = detail::read_blocks(value, header.data_bytes, origin);
       has_blocks = true;

@@ -18,6 +18,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/checksum.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard.hpp"
 
@@ -93,10 +94,9 @@ struct found_part {
       if (note == shards[i].notes.slices.end())
         parts.push_back({tensor.key, 0, element_count(tensor.shape), &tensor.shape, &tensor, i});
       else
-        parts.push_back(
-            {note->second.leaf, note->second.first, note->second.count, &note->second.shape, &tensor, i});
+        parts.push_back({note->second.leaf, note->second.first, note->second.count, &note->second.shape, &tensor, i});
     }
-  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+  sort_items(parts, [](const auto& a, const auto& b) {
     return std::tie(a.path, a.first, a.count) < std::tie(b.path, b.first, b.count);
   });
   return parts;
@@ -116,17 +116,15 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
       const auto refuse = [&](std::string_view why) {
         fail(errc::corrupt, {where, ": the slices of \"", leaf.path, "\" ", why});
       };
-      if (at->tensor->type != leaf.type || *at->shape != leaf.shape)
-        refuse("disagree about its dtype or shape");
+      if (at->tensor->type != leaf.type || *at->shape != leaf.shape) refuse("disagree about its dtype or shape");
       if (at != first && (at->first < covered || at->count == 0)) refuse("overlap");
       if (at->first > covered) refuse("leave a hole at element " + std::to_string(covered));
-      checkpoint.slices.push_back(
-          {checkpoint.leaves.size(), at->first, at->count, at->shard, at->tensor->begin});
+      checkpoint.slices.push_back({checkpoint.leaves.size(), at->first, at->count, at->shard, at->tensor->begin});
       covered += at->count;
     }
     if (covered != count)
-      fail(errc::corrupt, {where, ": of the ", std::to_string(count), " elements of \"", leaf.path,
-                           "\" only ", std::to_string(covered), " are there"});
+      fail(errc::corrupt, {where, ": of the ", std::to_string(count), " elements of \"", leaf.path, "\" only ",
+                           std::to_string(covered), " are there"});
     checkpoint.leaves.push_back(std::move(leaf));
   }
 }
@@ -142,8 +140,7 @@ inline void unite_facts(stored_checkpoint& checkpoint) {
 }
 
 /// The index says what the shards say: sizes, header checksums, step, and which tensor is where.
-inline void check_against_index(const stored_shard& shard, const checkpoint_index& index,
-                                std::size_t number) {
+inline void check_against_index(const stored_shard& shard, const checkpoint_index& index, std::size_t number) {
   const auto refuse = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
   if (!shard.notes.by_cairn) refuse("has no cairn metadata");
   if (shard.notes.step != index.step) refuse("is of another step than its index");
@@ -195,8 +192,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
 }
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
-[[nodiscard]] inline stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file,
-                                                       std::string origin) {
+[[nodiscard]] inline stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
   stored_checkpoint opened;
   opened.origin = std::move(origin);
   opened.shards.push_back(detail::open_shard(std::move(file), opened.origin));

@@ -71,8 +71,7 @@ class shard_bytes {
   template <class Use>
   void for_each(std::uint64_t begin, std::uint64_t end, const Use& use) const {
     const auto& tensors = layout_.header.tensors;
-    auto at =
-        std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+    auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
     for (; at != tensors.end() && at->begin < end; ++at) {
       const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
       if (from == to) continue;
@@ -91,15 +90,13 @@ class shard_bytes {
   }
 
   /// Appends the parts that make up [begin, end); what is strided in memory is gathered into `bounce`.
-  void parts(std::uint64_t begin, std::uint64_t end, bounce_buffer& bounce,
-             std::vector<stores::part>& out) const {
-    for_each(begin, end,
-             [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
-               if (source.contiguous()) return out.emplace_back(source.memory + first_byte, bytes), void();
-               const auto packed = bounce.first(end - begin).subspan(at, bytes);
-               gather(source, first_byte / size_of(source.type), packed);
-               out.emplace_back(packed);
-             });
+  void parts(std::uint64_t begin, std::uint64_t end, bounce_buffer& bounce, std::vector<stores::part>& out) const {
+    for_each(begin, end, [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
+      if (source.contiguous()) return out.emplace_back(source.memory + first_byte, bytes), void();
+      const auto packed = bounce.first(end - begin).subspan(at, bytes);
+      gather(source, first_byte / size_of(source.type), packed);
+      out.emplace_back(packed);
+    });
   }
 
  private:
@@ -127,8 +124,8 @@ struct write_scratch {
 };
 
 /// Writes the data bytes [begin, end) of a shard, in whole blocks, and notes their checksums.
-inline void write_chunk(std::span<const leaf> leaves, shard_in_flight& shard, std::uint64_t begin,
-                        std::uint64_t end, write_scratch& scratch) {
+inline void write_chunk(std::span<const leaf> leaves, shard_in_flight& shard, std::uint64_t begin, std::uint64_t end,
+                        write_scratch& scratch) {
   const shard_bytes data(leaves, shard.layout);
   const std::uint64_t offset = shard.layout.header_text.size() + begin;
   const auto own = shard.out->memory(offset, end - begin);
@@ -206,7 +203,7 @@ inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, c
   if (spec.threads != 0) writers = spec.threads;
   std::vector<detail::write_scratch> scratch(writers);
   std::atomic<std::uint64_t> done{0};
-  parallel_for(chunks, writers, [&](std::size_t chunk, unsigned worker) {
+  const std::function<void(std::size_t, unsigned)> write = [&](std::size_t chunk, unsigned worker) {
     auto& shard = *(std::upper_bound(shards.begin(), shards.end(), chunk,
                                      [](std::size_t c, const auto& s) { return c < s.first_chunk; }) -
                     1);
@@ -215,7 +212,8 @@ inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, c
     detail::write_chunk(spec.leaves, shard, begin, end, scratch[worker]);
     const auto so_far = done += end - begin;
     if (spec.on_progress) spec.on_progress(so_far, index.total_size);
-  });
+  };
+  parallel_for(chunks, writers, write);
 
   // 3. The headers, which hold the checksums; then the index, which vouches for the headers; then publish.
   std::uint64_t bytes = 0;
