@@ -52,10 +52,7 @@ std::vector<variant> all_variants() {
   return {
       {"cairn save and load", units::cairn_save_and_load()},
       {"cereal save and load", units::cereal_save_and_load()},
-      {"cairn save and load, separate",
-       units::cairn_save_and_load(),
-       false,
-       {"-DCAIRN_SEPARATE_COMPILATION"}},
+      {"cairn save and load, separate", units::cairn_save_and_load(), false, {"-DCAIRN_SEPARATE_COMPILATION"}},
       {"state only", units::state_only()},
       {"cairn headers", units::cairn_headers()},
       {"cereal headers", units::cereal_headers()},
@@ -111,8 +108,7 @@ void print_where_time_goes(const std::vector<variant>& variants) {
   parts.row({"standard headers of the state itself", share(of("state only")), share(of("state only"))});
   parts.row({"the library's headers beyond them", share(of("cairn headers") - of("state only")),
              share(of("cereal headers") - of("state only"))});
-  parts.row(
-      {"code of the library that any use compiles", share(of("cairn one int") - of("cairn headers")), "-"});
+  parts.row({"code of the library that any use compiles", share(of("cairn one int") - of("cairn headers")), "-"});
   parts.row({"describing this state", share(of("cairn describe") - of("cairn headers")), "-"});
   parts.row({"saving it (describing included)", share(of("cairn save") - of("cairn headers")), "-"});
   parts.row({"loading it", share(of("cairn load") - of("cairn headers")), "-"});
@@ -121,8 +117,7 @@ void print_where_time_goes(const std::vector<variant>& variants) {
   parts.row({"the whole unit, parsed and instantiated only", share(of("cairn save and load, parsed")),
              share(of("cereal save and load, parsed"))});
   parts.row({"the whole unit", share(of("cairn save and load")), share(whole)});
-  parts.row(
-      {"the whole unit, library code compiled separately", share(of("cairn save and load, separate")), "-"});
+  parts.row({"the whole unit, library code compiled separately", share(of("cairn save and load, separate")), "-"});
   parts.print();
 }
 
@@ -130,13 +125,10 @@ void print_where_time_goes(const std::vector<variant>& variants) {
 
 int main(int argc, char** argv) {
   try {
-    const arguments options(argc, argv,
-                            {{"reps", "7"},
-                             {"json", ""},
-                             {"compiler", CAIRN_BENCH_COMPILER},
-                             {"flags", "-std=c++20 -O2"},
-                             {"keep", ""}},
-                            usage);
+    const arguments options(
+        argc, argv,
+        {{"reps", "7"}, {"json", ""}, {"compiler", CAIRN_BENCH_COMPILER}, {"flags", "-std=c++20 -O2"}, {"keep", ""}},
+        usage);
     std::string temporary = (fs::temp_directory_path() / "compile_time.XXXXXX").string();
     const bool keeps = !options.text("keep").empty();
     if (!keeps && !::mkdtemp(temporary.data())) throw std::runtime_error("cannot make a temporary directory");
@@ -146,8 +138,7 @@ int main(int argc, char** argv) {
     auto variants = all_variants();
     const compiler cxx(options, dir);
     const auto reps = options.count("reps");
-    for (const auto& unit : variants)
-      static_cast<void>(cxx.compile(unit));  // all headers are in the page cache now
+    for (const auto& unit : variants) static_cast<void>(cxx.compile(unit));  // all headers are in the page cache now
     for (std::size_t repetition = 0; repetition < reps; ++repetition)
       for (auto& unit : variants) {
         unit.seconds.push_back(cxx.compile(unit));

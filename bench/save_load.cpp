@@ -1,6 +1,7 @@
 // Saves and loads a 1 GiB training state with Cairn and its peers, all of them in turn, and prints rates and
 // figures.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -29,11 +30,12 @@ namespace fs = std::filesystem;
 using namespace bench;
 
 constexpr std::string_view usage =
-    "save_load [--reps 7] [--mib 1024] [--dir DIR] [--json FILE] [--only NAME,NAME] [--each yes]\n"
+    "save_load [--reps 7] [--mib 1024] [--dir DIR] [--json FILE] [--only NAME,NAME] [--each yes] [--wait 5]\n"
     "  Saves and loads about 1,200 tensors with every method in turn and prints medians.\n"
     "  --dir   where the files go; a new directory in the current one by default, deleted afterwards\n"
     "  --only  methods to run, of plain, cairn, cereal, libtorch, boost, hdf5\n"
-    "  --each  yes: every measurement on a line of its own, on stderr\n";
+    "  --each  yes: every measurement on a line of its own, on stderr\n"
+    "  --wait  seconds to wait at most for idle cores before a measurement; 0: not at all\n";
 
 std::vector<method> all_methods() {
   std::vector<method> methods{plain_method(), cairn_method(), cereal_method()};
@@ -80,8 +82,8 @@ struct series {
 
 /// A run of this program as a child, and the number that it prints.
 double child_value(const std::string& job, const method& m, const fs::path& path, std::size_t mib) {
-  const auto child = run({"/proc/self/exe", "--job", job, "--method", m.name, "--path", path.string(),
-                          "--mib", std::to_string(mib)});
+  const auto child =
+      run({"/proc/self/exe", "--job", job, "--method", m.name, "--path", path.string(), "--mib", std::to_string(mib)});
   if (child.status != 0) throw std::runtime_error(m.name + ", " + job + ": " + child.output);
   return std::stod(child.output);
 }
@@ -122,6 +124,7 @@ class comparison {
         reps_(options.count("reps")),
         mib_(options.count("mib")),
         each_(options.text("each") == "yes"),
+        patience_(std::stod(options.text("wait"))),
         dimensions_(dimensions::of(mib_)),
         state_(make_state(dimensions_)) {
     fill(state_);
@@ -145,7 +148,7 @@ class comparison {
       });
       step("fresh loads", repetition, [&](const method& m, series& s) {
         warm(path(m));
-        settle(spare_bytes());
+        settle(spare_bytes(), patience_);
         s.load_fresh.push_back(child_value("load_fresh", m, path(m), mib_));
         return s.load_fresh.back();
       });
@@ -186,8 +189,7 @@ class comparison {
     const auto& cairn = of("cairn");
     // Throughput over throughput is the peer's seconds over Cairn's.
     figures.at_least("save.over_write", median_ratio(of("plain").save, cairn.save), 0.95);
-    figures.at_least("save_durable.over_write_fsync",
-                     median_ratio(of("plain").save_durable, cairn.save_durable), 1.1);
+    figures.at_least("save_durable.over_write_fsync", median_ratio(of("plain").save_durable, cairn.save_durable), 1.1);
     figures.at_least("load.over_read", median_ratio(of("plain").load, cairn.load), 1.3);
     figures.at_least("save.over_cereal", median_ratio(of("cereal").save, cairn.save), 1.0);
     figures.at_least("load.over_cereal", median_ratio(of("cereal").load, cairn.load), 1.3);
@@ -215,7 +217,7 @@ class comparison {
 
   double save(const method& m, const fs::path& path, bool durable) {
     fs::remove_all(path);
-    settle(spare_bytes());
+    settle(spare_bytes(), patience_);
     const double seconds = seconds_of([&] { m.save(path.string(), state_, durable); });
     ::sync();  // before the next file is deleted: what is deleted dirty is never written
     return seconds;
@@ -224,11 +226,10 @@ class comparison {
   double load(const method& m, bool check) {
     warm(path(m));
     if (check) spoil(state_);
-    settle(spare_bytes());
+    settle(spare_bytes(), patience_);
     const double seconds = seconds_of([&] { m.load(path(m).string(), state_); });
     if (m.collect) m.collect(state_);
-    if (check && !is_intact(state_, dimensions_))
-      throw std::runtime_error(m.name + ": a load gave other values");
+    if (check && !is_intact(state_, dimensions_)) throw std::runtime_error(m.name + ": a load gave other values");
     return seconds;
   }
 
@@ -237,9 +238,7 @@ class comparison {
   /// A quarter more than what a page cache or a new state takes.
   [[nodiscard]] std::size_t spare_bytes() const { return size_.bytes + size_.bytes / 4; }
   [[nodiscard]] double bytes() const { return static_cast<double>(size_.bytes); }
-  [[nodiscard]] double rate(const std::vector<double>& seconds) const {
-    return bytes() / median(seconds) / 1e9;
-  }
+  [[nodiscard]] double rate(const std::vector<double>& seconds) const { return bytes() / median(seconds) / 1e9; }
 
   [[nodiscard]] const series& of(std::string_view name) const {
     static const series none;
@@ -253,6 +252,7 @@ class comparison {
   fs::path dir_;
   std::size_t reps_, mib_;
   bool each_;
+  std::chrono::duration<double> patience_;
   dimensions dimensions_;
   training_state state_;
   state_size size_;
@@ -293,6 +293,7 @@ int main(int argc, char** argv) {
                                     {"json", ""},
                                     {"only", ""},
                                     {"each", "no"},
+                                    {"wait", "5"},
                                     {"job", ""},
                                     {"method", ""},
                                     {"path", ""}},
@@ -307,12 +308,13 @@ int main(int argc, char** argv) {
       all.print_rates(report);
       all.add_figures(report);
     }
-    const auto columns = bench::measure_columns(10'000'000, options.count("reps"));
+    const auto columns = bench::measure_columns(10'000'000, 3 * options.count("reps"),
+                                                std::chrono::duration<double>(std::stod(options.text("wait"))));
     report.number("gbps.columns.cairn", columns.save_gbps);
     report.number("gbps.columns.memcpy", columns.memcpy_gbps);
     report.at_least("columns.over_memcpy", columns.over_memcpy, 0.3);
-    std::printf("10 million records of 3 fields to memory: cairn %.2f GB/s, memcpy %.2f GB/s\n\n",
-                columns.save_gbps, columns.memcpy_gbps);
+    std::printf("10 million records of 3 fields to memory: cairn %.2f GB/s, memcpy %.2f GB/s\n\n", columns.save_gbps,
+                columns.memcpy_gbps);
     report.print_figures();
     report.write_json(options.text("json"));
   } catch (const std::exception& failure) {

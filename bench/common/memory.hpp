@@ -14,8 +14,7 @@ namespace bench {
 [[nodiscard]] inline std::uint64_t status_bytes(std::string_view name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with(name) && line[name.size()] == ':')
-      return std::stoull(line.substr(name.size() + 1)) * 1024;
+    if (line.starts_with(name) && line[name.size()] == ':') return std::stoull(line.substr(name.size() + 1)) * 1024;
   throw std::runtime_error("no " + std::string(name) + " in /proc/self/status");
 }
 

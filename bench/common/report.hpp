@@ -7,12 +7,11 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
+#include <iomanip>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace bench {
 
@@ -80,14 +79,19 @@ class report {
     figures.print();
   }
 
-  /// Writes all numbers that were measured into `file`; nothing when `file` is empty.
+  /// Writes all numbers that were measured into `file`; nothing when `file` is empty. Names are plain: letters, digits,
+  /// dots and underscores.
   void write_json(const std::string& file) const {
     if (file.empty()) return;
-    nlohmann::ordered_json object = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : numbers_)
-      if (std::isfinite(value)) object[name] = value;
     std::ofstream out(file);
-    out << object.dump(2) << '\n';
+    out << std::setprecision(17) << '{';
+    const char* separator = "\n";
+    for (const auto& [name, value] : numbers_) {
+      if (!std::isfinite(value)) continue;
+      out << separator << "  \"" << name << "\": " << value;
+      separator = ",\n";
+    }
+    out << "\n}\n";
     if (!out.flush()) throw std::runtime_error("cannot write " + file);
   }
 

@@ -1,6 +1,7 @@
 // A vector of small records saved to memory, against memcpy of the same bytes.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 namespace bench {
@@ -11,7 +12,8 @@ struct columns_result {
 };
 
 /// Saves `records` records of three 4-byte fields with Cairn into a memory store, `reps` times in turn with
-/// memcpy into memory already touched.
-[[nodiscard]] columns_result measure_columns(std::size_t records, std::size_t reps);
+/// memcpy into memory already touched; waits `patience` for idle cores before each.
+[[nodiscard]] columns_result measure_columns(std::size_t records, std::size_t reps,
+                                             std::chrono::duration<double> patience);
 
 }  // namespace bench

@@ -48,13 +48,13 @@ void save(const std::string& path, const training_state& state, bool durable) {
     for_each_tensor(state, [&](const std::string& name, const tensor& t) {
       const std::vector<hsize_t> shape(t.shape.begin(), t.shape.end());
       const handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
-      const handle set(
-          H5Dcreate2(file, name.c_str(), H5T_NATIVE_FLOAT, space, links, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+      const handle set(H5Dcreate2(file, name.c_str(), H5T_NATIVE_FLOAT, space, links, H5P_DEFAULT, H5P_DEFAULT),
+                       H5Dclose);
       check(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, t.values.data()));
     });
     const handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
-    const handle step(
-        H5Dcreate2(file, "step", H5T_NATIVE_UINT64, scalar, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    const handle step(H5Dcreate2(file, "step", H5T_NATIVE_UINT64, scalar, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Dclose);
     check(H5Dwrite(step, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &state.step));
   }
   if (durable) flush_file(path);

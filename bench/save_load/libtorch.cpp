@@ -19,8 +19,7 @@ void save(const std::string& path, const training_state& state, bool durable) {
   std::vector<torch::Tensor> tensors;
   for_each_tensor(state, [&](const std::string&, const tensor& t) {
     tensors.push_back(torch::from_blob(const_cast<float*>(t.values.data()),
-                                       std::vector<std::int64_t>(t.shape.begin(), t.shape.end()),
-                                       torch::kFloat32));
+                                       std::vector<std::int64_t>(t.shape.begin(), t.shape.end()), torch::kFloat32));
   });
   tensors.push_back(torch::tensor(static_cast<std::int64_t>(state.step)));
   torch::save(tensors, path);

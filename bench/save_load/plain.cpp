@@ -58,9 +58,7 @@ void load(const std::string& path, training_state& state) {
 }  // namespace
 
 method plain_method() {
-  return {.name = "plain", .save = save, .load = load, .prepare = [](const dimensions& d) {
-            known_dimensions = d;
-          }};
+  return {.name = "plain", .save = save, .load = load, .prepare = [](const dimensions& d) { known_dimensions = d; }};
 }
 
 }  // namespace bench

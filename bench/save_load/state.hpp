@@ -103,8 +103,7 @@ void for_each_tensor(State& state, const Visit& visit) {
     make(model->position_embedding, {d.positions, d.width});
     model->blocks.resize(d.blocks);
     for (auto& b : model->blocks) {
-      for (auto* t :
-           {&b.norm1_scale, &b.norm1_shift, &b.projection_bias, &b.norm2_scale, &b.norm2_shift, &b.down_bias})
+      for (auto* t : {&b.norm1_scale, &b.norm1_shift, &b.projection_bias, &b.norm2_scale, &b.norm2_shift, &b.down_bias})
         make(*t, {d.width});
       make(b.qkv_weight, {3 * d.width, d.width});
       make(b.qkv_bias, {3 * d.width});
