@@ -12,12 +12,11 @@ namespace cairn {
 
 /// A point of a run, as a policy sees it. Time is given, never taken: a test drives it.
 struct moment {
-  std::uint64_t step = 0;  ///< the step just done
-  double seconds = 0;      ///< since the run began or was restored
-  std::uint64_t saved_step =
-      0;                     ///< step of the newest checkpoint of this run; else the step it began or was restored at
-  double saved_seconds = 0;  ///< when that was
-  std::optional<double> loss;
+  std::uint64_t step = 0;        ///< the step just done
+  double seconds = 0;            ///< since the run began or was restored
+  std::uint64_t saved_step = 0;  ///< of this run's newest checkpoint; else the step it began or was restored at
+  double saved_seconds = 0;      ///< when that was
+  std::optional<double> loss{};
 };
 
 /// Decides whether to save now. Asked once per step, with steps and seconds that never fall.

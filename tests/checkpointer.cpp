@@ -1,0 +1,600 @@
+#include "cairn/checkpointer.hpp"
+
+#include <algorithm>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
+#include "catch.hpp"
+#include "child.hpp"
+#include "trainer.hpp"
+
+namespace fs = std::filesystem;
+using cairn::checkpoint_name;
+using cairn::checkpointer;
+using cairn::errc;
+using tests::trained;
+using tests::trainer;
+using kind = cairn::event::kind;
+
+static_assert(std::is_nothrow_destructible_v<checkpointer>);
+static_assert(std::is_move_constructible_v<checkpointer> && std::is_move_assignable_v<checkpointer>);
+
+namespace {
+
+using steps = std::vector<std::uint64_t>;
+
+/// Steps of the published checkpoints of a directory.
+steps steps_in(const std::string& root) {
+  steps found;
+  for (const auto& name : cairn::stores::directory(root).list()) found.push_back(*cairn::parse_checkpoint_name(name));
+  return found;
+}
+
+void save_all(checkpointer& checkpoints, const steps& at) {
+  for (const auto step : at) checkpoints.save(trained(step), {.step = step});
+}
+
+/// Everything that an observer hears, as one line per event.
+struct heard {
+  std::vector<std::string> lines;
+
+  void operator()(const cairn::event& e) {
+    auto line = std::string(cairn::name(e.what)) + " " + fs::path(e.checkpoint).filename().string();
+    if (lines.empty() || e.what != kind::progress || lines.back() != line) lines.push_back(std::move(line));
+  }
+};
+
+std::string shard_of(const std::string& root, std::uint64_t step) {
+  return root + "/" + checkpoint_name(step) + "/" + cairn::shard_file(0, 1);
+}
+
+void flip(const std::string& path, std::size_t at) {
+  auto bytes = sample::slurp(path);
+  bytes.at(at) = static_cast<char>(bytes.at(at) ^ 4);
+  sample::spill(path, bytes);
+}
+
+/// A way to spoil the checkpoint of a step, and what is then said of it.
+struct damage {
+  const char* name;
+  std::function<void(const std::string& root, std::uint64_t step)> act;
+  std::string says;
+};
+
+std::vector<damage> damages() {
+  return {
+      {"a truncated shard", [](auto& root, auto step) { fs::resize_file(shard_of(root, step), 4500); }, "4500 bytes"},
+      {"a longer shard", [](auto& root, auto step) { fs::resize_file(shard_of(root, step), 1 << 20); }, "1048576"},
+      {"a flipped byte of data", [](auto& root, auto step) { flip(shard_of(root, step), 4200); }, "checksum"},
+      {"a flipped byte of a header", [](auto& root, auto step) { flip(shard_of(root, step), 99); }, "the header"},
+      {"a missing shard", [](auto& root, auto step) { fs::remove(shard_of(root, step)); }, "not there"},
+      {"a flipped byte of the index",
+       [](auto& root, auto step) { flip(root + "/" + checkpoint_name(step) + "/index.json", 150); }, "index.json"},
+      {"an empty index",
+       [](auto& root, auto step) { fs::resize_file(root + "/" + checkpoint_name(step) + "/index.json", 0); },
+       "index.json"},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("the first run has nothing to restore, touches nothing, and the second resumes") {
+  const sample::scratch scratch;
+  auto state = trained(1);
+  {
+    checkpointer checkpoints(scratch.path("run"));
+    CHECK_FALSE(checkpoints.restore(state).has_value());
+    CHECK(state == trained(1));
+    CHECK_FALSE(fs::exists(scratch.path("run")));
+    const auto saved = checkpoints.save(trained(5), {.step = 5, .loss = 0.5, .metrics = {{"accuracy", 0.75}}});
+    CHECK(saved.path == scratch.path("run/step-000000005"));
+    checkpoints.wait();
+  }
+  const auto report = checkpointer(scratch.path("run")).restore(state);
+  REQUIRE(report.has_value());
+  CHECK(state == trained(5));
+  CHECK(report->step == 5);
+  CHECK(report->path == scratch.path("run/step-000000005"));
+  CHECK(report->metrics == std::map<std::string, double>{{"accuracy", 0.75}, {"loss", 0.5}});
+  CHECK(report->skipped.empty());
+  CHECK(report->loaded.size() == 7);
+}
+
+TEST_CASE("it saves when its policy says so, also after a restore") {
+  const sample::scratch scratch;
+  const auto run = [&](cairn::any_policy when, std::uint64_t from, std::uint64_t to) {
+    steps saved;
+    checkpointer checkpoints(scratch.path("run"), {.when = std::move(when)});
+    trainer state;
+    checkpoints.restore(state);
+    for (auto step = from; step <= to; ++step) {
+      const auto outcome = checkpoints.step(trained(step), {.step = step});
+      CHECK(outcome.saved == static_cast<bool>(outcome));
+      CHECK(outcome.saved == (outcome.report.bytes > 0));
+      if (outcome) saved.push_back(step);
+    }
+    return saved;
+  };
+  CHECK(run(cairn::policies::every_steps{4}, 1, 9) == steps{4, 8});
+  CHECK(run(cairn::policies::every_steps{4}, 9, 13) == steps{12});
+  CHECK(run(cairn::policies::every_steps{0}, 13, 20).empty());
+  CHECK(run(cairn::policies::every{std::chrono::hours{1}}, 13, 20).empty());
+  CHECK(run(cairn::policies::every{std::chrono::seconds{0}}, 12, 15) == steps{13, 14, 15});
+  CHECK(steps_in(scratch.path("run")) == steps{4, 8, 12, 13, 14, 15});
+}
+
+TEST_CASE("a policy sees the run: steps, the loss, what was saved last") {
+  const sample::scratch scratch;
+  struct records {
+    std::vector<cairn::moment>* all;
+    bool should_save(const cairn::moment& now) const {
+      all->push_back(now);
+      return now.step == 2;
+    }
+  };
+  std::vector<cairn::moment> seen;
+  checkpointer checkpoints(scratch.path("run"), {.when = records{&seen}});
+  checkpoints.step(trained(1), {.step = 1, .loss = 0.5});
+  checkpoints.step(trained(2), {.step = 2});
+  checkpoints.step(trained(3), {.step = 3, .loss = 0.25});
+  REQUIRE(seen.size() == 3);
+  CHECK(seen[0].step == 1);
+  CHECK(seen[0].loss == 0.5);
+  CHECK(seen[0].saved_step == 0);
+  CHECK(seen[0].saved_seconds == 0);
+  CHECK_FALSE(seen[1].loss.has_value());
+  CHECK(seen[2].saved_step == 2);
+  CHECK(seen[2].saved_seconds >= seen[1].seconds);
+  CHECK(seen[2].seconds >= seen[2].saved_seconds);
+}
+
+TEST_CASE("what any rule keeps is kept, the rest goes") {
+  const sample::scratch scratch;
+  const auto run = [&](cairn::checkpointer_options options) {
+    fs::remove_all(scratch.path("run"));
+    options.durable = false;
+    checkpointer checkpoints(scratch.path("run"), std::move(options));
+    const double losses[]{9, 5, 1, 7, 2, 8, 3, 6, 4};
+    for (std::uint64_t step = 1; step <= 9; ++step)
+      checkpoints.save(trained(step),
+                       {.step = step, .loss = losses[step - 1], .metrics = {{"accuracy", losses[step - 1]}}});
+    return steps_in(scratch.path("run"));
+  };
+  CHECK(run({}) == steps{1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK(run({.keep_last = 2}) == steps{8, 9});
+  CHECK(run({.keep_last = 0}) == steps{9});
+  CHECK(run({.keep_best = cairn::keep_best_rule{}}) == steps{3, 9});
+  CHECK(run({.keep_best = cairn::keep_best_rule{.count = 2}}) == steps{3, 5, 9});
+  CHECK(run({.keep_best = cairn::keep_best_rule{.metric = "accuracy", .lower_is_better = false}}) == steps{1, 9});
+  CHECK(run({.keep_every = 4}) == steps{4, 8, 9});
+  CHECK(run({.keep_last = 1, .pinned = {2, 6}}) == steps{2, 6, 9});
+  CHECK(run({.keep_last = 2, .keep_best = cairn::keep_best_rule{}, .keep_every = 4, .pinned = {1, 99}}) ==
+        steps{1, 3, 4, 8, 9});
+  CHECK(run({.pinned = {2}}) == steps{1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("a later process counts the checkpoints of the earlier ones, and their metrics") {
+  const sample::scratch scratch;
+  for (const std::uint64_t step : {1U, 2U, 3U, 4U}) {
+    checkpointer checkpoints(scratch.path("run"), {.keep_last = 2, .keep_best = cairn::keep_best_rule{}});
+    checkpoints.save(trained(step), {.step = step, .loss = step == 1 ? 0.1 : 0.5});
+  }
+  CHECK(steps_in(scratch.path("run")) == steps{1, 3, 4});
+}
+
+TEST_CASE("metrics that are no numbers are never the best, and come back") {
+  const sample::scratch scratch;
+  checkpointer checkpoints(scratch.path("run"), {.keep_best = cairn::keep_best_rule{}});
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  checkpoints.save(trained(1), {.step = 1, .loss = infinity});
+  checkpoints.save(trained(2), {.step = 2, .loss = nan});
+  checkpoints.save(trained(3), {.step = 3, .loss = nan});
+  CHECK(steps_in(scratch.path("run")) == steps{1, 3});
+  trainer state;
+  const auto report = checkpoints.restore(state);
+  REQUIRE(report);
+  CHECK(report->metrics.at("loss") != report->metrics.at("loss"));
+}
+
+TEST_CASE("the plan of retention removes nothing, and is what the next save does") {
+  const sample::scratch scratch;
+  {
+    checkpointer keeps_all(scratch.path("run"));
+    save_all(keeps_all, {1, 2, 3, 4});
+    CHECK(keeps_all.retention_plan().empty());
+  }
+  checkpointer checkpoints(scratch.path("run"), {.keep_last = 2, .keep_every = 3});
+  const auto plan = checkpoints.retention_plan();
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[0].name == checkpoint_name(1));
+  CHECK(plan[0].reason.find("not one of the last 2, nor a multiple of 3 steps") != std::string::npos);
+  CHECK(plan[1].name == checkpoint_name(2));
+  CHECK(steps_in(scratch.path("run")) == steps{1, 2, 3, 4});
+  save_all(checkpoints, {5});
+  CHECK(steps_in(scratch.path("run")) == steps{3, 4, 5});
+  CHECK(checkpoints.retention_plan().empty());
+}
+
+TEST_CASE("files of others are never deleted, in the root nor in a checkpoint") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  const std::vector<std::string> others{"notes.txt",
+                                        "plots/loss.png",
+                                        "step-1/index.json",
+                                        "best/model.bin",
+                                        ".hidden/x",
+                                        "step-000000001/eval.json",
+                                        "step-000000002.bak",
+                                        "step-000000001/sub/y",
+                                        "step-000000007/mine.txt",
+                                        ".tmp-mine/z",
+                                        "shard-00000-of-00001.safetensors"};
+  checkpointer checkpoints(root, {.keep_last = 1});
+  save_all(checkpoints, {1});
+  for (const auto& file : others) {
+    fs::create_directories(fs::path(root + "/" + file).parent_path());
+    sample::spill(root + "/" + file, file);
+  }
+  save_all(checkpoints, {2, 3, 4});
+  trainer state;
+  checkpoints.restore(state);
+  CHECK(state == trained(4));
+  for (const auto& file : others) {
+    INFO(file);
+    CHECK(sample::slurp(root + "/" + file) == file);
+  }
+  CHECK_FALSE(fs::exists(root + "/step-000000001/index.json"));
+  CHECK_FALSE(fs::exists(root + "/step-000000002"));
+
+  const auto failure = sample::failure_of([&] { save_all(checkpoints, {7}); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says(root + "/step-000000007 is no checkpoint and holds \"mine.txt\""));
+}
+
+TEST_CASE("a damaged newest checkpoint: the one before is restored, and retention counts only good ones") {
+  for (const auto& [name, act, says] : damages()) {
+    INFO(name);
+    const sample::scratch scratch;
+    const auto root = scratch.path("run");
+    {
+      checkpointer checkpoints(root);
+      save_all(checkpoints, {1, 2, 3, 4});
+    }
+    act(root, 3);
+    act(root, 4);
+    heard events;
+    checkpointer checkpoints(root, {.keep_last = 2, .on_event = std::ref(events)});
+    trainer state;
+    const auto report = checkpoints.restore(state);
+    REQUIRE(report);
+    CHECK(report->step == 2);
+    CHECK(state == trained(2));
+    REQUIRE(report->skipped.size() == 2);
+    CHECK(report->skipped[0].checkpoint == checkpoint_name(4));
+    CHECK(report->skipped[1].checkpoint == checkpoint_name(3));
+    CHECK(report->skipped[0].reason.find(says) != std::string::npos);
+    CHECK(report->skipped[0].reason.find(root + "/" + checkpoint_name(4)) != std::string::npos);
+    CHECK(events.lines ==
+          std::vector<std::string>{"fell back step-000000004", "fell back step-000000003", "restored step-000000002"});
+
+    REQUIRE(checkpoints.retention_plan().empty());  // of good ones there are two
+    save_all(checkpoints, {5});
+    CHECK(steps_in(root) == steps{2, 3, 4, 5});
+    save_all(checkpoints, {3});  // trained again: now it is good, and counts
+    CHECK(steps_in(root) == steps{3, 4, 5});
+    REQUIRE(checkpointer(root).restore(state));
+    CHECK(state == trained(5));
+  }
+}
+
+TEST_CASE("a directory without an index is no checkpoint: never listed, and saved over") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  checkpointer checkpoints(root, {.keep_last = 1});
+  save_all(checkpoints, {1, 2});
+  fs::create_directories(root + "/step-000000003");
+  fs::copy(shard_of(root, 2), shard_of(root, 3));
+  trainer state;
+  const auto report = checkpoints.restore(state);
+  REQUIRE(report);
+  CHECK(report->step == 2);
+  CHECK(report->skipped.empty());
+  save_all(checkpoints, {3});
+  CHECK(steps_in(root) == steps{3});
+  checkpoints.restore(state);
+  CHECK(state == trained(3));
+}
+
+TEST_CASE("every checkpoint damaged: an error that names the newest, the state as it was") {
+  for (const auto& [name, act, says] : damages()) {
+    INFO(name);
+    const sample::scratch scratch;
+    const auto root = scratch.path("run");
+    heard events;
+    checkpointer checkpoints(root, {.keep_last = 2, .on_event = std::ref(events)});
+    save_all(checkpoints, {1, 2});
+    act(root, 1);
+    act(root, 2);
+    auto state = trained(9);
+    events.lines.clear();
+    const auto failure = sample::failure_of([&] { checkpoints.restore(state); });
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says("none of the 2 checkpoints in " + root));
+    CHECK(failure.says(root + "/" + checkpoint_name(2)));
+    CHECK(failure.says(says));
+    CHECK(state == trained(9));
+    CHECK(events.lines == std::vector<std::string>{"fell back step-000000002", "fell back step-000000001"});
+    save_all(checkpoints, {3});
+    checkpoints.restore(state);
+    CHECK(state == trained(3));
+  }
+}
+
+TEST_CASE("a checkpoint that does not fit the state is an error, not a reason to take an older one") {
+  const sample::scratch scratch;
+  checkpointer checkpoints(scratch.path("run"));
+  checkpoints.save(trained(1), {.step = 1});
+  checkpoints.save(std::vector<float>{1, 2}, {.step = 2});
+  auto state = trained(9);
+  const auto failure = sample::failure_of([&] { checkpoints.restore(state); });
+  CHECK(failure.code == errc::mismatch);
+  CHECK(failure.says(scratch.path("run/step-000000002")));
+  CHECK(state == trained(9));
+}
+
+TEST_CASE("one written by a newer version is an error, not a reason to take an older one") {
+  const sample::scratch scratch;
+  checkpointer checkpoints(scratch.path("run"));
+  save_all(checkpoints, {1, 2});
+  const auto path = scratch.path("run/step-000000002/index.json");
+  auto text = sample::slurp(path);
+  const std::string version = "\"version\":\"" + std::string(cairn::format_version) + "\"";
+  text.replace(text.find(version), version.size(), "\"version\":\"99\"");
+  text.replace(cairn::detail::index_opening.size(), cairn::checksum_digits,
+               cairn::to_hex(cairn::detail::index_checksum(text)));
+  sample::spill(path, text);
+  auto state = trained(9);
+  const auto failure = sample::failure_of([&] { checkpoints.restore(state); });
+  CHECK(failure.code == errc::unsupported);
+  CHECK(failure.says(path));
+  CHECK(state == trained(9));
+}
+
+TEST_CASE("events of a save come in order") {
+  const sample::scratch scratch;
+  std::vector<cairn::event> events;
+  checkpointer checkpoints(scratch.path("run"),
+                           {.keep_last = 1, .on_event = [&](const cairn::event& e) { events.push_back(e); }});
+  save_all(checkpoints, {1});
+  events.clear();
+  const auto report = checkpoints.save(trained(2, 500'000), {.step = 2});
+  REQUIRE(events.size() > 3);
+  const auto& first = events.front();
+  const auto& published = events[events.size() - 2];
+  const auto& pruned = events.back();
+  CHECK(first.what == kind::started);
+  CHECK(first.step == 2);
+  CHECK(first.checkpoint == report.path);
+  CHECK(first.total > 6'000'000);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 1; i + 2 < events.size(); ++i) {
+    CHECK(events[i].what == kind::progress);
+    CHECK(events[i].step == 2);
+    CHECK(events[i].bytes > bytes);
+    CHECK(events[i].total == first.total);
+    bytes = events[i].bytes;
+  }
+  CHECK(bytes == first.total);
+  CHECK(published.what == kind::published);
+  CHECK(published.checkpoint == report.path);
+  CHECK(published.bytes == report.bytes);
+  CHECK(published.seconds == report.seconds);
+  CHECK(pruned.what == kind::pruned);
+  CHECK(pruned.checkpoint == checkpoint_name(1));
+  CHECK(pruned.message.find("not one of the last 1") != std::string::npos);
+
+  trainer state;
+  events.clear();
+  checkpoints.restore(state);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].what == kind::restored);
+  CHECK(events[0].step == 2);
+  CHECK(events[0].bytes >= 6'000'000);
+}
+
+TEST_CASE("an observer that throws disturbs nothing") {
+  const sample::scratch scratch;
+  checkpointer checkpoints(scratch.path("run"),
+                           {.keep_last = 1, .on_event = [](const cairn::event&) { throw std::runtime_error("no"); }});
+  save_all(checkpoints, {1, 2});
+  CHECK(steps_in(scratch.path("run")) == steps{2});
+  trainer state;
+  REQUIRE(checkpoints.restore(state));
+  CHECK(state == trained(2));
+}
+
+TEST_CASE("a save that fails is told of, leaves nothing, and the next one works") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  heard events;
+  checkpointer checkpoints(root,
+                           {.keep_last = 1, .when = cairn::policies::every_steps{1}, .on_event = std::ref(events)});
+  save_all(checkpoints, {1});
+  sample::spill(root + "/step-000000002", "in the way");
+  events.lines.clear();
+  const auto failure = sample::failure_of([&] { checkpoints.step(trained(2), {.step = 2}); });
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says(root + "/step-000000002"));
+  CHECK(events.lines == std::vector<std::string>{"started step-000000002", "failed step-000000002"});
+  CHECK(steps_in(root) == steps{1});
+  CHECK(checkpoints.step(trained(3), {.step = 3}).saved);
+  CHECK(steps_in(root) == steps{3});
+  CHECK(std::distance(fs::directory_iterator(root), {}) == 2);
+}
+
+TEST_CASE("a root that is a file") {
+  const sample::scratch scratch;
+  sample::spill(scratch.path("run"), "x");
+  checkpointer checkpoints(scratch.path("run"));
+  auto state = trained(1);
+  for (const auto& failure : {sample::failure_of([&] { save_all(checkpoints, {1}); }),
+                              sample::failure_of([&] { checkpoints.restore(state); })}) {
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says(scratch.path("run")));
+    CHECK(failure.says("Not a directory"));
+  }
+  CHECK(state == trained(1));
+  CHECK(sample::slurp(scratch.path("run")) == "x");
+}
+
+TEST_CASE("a disk that fills up under a run: the older checkpoints stay and load") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  const auto failure = tests::in_child([&] {
+    checkpointer checkpoints(root, {.keep_last = 2});
+    save_all(checkpoints, {1, 2});
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{100'000, 100'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    checkpoints.save(trained(3, 100'000), {.step = 3});
+  });
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says(shard_of(root, 3)));
+  CHECK(failure.says("File too large"));
+  CHECK(steps_in(root) == steps{1, 2});
+  trainer state;
+  REQUIRE(checkpointer(root).restore(state));
+  CHECK(state == trained(2));
+}
+
+TEST_CASE("from the first save on the place is its own, also against other processes, until it goes") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  std::optional<checkpointer> checkpoints(std::in_place, root);
+  save_all(*checkpoints, {1});
+  const auto other = [&] {
+    checkpointer intruder(root);
+    trainer state;
+    if (!intruder.restore(state) || state != trained(1)) ::_exit(2);  // reading is free
+    save_all(intruder, {2});
+  };
+  for (const auto& failure : {tests::in_child(other), sample::failure_of(other)}) {
+    CHECK(failure.code == errc::busy);
+    CHECK(failure.says("another process is saving to " + root));
+  }
+  CHECK(steps_in(root) == steps{1});
+  save_all(*checkpoints, {2});
+  CHECK(steps_in(root) == steps{1, 2});
+  checkpoints.reset();
+  const auto now = tests::in_child([&] {
+    checkpointer next(root);
+    save_all(next, {3});
+  });
+  CHECK(now.sentence.empty());
+  CHECK(steps_in(root) == steps{1, 2, 3});
+}
+
+TEST_CASE("it moves, with what it owns and knows") {
+  const sample::scratch scratch;
+  heard events;
+  checkpointer first(scratch.path("run"), {.keep_last = 2, .on_event = std::ref(events)});
+  save_all(first, {1});
+  checkpointer second(std::move(first));
+  save_all(second, {2});
+  std::optional<checkpointer> third;
+  third = std::move(second);
+  save_all(*third, {3});
+  CHECK(steps_in(scratch.path("run")) == steps{2, 3});
+  CHECK(std::count(events.lines.begin(), events.lines.end(), "published step-000000003") == 1);
+  third = checkpointer(scratch.path("other"));
+  save_all(*third, {4});
+  CHECK(steps_in(scratch.path("other")) == steps{4});
+}
+
+TEST_CASE("a store in memory instead of a directory") {
+  const cairn::stores::memory store;
+  checkpointer checkpoints(store, {.keep_last = 2, .keep_best = cairn::keep_best_rule{}, .shards = 3});
+  trainer state;
+  CHECK_FALSE(checkpoints.restore(state));
+  for (const std::uint64_t step : {1U, 2U, 3U, 4U})
+    checkpoints.save(trained(step), {.step = step, .loss = static_cast<double>(step)});
+  CHECK(store.list() == std::vector<std::string>{checkpoint_name(1), checkpoint_name(3), checkpoint_name(4)});
+  const auto report = checkpoints.restore(state);
+  REQUIRE(report);
+  CHECK(report->path == "memory/step-000000004");
+  CHECK(report->metrics.at("loss") == 4);
+  CHECK(state == trained(4));
+  CHECK(checkpoints.store().location() == "memory");
+}
+
+TEST_CASE("a metric \"loss\" of one's own goes before the loss") {
+  checkpointer checkpoints{cairn::stores::memory()};
+  checkpoints.save(1, {.step = 1, .loss = 0.5, .metrics = {{"loss", 0.25}}});
+  int state = 0;
+  CHECK(checkpoints.restore(state)->metrics.at("loss") == 0.25);
+}
+
+TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if nothing had been") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  std::mt19937 random(1);
+  const auto options = [](int round) {
+    return cairn::checkpointer_options{
+        .keep_last = 2, .when = cairn::policies::every_steps{1}, .durable = round % 3 == 0, .shards = 2};
+  };
+  std::uint64_t reported = 0;
+  for (int round = 0; round < 30; ++round) {
+    INFO("round " << round);
+    tests::channel saves;
+    const pid_t run = tests::start_child(saves, [&](const tests::channel& out) {
+      checkpointer checkpoints(root, options(round));
+      trainer state;
+      const auto report = checkpoints.restore(state);
+      if (report && (!report->skipped.empty() || state != trained(report->step, 2000))) ::_exit(5);
+      for (auto step = static_cast<std::uint64_t>(state.step) + 1;; ++step) {
+        checkpoints.step(trained(step, 2000), {.step = step});
+        out.send("!");
+      }
+    });
+    char byte = 0;
+    for (auto n = random() % 4; n > 0; --n) {
+      REQUIRE(saves.receive(byte));
+      ++reported;
+    }
+    for (volatile auto spin = random() % (options(round).durable ? 5'000'000 : 300'000); spin > 0;) spin = spin - 1;
+    ::kill(run, SIGKILL);
+    reported += saves.receive_all().size();
+    int status = 0;
+    ::waitpid(run, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+
+    trainer state;
+    const auto report = checkpointer(root).restore(state);
+    REQUIRE((report.has_value() || reported == 0));
+    if (!report) continue;
+    CHECK(report->skipped.empty());
+    CHECK(report->step >= reported);
+    CHECK(state == trained(report->step, 2000));
+    reported = report->step;  // published, and then killed before it could say so
+  }
+  CHECK(reported >= 30);
+  checkpointer checkpoints(root, options(0));
+  trainer state;
+  REQUIRE(checkpoints.restore(state));
+  save_all(checkpoints, {reported + 1});
+  CHECK(steps_in(root) == steps{reported, reported + 1});
+  CHECK(std::distance(fs::directory_iterator(root), {}) == 2);
+}

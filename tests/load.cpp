@@ -1,0 +1,484 @@
+#include "cairn/load.hpp"
+
+#include <cstring>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+#include "trainer.hpp"
+
+namespace fs = std::filesystem;
+using cairn::errc;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using names = std::vector<std::string>;
+
+/// A safetensors file: `header` as it stands, and the data behind it.
+std::string safetensors(const std::string& header, const std::string& data = {}) {
+  std::string text(8, '\0');
+  const std::uint64_t length = header.size();
+  std::memcpy(text.data(), &length, 8);
+  return text + header + data;
+}
+
+std::string entry(const std::string& key, const std::string& dtype, const std::string& shape,
+                  const std::string& offsets) {
+  return "\"" + key + R"(":{"dtype":")" + dtype + R"(","shape":[)" + shape + R"(],"data_offsets":[)" + offsets + "]}";
+}
+
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+struct two_arrays {
+  std::vector<float> a;
+  std::vector<float> b;
+
+  friend bool operator==(const two_arrays&, const two_arrays&) = default;
+};
+
+/// Where a vector's elements are and how many, and what they are.
+struct snapshot {
+  explicit snapshot(const tests::trainer& state) : of(&state), copy(state), places(places_of(state)) {}
+
+  [[nodiscard]] bool holds() const { return *of == copy && places_of(*of) == places; }
+
+ private:
+  static std::vector<const void*> places_of(const tests::trainer& state) {
+    return {state.model.weight.data(), state.model.bias.data(), state.momentum.data(), state.note.data()};
+  }
+
+  const tests::trainer* of;
+  tests::trainer copy;
+  std::vector<const void*> places;
+};
+
+/// The files of a checkpoint.
+struct checkpoint_files {
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> files;
+
+  explicit checkpoint_files(std::string directory) : path(std::move(directory)) {
+    for (const auto& file : fs::directory_iterator(path)) files.emplace_back(file.path(), sample::slurp(file.path()));
+  }
+};
+
+struct hostile {
+  std::string cause;
+  std::string text;
+};
+
+std::string nested(const std::string& open, const std::string& close) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += open;
+  text += "1";
+  for (int i = 0; i < 10'000; ++i) text += close;
+  return text;
+}
+
+/// Headers that no writer makes, with data of 16 bytes, and what is to be said of them.
+std::vector<hostile> hostile_headers() {
+  const std::string terabyte = "1099511627776";
+  const auto whole = [](const std::string& inside) { return "{" + inside + "}"; };
+  const auto a = entry("a", "F32", "2", "0,8"), b = entry("b", "F32", "2", "8,16");
+  return {
+      {"claims bytes", whole(entry("a", "U8", terabyte, "0," + terabyte))},
+      {"claims bytes", whole(a + "," + entry("b", "F32", "2", "8," + terabyte))},
+      {"more than 2^64 bytes", whole(entry("a", "F32", terabyte + "," + terabyte, "0,16"))},
+      {"its shape needs", whole(entry("a", "F32", terabyte, "0,16"))},
+      {"does not begin with", std::string(10'000, '[')},
+      {"malformed JSON", "{\"a\":" + std::string(10'000, '{')},
+      {"is not an object", "{\"a\":" + nested("[", "]") + "}"},
+      {"of the wrong type", "{\"a\":{\"x\":" + nested("[", "]") + "}}"},
+      {"of the wrong type", nested("{\"a\":", "}")},
+      {"not a list of integers", "{\"a\":{\"shape\":" + nested("[", "]") + "}}"},
+      {"not a string", "{\"__metadata__\":" + nested("{\"a\":", "}") + "}"},
+      {"twice", whole(a + "," + entry("a", "F32", "2", "8,16"))},
+      {"twice", whole(R"("a":{"dtype":"F32","dtype":"I32","shape":[2],"data_offsets":[0,8]},)" + b)},
+      {"twice", whole(R"("__metadata__":{"k":"1","k":"2"},)" + a + "," + b)},
+      {"hole", whole(entry("a", "F32", "1", "0,4") + "," + b)},
+      {"hole", whole(entry("a", "F32", "2", "4,12") + "," + entry("b", "F32", "1", "12,16"))},
+      {"overlaps", whole(a + "," + entry("b", "F32", "3", "4,16"))},
+      {"overlaps", whole(entry("a", "F32", "4", "0,16") + "," + entry("b", "F32", "4", "0,16"))},
+      {"end at byte 8", whole(a)},
+      {"claims bytes", whole(a + "," + entry("b", "F32", "2", "16,8"))},
+      {"unknown dtype", whole(entry("a", "F33", "2", "0,8") + "," + b)},
+      {"lacks its dtype", whole(R"("a":{"dtype":"F32","shape":[2]},)" + b)},
+      {"not a list of integers", whole(entry("a", "F32", "-2", "0,8") + "," + b)},
+      {"not a list of integers", whole(entry("a", "F32", "2", "0,1e1") + "," + b)},
+      {"", whole(a + "," + b) + "trailing"},
+      {"", "{" + a},
+      {"", "null"},
+      {"", ""},
+      {"", std::string("\xff\xfe\0", 3)},
+  };
+}
+
+/// Publishes a checkpoint of one shard with this header, all its checksums right.
+void forge(const std::string& path, std::string header, const std::string& data) {
+  const auto shard = safetensors(header, data);
+  cairn::checkpoint_index index{9, {}, data.size(), {}, {}};
+  const auto file = cairn::shard_file(0, 1);
+  index.shards.push_back(
+      {file, shard.size(), cairn::checksum(sample::bytes_of(std::string_view(shard).substr(0, 8 + header.size())))});
+  for (const auto* key : {"a", "b"}) index.weight_map[key] = file;
+  fs::create_directories(path);
+  sample::spill(path + "/" + file, shard);
+  sample::spill(path + "/index.json", cairn::write_index(index));
+}
+
+}  // namespace
+
+TEST_CASE("the report of a load") {
+  const sample::scratch scratch;
+  struct larger {
+    std::vector<cairn::float16> a{cairn::float16(1), cairn::float16(2)};
+    std::vector<float> b{3, 4, 5};
+    std::vector<float> gone{6};
+    int step = 7;
+  };
+  struct smaller {
+    std::vector<float> a{0, 0};
+    std::vector<float> b;
+    int step = 0;
+    double rate = 0.5;
+  };
+  cairn::save(scratch.path("once"), larger{}, {.step = 12, .metrics = {{"loss", 0.25}}});
+  smaller fresh;
+  const auto report =
+      cairn::load(scratch.path("once"), fresh, {.strict = false, .convert = cairn::conversion::widening});
+  CHECK(fresh.a == std::vector<float>{1, 2});
+  CHECK(fresh.b == std::vector<float>{3, 4, 5});
+  CHECK(fresh.step == 7);
+  CHECK(fresh.rate == 0.5);
+  CHECK(report.path == scratch.path("once"));
+  CHECK(report.step == 12);
+  CHECK(report.metrics == std::map<std::string, double>{{"loss", 0.25}});
+  CHECK(report.loaded == names{"a", "b", "step"});
+  CHECK(report.missing == names{"rate"});
+  CHECK(report.unexpected == names{"gone"});
+  CHECK(report.converted == names{"a"});
+  CHECK(report.resized == names{"b"});
+  CHECK(report.skipped.empty());
+  CHECK(report.bytes == 2 * 4 + 3 * 4 + sizeof(int));
+  CHECK(report.seconds > 0);
+}
+
+TEST_CASE("rename, filter and conversion through real files, of one shard and of three") {
+  const sample::scratch scratch;
+  struct before {
+    struct inner {
+      std::vector<double> weight{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+      std::vector<double> bias{11};
+    } model;
+    std::vector<std::int64_t> ids{1, -2, 3};
+  };
+  struct after {
+    struct inner {
+      std::vector<float> weight;
+      std::vector<float> bias{99};
+    } net;
+    std::vector<std::int8_t> ids;
+  };
+  for (const std::size_t shards : {1U, 3U}) {
+    cairn::save(scratch.path("once"), before{}, {.durable = false, .shards = shards});
+    after fresh;
+    const cairn::load_options how{.rename =
+                                      [](std::string_view path) {
+                                        return path.starts_with("net") ? "model" + std::string(path.substr(3))
+                                                                       : std::string(path);
+                                      },
+                                  .filter = [](std::string_view path) { return path != "model.bias"; },
+                                  .convert = cairn::conversion::any};
+    const auto report = cairn::load(scratch.path("once"), fresh, how);
+    CHECK(fresh.net.weight == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+    CHECK(fresh.net.bias == std::vector<float>{99});
+    CHECK(fresh.ids == std::vector<std::int8_t>{1, -2, 3});
+    CHECK(report.loaded == names{"model.weight", "ids"});
+    CHECK(report.converted == report.loaded);
+  }
+  auto unfit = before{};
+  unfit.ids.back() = 300;
+  cairn::save(scratch.path("once"), unfit);
+  after fresh;
+  const auto failure = sample::failure_of(
+      [&] { cairn::load(scratch.path("once"), fresh, {.strict = false, .convert = cairn::conversion::any}); });
+  CHECK(failure.code == errc::mismatch);
+  CHECK(failure.says(scratch.path("once")));
+  CHECK(failure.says("values that do not fit into I8"));
+  CHECK(fresh.ids.empty());
+}
+
+TEST_CASE("a state of the checkpoint's sizes is loaded where it is") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(9), {.shards = 2});
+  auto state = tests::trained(8);
+  const auto* const weight = state.model.weight.data();
+  const auto* const momentum = state.momentum.data();
+  const auto report = cairn::load(scratch.path("once"), state);
+  CHECK(state == tests::trained(9));
+  CHECK(state.model.weight.data() == weight);
+  CHECK(state.momentum.data() == momentum);
+  CHECK(report.resized.empty());
+}
+
+TEST_CASE("a lone safetensors file of others") {
+  const sample::scratch scratch;
+  const auto path = scratch.path("model.safetensors");
+  const std::vector<float> a{1.5F, -2, 0}, b{7};
+  sample::spill(path, safetensors(R"({"__metadata__":{"format":"pt"},)" + entry("b", "F32", "1", "12,16") + "," +
+                                      entry("a", "F32", "3", "0,12") + "}",
+                                  bytes_of(a) + bytes_of(b)));
+  two_arrays fresh;
+  const auto report = cairn::load(path, fresh);
+  CHECK(fresh == two_arrays{a, b});
+  CHECK(report.path == path);
+  CHECK(report.step == 0);
+  CHECK(report.loaded == names{"a", "b"});
+
+  struct one_array {
+    std::vector<double> values;
+  } one;
+  cairn::load(path, one,
+              {.strict = false,
+               .rename = [](std::string_view) { return std::string("a"); },
+               .convert = cairn::conversion::widening});
+  CHECK(one.values == std::vector<double>{1.5, -2, 0});
+}
+
+TEST_CASE("one shard of a checkpoint loads as a file of its own") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(9), {.step = 9});
+  tests::trainer fresh;
+  const auto report = cairn::load(scratch.path("once/" + cairn::shard_file(0, 1)), fresh);
+  CHECK(fresh == tests::trained(9));
+  CHECK(report.step == 9);
+}
+
+TEST_CASE("of a directory of checkpoints the newest good one is loaded") {
+  const sample::scratch scratch;
+  for (const std::uint64_t step : {8U, 9U, 10U, 11U})
+    cairn::save(scratch.path(cairn::checkpoint_name(step)), tests::trained(step), {.step = step});
+  fs::create_directories(scratch.path("step-000000099"));
+  sample::spill(scratch.path("notes.txt"), "mine");
+  tests::trainer fresh;
+  CHECK(cairn::load(scratch.path(), fresh).step == 11);
+
+  fs::resize_file(scratch.path("step-000000011/" + cairn::shard_file(0, 1)), 5000);
+  fs::remove(scratch.path("step-000000010/" + cairn::shard_file(0, 1)));
+  const auto report = cairn::load(scratch.path(), fresh);
+  CHECK(report.step == 9);
+  CHECK(report.path == scratch.path("step-000000009"));
+  CHECK(fresh == tests::trained(9));
+  REQUIRE(report.skipped.size() == 2);
+  CHECK(report.skipped[0].checkpoint == "step-000000011");
+  CHECK_THAT(report.skipped[0].reason, ContainsSubstring("has 5000 bytes, its index says"));
+  CHECK(report.skipped[1].checkpoint == "step-000000010");
+  CHECK_THAT(report.skipped[1].reason, ContainsSubstring("not there"));
+}
+
+TEST_CASE("nothing to load") {
+  const sample::scratch scratch;
+  fs::create_directories(scratch.path("empty"));
+  auto state = tests::trained(1);
+  const snapshot before(state);
+  for (const auto* path : {"nowhere", "empty", ""}) {
+    const auto failure = sample::failure_of([&] { cairn::load(scratch.path(path), state); });
+    CHECK(failure.code == errc::not_found);
+    CHECK(failure.says("there is no checkpoint in " + scratch.path(path)));
+  }
+  CHECK(before.holds());
+}
+
+TEST_CASE("wrong keys, dtypes and shapes: all named in one error, nothing changed, no older checkpoint tried") {
+  const sample::scratch scratch;
+  struct other {
+    std::vector<float> weight{1, 2};
+    std::array<float, 3> fixed{1, 2, 3};
+    float extra = 1;
+  };
+  struct mine {
+    std::vector<double> weight{8, 9};
+    std::array<float, 2> fixed{8, 9};
+    int count = 4;
+  };
+  cairn::save(scratch.path("step-000000001"), mine{}, {.step = 1});
+  cairn::save(scratch.path("step-000000002"), other{}, {.step = 2});
+  mine state;
+  for (const auto* path : {"", "step-000000002", "step-000000002/shard-00000-of-00001.safetensors"}) {
+    const auto failure = sample::failure_of([&] { cairn::load(scratch.path(path), state); });
+    CHECK(failure.code == errc::mismatch);
+    CHECK(failure.says(scratch.path("step-000000002")));
+    CHECK(failure.says("weight is F32 in the checkpoint and F64 in the state"));
+    CHECK(failure.says("fixed has shape [3] in the checkpoint and [2] in the state"));
+    CHECK(failure.says("count is missing in the checkpoint"));
+    CHECK(failure.says("extra is in the checkpoint but not in the state"));
+  }
+  CHECK(state.weight == mine{}.weight);
+  CHECK(state.fixed == mine{}.fixed);
+  CHECK(state.count == 4);
+}
+
+TEST_CASE("every byte of a checkpoint flipped: found, and nothing is changed") {
+  const sample::scratch scratch;
+  const auto good = tests::trained(2, 20);
+  cairn::save(scratch.path("step-000000001"), tests::trained(1, 20), {.durable = false, .step = 1});
+  cairn::save(scratch.path("step-000000002"), good, {.durable = false, .step = 2, .metrics = {{"loss", 1}}});
+  auto state = tests::trained(3, 20);
+  const auto other = state;
+  const snapshot before(state);
+  const checkpoint_files checkpoint(scratch.path("step-000000002"));
+  REQUIRE(checkpoint.files.size() == 2);
+  std::size_t missed = 0, older = 0;
+  for (const auto& [path, text] : checkpoint.files) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    const auto put = [&](std::size_t at, int byte) {
+      file.seekp(static_cast<std::streamoff>(at)).put(static_cast<char>(byte)).flush();
+    };
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (at > 0) put(at - 1, text[at - 1]);
+      put(at, text[at] ^ (1 << at % 8));
+      const auto failure = sample::failure_of([&] { cairn::load(checkpoint.path, state); });
+      if (failure.sentence.empty()) {
+        ++missed;
+        REQUIRE(state == good);
+        state = other;
+        continue;
+      }
+      if (failure.code != errc::corrupt || !failure.says(path) || !before.holds()) FAIL(path << " byte " << at);
+      if (at % 16 != 0) continue;
+      tests::trainer restored;
+      const auto report = cairn::load(scratch.path(), restored);
+      if (report.step != 1 || report.skipped.size() != 1 || restored != tests::trained(1, 20))
+        FAIL("no way back from " << path << " byte " << at);
+      ++older;
+    }
+    put(text.size() - 1, text.back());
+  }
+  CHECK(missed == 0);
+  CHECK(older > 250);
+  cairn::load(scratch.path(), state);
+  CHECK(state == good);
+}
+
+TEST_CASE("files cut off anywhere, or longer than they were") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("step-000000001"), tests::trained(1), {.step = 1});
+  cairn::save(scratch.path("step-000000002"), tests::trained(2), {.step = 2, .shards = 2});
+  auto state = tests::trained(3);
+  const snapshot before(state);
+  const checkpoint_files checkpoint(scratch.path("step-000000002"));
+  for (const auto& [path, text] : checkpoint.files) {
+    std::vector<std::string> damaged{text + "x", text + std::string(5000, '\0'), text.substr(0, text.size() - 1)};
+    for (std::size_t length = 0; length < text.size(); length += 61) damaged.push_back(text.substr(0, length));
+    for (const auto& bad : damaged) {
+      sample::spill(path, bad);
+      const auto failure = sample::failure_of([&] { cairn::load(checkpoint.path, state); });
+      if (failure.code != errc::corrupt || !failure.says(path) || !before.holds())
+        FAIL(path << " of " << bad.size() << " bytes: " << failure.sentence);
+    }
+    tests::trainer restored;
+    CHECK(cairn::load(scratch.path(), restored).step == 1);
+    CHECK(restored == tests::trained(1));
+    sample::spill(path, text);
+  }
+  CHECK_NOTHROW(cairn::load(checkpoint.path, state));
+}
+
+TEST_CASE("hostile headers in a lone file: one error with path and cause, nothing changed") {
+  const sample::scratch scratch;
+  const auto path = scratch.path("model.safetensors");
+  two_arrays state{{1, 2}, {3}};
+  const auto refused = [&](const std::string& text, const std::string& cause) {
+    sample::spill(path, text);
+    const auto failure = sample::failure_of([&] { cairn::load(path, state, {.strict = false}); });
+    INFO(text.substr(0, 100) << "\n" << failure.sentence);
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says(path));
+    CHECK(failure.says(cause));
+    CHECK(state == two_arrays{{1, 2}, {3}});
+  };
+  for (const auto& [cause, header] : hostile_headers()) refused(safetensors(header, std::string(16, '\1')), cause);
+  for (const auto& [length, cause] : std::vector<std::pair<std::uint64_t, std::string>>{
+           {std::uint64_t{1} << 40U, "1099511627776"}, {~std::uint64_t{0}, "18446744073709551615"}, {1000, "1000"}}) {
+    std::string text = safetensors("{" + entry("a", "F32", "4", "0,16") + "}", std::string(16, '\1'));
+    std::memcpy(text.data(), &length, 8);
+    refused(text, "header claims " + cause + " bytes");
+  }
+  for (std::size_t bytes = 0; bytes < 8; ++bytes) refused(std::string(bytes, '\0'), "too few");
+}
+
+TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older one is still found") {
+  const sample::scratch scratch;
+  const two_arrays good{{5, 6}, {7}};
+  cairn::save(scratch.path("step-000000001"), good, {.step = 1});
+  const auto newest = scratch.path("step-000000009");
+  const auto with_notes = [](const std::string& notes) {
+    return R"({"__metadata__":{"cairn.format":"1","cairn.step":"9","cairn.block_bytes":"1048576",)" + notes + "}," +
+           entry("a", "F32", "2", "0,8") + "," + entry("b", "F32", "2", "8,16") + "}";
+  };
+  auto headers = hostile_headers();
+  const std::string blocks = R"("cairn.blocks":"0000000000000000")";
+  headers.push_back({"checksum", with_notes(blocks)});
+  headers.push_back({"checksums, is missing", with_notes(R"("x":"y")")});
+  headers.push_back({"cairn.step", with_notes(blocks + R"(,"cairn.step":"8")")});
+  headers.push_back({"malformed JSON", with_notes(blocks + R"(,"cairn.slices":"{")")});
+  headers.push_back({"does not begin with", with_notes(blocks + R"(,"cairn.structure":"[[[[[[[[[[")")});
+  headers.push_back({"", with_notes(blocks + R"(,"cairn.structure":")" + nested(R"({\"a\":)", "}") + "\"")});
+  headers.push_back({"", with_notes(blocks + R"(,"cairn.slices":")" + nested(R"({\"a\":)", "}") + "\"")});
+  for (const auto& [cause, header] : headers) {
+    forge(newest, header, std::string(16, '\1'));
+    two_arrays state{{1, 2}, {3}};
+    const auto failure = sample::failure_of([&] { cairn::load(newest, state); });
+    INFO(header.substr(0, 300) << "\n" << failure.sentence);
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says(newest + "/" + cairn::shard_file(0, 1)));
+    CHECK(failure.says(cause));
+    CHECK(state == two_arrays{{1, 2}, {3}});
+    const auto report = cairn::load(scratch.path(), state);
+    CHECK(state == good);
+    CHECK(report.skipped.size() == 1);
+  }
+}
+
+TEST_CASE("a path that is no place for checkpoints") {
+  const sample::scratch scratch;
+  sample::spill(scratch.path("text"), "just some words, and no header");
+  auto state = tests::trained(1);
+  const snapshot before(state);
+  const auto of_file = sample::failure_of([&] { cairn::load(scratch.path("text"), state); });
+  CHECK(of_file.code == errc::corrupt);
+  CHECK(of_file.says(scratch.path("text")));
+  const auto below = sample::failure_of([&] { cairn::load(scratch.path("text/below"), state); });
+  CHECK(below.code == errc::io);
+  CHECK(below.says(scratch.path("text/below")));
+  const auto device = sample::failure_of([&] { cairn::load("/dev/null", state); });
+  CHECK(device.says("/dev/null"));
+  CHECK(before.holds());
+}
+
+TEST_CASE("without verification damage in the numbers is not looked for") {
+  const sample::scratch scratch;
+  std::vector<float> state{1, 2, 3};
+  cairn::save(scratch.path("once"), state);
+  const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
+  auto bytes = sample::slurp(path);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  sample::spill(path, bytes);
+  CHECK(sample::failure_of([&] { cairn::load(scratch.path("once"), state); }).code == errc::corrupt);
+  CHECK(state == std::vector<float>{1, 2, 3});
+  CHECK_NOTHROW(cairn::load(scratch.path("once"), state, {.verify = false}));
+  CHECK(state != std::vector<float>{1, 2, 3});
+}

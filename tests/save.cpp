@@ -1,0 +1,388 @@
+#include "cairn/save.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/stored_checkpoint.hpp"
+#include "catch.hpp"
+#include "child.hpp"
+#include "trainer.hpp"
+
+namespace fs = std::filesystem;
+using cairn::errc;
+
+namespace {
+
+using contents = std::map<std::string, std::string>;
+
+/// Name -> bytes of all that is in a directory; directories have no bytes.
+contents files_in(const std::string& path) {
+  contents files;
+  for (const auto& entry : fs::directory_iterator(path))
+    files[entry.path().filename()] = entry.is_directory() ? "" : sample::slurp(entry.path());
+  return files;
+}
+
+/// A chain of nodes, each one owning the next.
+struct node {
+  int value = 0;
+  std::unique_ptr<node> next;
+};
+
+node chain(int nodes) {
+  node first;
+  for (node* last = &first; nodes > 1; --nodes) {
+    last->next = std::make_unique<node>();
+    last = last->next.get();
+  }
+  return first;
+}
+
+/// Takes a chain apart from the front: the default destructor would call itself once per node.
+void unchain(node& first) {
+  while (first.next) {
+    auto rest = std::move(first.next->next);
+    first.next = std::move(rest);
+  }
+}
+
+/// The failure of saving `state` into `path` by a process whose files may have so many bytes.
+template <class State>
+sample::failure failure_of_save_with_room(const std::string& path, const State& state, bool durable, rlim_t bytes) {
+  return tests::in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    cairn::save(path, state, {.durable = durable});
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a state comes back from one shard and from three, durable or not, by any number of threads") {
+  const sample::scratch scratch;
+  const auto original = tests::trained(7, 50'000);
+  for (const std::size_t shards : {1U, 3U})
+    for (const bool durable : {false, true})
+      for (const unsigned threads : {0U, 1U, 3U}) {
+        const auto path = scratch.path("once");
+        const auto saved =
+            cairn::save(path, original, {.durable = durable, .threads = threads, .step = 7, .shards = shards});
+        CHECK(saved.path == path);
+        CHECK(files_in(path).size() == shards + 1);
+        std::uint64_t bytes = 0;
+        for (const auto& [name, file] : files_in(path)) bytes += file.size();
+        CHECK(saved.bytes == bytes);
+        CHECK(saved.leaves == cairn::describe(original).leaves.size());
+        CHECK(saved.seconds > 0);
+        tests::trainer fresh;
+        CHECK(cairn::load(path, fresh).step == 7);
+        CHECK(fresh == original);
+      }
+}
+
+TEST_CASE("three shards cut leaves between them") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(7, 5'000), {.shards = 3});
+  const cairn::any_store store = cairn::stores::directory(scratch.path());
+  const auto opened = cairn::open_checkpoint(store, "once");
+  CHECK(opened.shards.size() == 3);
+  CHECK(opened.slices.size() == opened.leaves.size() + 2);
+}
+
+TEST_CASE("more shards than numbers, and a state of no bytes at all") {
+  const sample::scratch scratch;
+  struct tiny {
+    std::vector<float> two{1, 2};
+    std::vector<float> none;
+  };
+  cairn::save(scratch.path("tiny"), tiny{}, {.durable = false, .shards = 9});
+  tiny fresh{{}, {5}};
+  cairn::load(scratch.path("tiny"), fresh);
+  CHECK(fresh.two == tiny{}.two);
+  CHECK(fresh.none.empty());
+
+  std::vector<float> empty, full{1, 2};
+  cairn::save(scratch.path("empty"), empty);
+  cairn::load(scratch.path("empty"), full);
+  CHECK(full.empty());
+}
+
+TEST_CASE("the same state gives the same bytes, durable or not, by any number of threads") {
+  const sample::scratch scratch;
+  tests::random_states states(11);
+  for (int round = 0; round < 5; ++round) {
+    const auto state = states.next();
+    for (const std::size_t shards : {1U, 3U}) {
+      contents first;
+      for (const bool durable : {false, true})
+        for (const unsigned threads : {1U, 4U}) {
+          cairn::save(
+              scratch.path("again"), state,
+              {.durable = durable, .threads = threads, .step = 3, .metrics = {{"loss", 0.5}}, .shards = shards});
+          const auto now = files_in(scratch.path("again"));
+          if (first.empty()) first = now;
+          CHECK(now == first);
+        }
+      tests::everything loaded;
+      cairn::load(scratch.path("again"), loaded);
+      cairn::save(scratch.path("of loaded"), loaded, {.step = 3, .metrics = {{"loss", 0.5}}, .shards = shards});
+      CHECK(files_in(scratch.path("of loaded")) == first);
+    }
+  }
+}
+
+TEST_CASE("random states come back, into fresh ones and into others") {
+  const sample::scratch scratch;
+  tests::random_states states(5);
+  cairn::checkpointer in_memory{cairn::stores::memory()};
+  tests::everything used;
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    INFO("round " << round);
+    const auto original = states.next();
+    tests::everything fresh;
+    if (round % 3 == 0) {
+      in_memory.save(original, {.step = round});
+      REQUIRE(in_memory.restore(fresh));
+      REQUIRE(in_memory.restore(used));
+    } else {
+      const auto path = scratch.path("random");
+      cairn::save(path, original, {.durable = round % 10 == 1, .shards = round % 4});
+      cairn::load(path, fresh);
+      cairn::load(path, used);
+    }
+    REQUIRE(tests::same(fresh, original));
+    REQUIRE(tests::same(used, original));
+  }
+}
+
+TEST_CASE("step and metrics are kept with the checkpoint") {
+  const sample::scratch scratch;
+  const std::map<std::string, double> metrics{{"loss", 0.1}, {"a \"b\"", -1e300}, {"zero", 0.0}};
+  int state = 1;
+  cairn::save(scratch.path("once"), state, {.step = ~std::uint64_t{0}, .metrics = metrics});
+  const auto report = cairn::load(scratch.path("once"), state);
+  CHECK(report.step == ~std::uint64_t{0});
+  CHECK(report.metrics == metrics);
+}
+
+TEST_CASE("directories on the way are made, and a slash at the end is no part of the name") {
+  const sample::scratch scratch;
+  int state = 5;
+  cairn::save(scratch.path("a/b/c/"), state);
+  state = 0;
+  cairn::load(scratch.path("a/b/c//"), state);
+  CHECK(state == 5);
+}
+
+TEST_CASE("a save replaces the older checkpoint, leaves what is not its own, and nothing else") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(1), {.shards = 3});
+  sample::spill(scratch.path("once/notes.txt"), "mine");
+  cairn::save(scratch.path("once"), tests::trained(2));
+  tests::trainer fresh;
+  cairn::load(scratch.path("once"), fresh);
+  CHECK(fresh == tests::trained(2));
+  auto files = files_in(scratch.path("once"));
+  CHECK(files.size() == 3);
+  CHECK(files["notes.txt"] == "mine");
+  CHECK(files_in(scratch.path()).size() == 1);
+}
+
+TEST_CASE("a directory of other things is not taken over") {
+  const sample::scratch scratch;
+  fs::create_directories(scratch.path("photos"));
+  sample::spill(scratch.path("photos/cat.png"), "meow");
+  const auto failure = sample::failure_of([&] { cairn::save(scratch.path("photos"), 1); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says(scratch.path("photos") + " is no checkpoint and holds \"cat.png\""));
+  CHECK(files_in(scratch.path("photos")) == contents{{"cat.png", "meow"}});
+  CHECK(files_in(scratch.path()).size() == 1);
+}
+
+TEST_CASE("a path that is a file, or goes through one") {
+  const sample::scratch scratch;
+  sample::spill(scratch.path("file"), "x");
+  for (const auto* path : {"file", "file/below", "file/further/below"})
+    for (const bool durable : {false, true}) {
+      const auto failure =
+          sample::failure_of([&] { cairn::save(scratch.path(path), tests::trained(1), {.durable = durable}); });
+      CHECK(failure.code == errc::io);
+      CHECK(failure.says(scratch.path("file")));
+      CHECK(failure.says("Not a directory"));
+    }
+  CHECK(files_in(scratch.path()) == contents{{"file", "x"}});
+}
+
+TEST_CASE("names that no checkpoint can have") {
+  const sample::scratch scratch;
+  for (const auto& path : {scratch.path(".hidden"), scratch.path(".."), std::string("/"), std::string(),
+                           scratch.path(std::string(300, 'n'))}) {
+    const auto failure = sample::failure_of([&] { cairn::save(path, 1); });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("cannot name a checkpoint"));
+  }
+  CHECK(files_in(scratch.path()).empty());
+}
+
+TEST_CASE("a state nested 10,000 deep is refused, and the older checkpoint stays") {
+  const sample::scratch scratch;
+  node shallow = chain(20);
+  shallow.next->value = 5;
+  cairn::save(scratch.path("once"), shallow);
+  const auto before = files_in(scratch.path("once"));
+  node deep = chain(10'000);
+  const auto failure = sample::failure_of([&] { cairn::save(scratch.path("once"), deep); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("next.next"));
+  CHECK(files_in(scratch.path("once")) == before);
+  node fresh;
+  cairn::load(scratch.path("once"), fresh);
+  CHECK(fresh.next->value == 5);
+  unchain(deep);
+}
+
+TEST_CASE("a full disk: the save says so, and the older checkpoint stays") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(1));
+  const auto before = files_in(scratch.path("once"));
+  const auto large = tests::trained(2, 300'000);
+  for (const bool durable : {false, true}) {
+    const auto failure = failure_of_save_with_room(scratch.path("once"), large, durable, 1'000'000);
+    INFO(failure.sentence);
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says(scratch.path("once/" + cairn::shard_file(0, 1))));
+    CHECK(failure.says("File too large"));
+    CHECK(files_in(scratch.path("once")) == before);
+    CHECK(files_in(scratch.path()).size() == 1);
+  }
+}
+
+TEST_CASE("a file system without room left: the save says so, and the older checkpoint stays") {
+  const sample::scratch scratch;
+  const auto command = "mount -t tmpfs -o size=2m tmpfs " + scratch.path() + " 2>/dev/null";
+  if (::geteuid() != 0 || std::system(command.c_str()) != 0) SKIP("no file system can be mounted here");
+  std::vector<sample::failure> failures;
+  tests::trainer fresh;
+  contents left;
+  const auto unmount = [&] { return std::system(("umount -l " + scratch.path()).c_str()); };
+  try {
+    cairn::save(scratch.path("once"), tests::trained(1));
+    for (const bool durable : {false, true})
+      failures.push_back(sample::failure_of(
+          [&] { cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = durable}); }));
+    left = files_in(scratch.path());
+    cairn::load(scratch.path("once"), fresh);
+    cairn::save(scratch.path("once"), tests::trained(3));  // there is room for this one
+    cairn::load(scratch.path(), fresh);
+  } catch (const cairn::error& unexpected) {
+    unmount();
+    FAIL(unexpected.what());
+  }
+  CHECK(unmount() == 0);
+  for (const auto& failure : failures) {
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says(scratch.path("once/" + cairn::shard_file(0, 1))));
+    CHECK(failure.says("No space left on device"));
+  }
+  CHECK(left.size() == 1);
+  CHECK(fresh == tests::trained(3));
+}
+
+TEST_CASE("a directory that may only be read: the save says so, and the older checkpoint stays") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(1));
+  const auto read_only = fs::perms::owner_read | fs::perms::owner_exec | fs::perms::group_read | fs::perms::group_exec |
+                         fs::perms::others_read | fs::perms::others_exec;
+  fs::permissions(scratch.path(), read_only);
+  sample::failure failure, loading;
+  for (const bool durable : {false, true}) {
+    failure = tests::in_child([&] {
+      if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+      cairn::save(scratch.path("once"), tests::trained(2), {.durable = durable});
+    });
+    INFO(failure.sentence);
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says(scratch.path()));
+    CHECK(failure.says("Permission denied"));
+  }
+  loading = tests::in_child([&] {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+    tests::trainer fresh;
+    cairn::load(scratch.path("once"), fresh);
+    if (fresh != tests::trained(1)) ::_exit(2);
+  });
+  fs::permissions(scratch.path(), fs::perms::owner_all);
+  INFO(loading.sentence);
+  CHECK(loading.sentence.empty());
+}
+
+TEST_CASE("another process that saves to the same path keeps this one out, until it ends") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(1));
+  tests::channel ready, finish;
+  const pid_t other = tests::start_child(ready, [&](const tests::channel& out) {
+    cairn::stores::directory store(scratch.path());
+    const auto transaction = store.begin("once");
+    out.send("!");
+    finish.close_writer();
+    char byte = 0;
+    static_cast<void>(finish.receive(byte));  // dies in the middle of its save
+  });
+  char byte = 0;
+  REQUIRE(ready.receive(byte));
+  const auto failure = sample::failure_of([&] { cairn::save(scratch.path("once"), tests::trained(2)); });
+  CHECK(failure.code == errc::busy);
+  CHECK(failure.says("another process is saving to " + scratch.path("once")));
+  tests::trainer fresh;
+  cairn::load(scratch.path("once"), fresh);
+  CHECK(fresh == tests::trained(1));
+  CHECK_NOTHROW(cairn::save(scratch.path("elsewhere"), tests::trained(2)));
+
+  ::kill(other, SIGKILL);
+  int status = 0;
+  ::waitpid(other, &status, 0);
+  cairn::save(scratch.path("once"), tests::trained(3));
+  cairn::load(scratch.path("once"), fresh);
+  CHECK(fresh == tests::trained(3));
+  CHECK(files_in(scratch.path()).size() == 2);
+}
+
+TEST_CASE("killed at any moment of saving over and over, one path always holds a whole checkpoint") {
+  const sample::scratch scratch;
+  std::mt19937 random(3);
+  for (int round = 0; round < 15; ++round) {
+    tests::channel reports;
+    const pid_t saver = tests::start_child(reports, [&](const tests::channel& out) {
+      for (std::uint64_t step = 0;; ++step) {
+        cairn::save(scratch.path("once"), tests::trained(step, 3000), {.durable = round % 2 == 0, .step = step});
+        out.send("!");
+      }
+    });
+    char byte = 0;
+    const auto saves = random() % 5 + 1;
+    for (unsigned i = 0; i < saves; ++i) REQUIRE(reports.receive(byte));
+    for (volatile auto spin = random() % 200'000; spin > 0;) spin = spin - 1;
+    ::kill(saver, SIGKILL);
+    int status = 0;
+    ::waitpid(saver, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+    tests::trainer fresh;
+    const auto report = cairn::load(scratch.path("once"), fresh);
+    CHECK(report.step + 1 >= saves);
+    CHECK(fresh == tests::trained(report.step, 3000));
+  }
+  cairn::save(scratch.path("once"), tests::trained(1));
+  CHECK(files_in(scratch.path()).size() == 1);
+}
