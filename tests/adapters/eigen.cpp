@@ -4,24 +4,18 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "cairn/save.hpp"
 #include "catch.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
 using row_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A checkpoint of its own for each test.
-struct scratch {
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               ("cairn-eigen-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
-  scratch() { std::filesystem::remove_all(path); }
-  ~scratch() { std::filesystem::remove_all(path); }
-};
+using bounded = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, 0, 3, 9>;
 
 template <class Dense>
 cairn::extents shape_of(Dense object) {
@@ -120,9 +114,10 @@ TEST_CASE("eigen: a shape that cannot be is refused, and the object stays as it 
 }
 
 TEST_CASE("eigen: a state of every kind comes back into one of the same shapes, in place") {
-  const scratch at;
+  const sample::scratch scratch;
+  const auto at = scratch.path("once");
   const auto saved = full_state();
-  cairn::save(at.path, saved);
+  cairn::save(at, saved);
   auto loaded = saved;
   loaded.by_columns.setZero();
   loaded.by_rows.setZero();
@@ -130,17 +125,18 @@ TEST_CASE("eigen: a state of every kind comes back into one of the same shapes, 
   loaded.row.setZero();
   loaded.layers[0].setZero();
   const float* const memory = loaded.by_columns.data();
-  cairn::load(at.path, loaded);
+  cairn::load(at, loaded);
   check_equal(loaded, saved);
   CHECK(loaded.by_columns.data() == memory);
 }
 
 TEST_CASE("eigen: an empty state takes the checkpoint's shapes") {
-  const scratch at;
+  const sample::scratch scratch;
+  const auto at = scratch.path("once");
   const auto saved = full_state();
-  cairn::save(at.path, saved);
+  cairn::save(at, saved);
   dense_state loaded;
-  cairn::load(at.path, loaded);
+  cairn::load(at, loaded);
   check_equal(loaded, saved);
 }
 
@@ -151,11 +147,72 @@ TEST_CASE("eigen: the order in memory is no part of the checkpoint") {
   struct by_rows {
     row_major weight;
   };
-  const scratch at;
-  cairn::save(at.path, by_columns{counted<Eigen::MatrixXf>(3, 5)});
+  const sample::scratch scratch;
+  const auto at = scratch.path("once");
+  cairn::save(at, by_columns{counted<Eigen::MatrixXf>(3, 5)});
   by_rows loaded;
-  cairn::load(at.path, loaded);
+  cairn::load(at, loaded);
   CHECK(loaded.weight == counted<row_major>(3, 5));
+}
+
+TEST_CASE("eigen: which shapes an object can have") {
+  const auto can_be = []<class Dense>(const Dense&, const cairn::extents& shape) {
+    return cairn::adapter<Dense>::can_be(shape);
+  };
+  CHECK(can_be(Eigen::MatrixXf(), {0, 7}));
+  CHECK_FALSE(can_be(Eigen::MatrixXf(), {7}));
+  CHECK_FALSE(can_be(Eigen::MatrixXf(), {7, 7, 1}));
+  CHECK_FALSE(can_be(Eigen::MatrixXf(), {std::uint64_t{1} << 63U, 0}));
+  CHECK(can_be(Eigen::Matrix3d(), {3, 3}));
+  CHECK_FALSE(can_be(Eigen::Matrix3d(), {3, 4}));
+  CHECK(can_be(Eigen::Matrix3Xf(), {3, 1000}));
+  CHECK_FALSE(can_be(Eigen::Matrix3Xf(), {4, 1000}));
+  CHECK(can_be(Eigen::MatrixX3f(), {0, 3}));
+  CHECK_FALSE(can_be(Eigen::MatrixX3f(), {3, 0}));
+  CHECK(can_be(bounded(), {3, 9}));
+  CHECK(can_be(bounded(), {0, 0}));
+  CHECK_FALSE(can_be(bounded(), {4, 9}));
+  CHECK_FALSE(can_be(bounded(), {3, 10}));
+  CHECK(can_be(Eigen::RowVector3d(), {3}));
+  CHECK_FALSE(can_be(Eigen::RowVector3d(), {4}));
+  CHECK(can_be(Eigen::VectorXd(), {4}));
+  CHECK_FALSE(can_be(Eigen::VectorXd(), {4, 1}));
+  CHECK(can_be(Eigen::Matrix<float, Eigen::Dynamic, 1, 0, 8, 1>(), {8}));
+  CHECK_FALSE(can_be(Eigen::Matrix<float, Eigen::Dynamic, 1, 0, 8, 1>(), {9}));
+}
+
+TEST_CASE("eigen: what is fixed or bounded in part grows and shrinks in the rest") {
+  struct points {
+    Eigen::Matrix3Xf by_columns;
+    Eigen::Matrix<double, Eigen::Dynamic, 2, Eigen::RowMajor> by_rows;
+    bounded at_most;
+    Eigen::Matrix<float, Eigen::Dynamic, 1, 0, 8, 1> short_vector;
+    std::vector<Eigen::Matrix3Xf> many;
+  };
+  const auto made = [](Eigen::Index n) {
+    return points{
+        counted<Eigen::Matrix3Xf>(3, n), counted<Eigen::Matrix<double, Eigen::Dynamic, 2, Eigen::RowMajor>>(n, 2),
+        counted<bounded>(n % 3 + 1, n % 9), counted<Eigen::Matrix<float, Eigen::Dynamic, 1, 0, 8, 1>>(n % 8, 1),
+        std::vector<Eigen::Matrix3Xf>(static_cast<std::size_t>(n), counted<Eigen::Matrix3Xf>(3, n))};
+  };
+  const sample::scratch scratch;
+  for (const Eigen::Index saved : {7, 0, 2})
+    for (const Eigen::Index before : {0, 2, 7, 11}) {
+      cairn::save(scratch.path("once"), made(saved), {.durable = false});
+      auto state = made(before);
+      const auto report = cairn::load(scratch.path("once"), state);
+      const auto wanted = made(saved);
+      REQUIRE(state.by_columns.cols() == saved);
+      REQUIRE(state.by_rows.rows() == saved);
+      REQUIRE(shape_of(state.at_most) == shape_of(wanted.at_most));
+      REQUIRE(state.short_vector.size() == wanted.short_vector.size());
+      CHECK(state.by_columns == wanted.by_columns);
+      CHECK(state.by_rows == wanted.by_rows);
+      CHECK(state.at_most == wanted.at_most);
+      CHECK(state.short_vector == wanted.short_vector);
+      CHECK(state.many == wanted.many);
+      CHECK(report.resized.empty() == (saved == before));
+    }
 }
 
 TEST_CASE("eigen: a dimension that is fixed or bounded refuses another size, and nothing is changed") {
@@ -163,8 +220,9 @@ TEST_CASE("eigen: a dimension that is fixed or bounded refuses another size, and
     Eigen::MatrixXf weight;
     Eigen::MatrixXf other;
   };
-  const scratch at;
-  cairn::save(at.path, large{counted<Eigen::MatrixXf>(4, 4), counted<Eigen::MatrixXf>(4, 4)});
+  const sample::scratch scratch;
+  const auto at = scratch.path("once");
+  cairn::save(at, large{counted<Eigen::MatrixXf>(4, 4), counted<Eigen::MatrixXf>(4, 4)});
 
   const auto refuses = [&]<class Other>(Other other) {
     struct small {
@@ -172,17 +230,22 @@ TEST_CASE("eigen: a dimension that is fixed or bounded refuses another size, and
       Other other;
     };
     small state{counted<Eigen::MatrixXf>(2, 2), other};
+    const float* const memory = state.weight.data();
     try {
-      cairn::load(at.path, state);
+      cairn::load(at, state);
       FAIL("loaded");
     } catch (const cairn::error& cause) {
       CHECK(cause.code() == cairn::errc::mismatch);
+      const auto shape = "other has shape [4, 4] in the checkpoint and " + cairn::to_string(shape_of(other));
+      CHECK_THAT(cause.what(), Catch::Matchers::ContainsSubstring(shape));
     }
     REQUIRE(state.weight.size() == 4);
+    CHECK(state.weight.data() == memory);
     CHECK(state.weight == counted<Eigen::MatrixXf>(2, 2));
     CHECK(state.other == other);
   };
   refuses(counted<Eigen::Matrix3f>(3, 3));
   refuses(counted<Eigen::Matrix3Xf>(3, 4));
-  refuses(counted<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, 0, 3, 9>>(3, 4));
+  refuses(counted<bounded>(3, 4));
+  refuses(counted<Eigen::MatrixX3f>(4, 3));
 }

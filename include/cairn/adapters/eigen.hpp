@@ -2,12 +2,9 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
@@ -21,28 +18,26 @@ namespace detail {
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
-/// No dimension is fixed or bounded, but for the one that makes it a vector.
-template <class Dense>
-inline constexpr bool eigen_is_free = (Dense::MaxRowsAtCompileTime == Eigen::Dynamic ||
-                                       Dense::RowsAtCompileTime == 1) &&
-                                      (Dense::MaxColsAtCompileTime == Eigen::Dynamic ||
-                                       Dense::ColsAtCompileTime == 1) &&
-                                      Dense::MaxSizeAtCompileTime == Eigen::Dynamic;
+/// Whether a dimension can be `n` long that is fixed to `size` and bounded by `most`, where these are not
+/// Eigen::Dynamic.
+[[nodiscard]] constexpr bool eigen_can_be(std::uint64_t n, Eigen::Index size, Eigen::Index most) noexcept {
+  if (size != Eigen::Dynamic) return n == static_cast<std::uint64_t>(size);
+  return n <= static_cast<std::uint64_t>(most == Eigen::Dynamic ? std::numeric_limits<Eigen::Index>::max() : most);
+}
 
 }  // namespace detail
 
 /// Every Eigen::Matrix and Eigen::Array. Shape: [rows, cols], whatever the order in memory, so that a matrix
 /// saved by columns loads into one kept by rows; vectors are [n]. Column-major matrices are gathered and
 /// scattered, which costs a pass through the cache; vectors and row-major matrices move as they are. A load
-/// resizes objects of dynamic size; where a dimension is fixed or bounded (Matrix3d, Matrix3Xf) the object
-/// must have the checkpoint's shape already.
+/// resizes what is dynamic; a dimension that is fixed or bounded (Matrix3d, Matrix3Xf) and cannot take the
+/// checkpoint's is a mismatch, found before anything is changed.
 template <detail::eigen_dense Dense>
 struct adapter<Dense> {
   using scalar = typename Dense::Scalar;
 
   [[nodiscard]] static tensor_view<scalar> view(Dense& object) {
-    const auto rows = static_cast<std::uint64_t>(object.rows()),
-               cols = static_cast<std::uint64_t>(object.cols());
+    const auto rows = static_cast<std::uint64_t>(object.rows()), cols = static_cast<std::uint64_t>(object.cols());
     if constexpr (Dense::IsVectorAtCompileTime) {
       return {object.data(), {rows * cols}};
     } else if constexpr (Dense::IsRowMajor) {
@@ -52,15 +47,23 @@ struct adapter<Dense> {
     }
   }
 
-  /// Gives `object` the shape; its values are then unspecified. Throws errc::mismatch, and changes nothing,
-  /// for another number of dimensions, or one that Eigen cannot count.
-  static void resize(Dense& object, const extents& shape) requires(detail::eigen_is_free<Dense>) {
-    constexpr std::uint64_t most = std::numeric_limits<Eigen::Index>::max();
-    constexpr std::size_t dimensions = Dense::IsVectorAtCompileTime ? 1 : 2;
-    if (shape.size() != dimensions || std::ranges::any_of(shape, [](auto n) { return n > most; })) {
-      fail(errc::mismatch, {"an Eigen object of ", std::to_string(dimensions),
-                            " dimensions cannot have the shape ", to_string(shape)});
+  /// Whether a Dense of this shape can be.
+  [[nodiscard]] static bool can_be(const extents& shape) noexcept {
+    if constexpr (Dense::IsVectorAtCompileTime) {
+      return shape.size() == 1 && detail::eigen_can_be(shape[0], Dense::SizeAtCompileTime, Dense::MaxSizeAtCompileTime);
+    } else {
+      return shape.size() == 2 &&
+             detail::eigen_can_be(shape[0], Dense::RowsAtCompileTime, Dense::MaxRowsAtCompileTime) &&
+             detail::eigen_can_be(shape[1], Dense::ColsAtCompileTime, Dense::MaxColsAtCompileTime);
     }
+  }
+
+  /// Gives `object` the shape; its values are then unspecified. Throws errc::mismatch, and changes nothing, for
+  /// a shape that it cannot take.
+  static void resize(Dense& object, const extents& shape)
+  requires(Dense::SizeAtCompileTime == Eigen::Dynamic)
+  {
+    if (!can_be(shape)) fail(errc::mismatch, {"an Eigen object that cannot have the shape ", to_string(shape)});
     if constexpr (Dense::IsVectorAtCompileTime) {
       object.resize(static_cast<Eigen::Index>(shape[0]));
     } else {
