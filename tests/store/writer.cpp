@@ -47,6 +47,32 @@ TEST_CASE("the same leaves give the same bytes, in every store and with any numb
   }
 }
 
+TEST_CASE("columns of records come out the same, gathered together in memory or one by one into files") {
+  std::mt19937_64 random(6);
+  constexpr std::uint64_t rows = 700'000, record = 24;
+  sample::leaves records;
+  auto& bytes = records.add("records", cairn::dtype::u8, {rows * record}, random);
+  const auto column = [&](std::string path, cairn::dtype type, std::uint64_t offset) {
+    cairn::leaf made;
+    made.path = std::move(path);
+    made.type = type;
+    made.shape = {rows};
+    made.strides = {record};
+    made.memory = bytes.memory + offset;
+    return made;
+  };
+  const std::vector<cairn::leaf> leaves{column("r.id", cairn::dtype::i64, 0), column("r.x", cairn::dtype::f32, 8),
+                                        column("r.y", cairn::dtype::f32, 12), column("r.label", cairn::dtype::u16, 20)};
+  for (const std::size_t shards : {1U, 3U}) {
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves;
+    spec.shards = cairn::divide_evenly(leaves, shards);
+    const sample::scratch scratch;
+    CHECK(written(cairn::stores::memory(), spec) ==
+          written(cairn::stores::directory(scratch.path(), {.durable = false}), spec));
+  }
+}
+
 TEST_CASE("every block has its checksum in the header") {
   std::mt19937_64 random(2);
   sample::leaves leaves;

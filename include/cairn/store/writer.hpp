@@ -21,8 +21,10 @@
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checksum.hpp"
+#include "cairn/store/columns.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/piece.hpp"
 #include "cairn/store/shard.hpp"
 
@@ -109,7 +111,6 @@ struct shard_in_flight {
   shard_layout layout;
   std::vector<std::uint64_t> blocks;  // checksums
   stores::sink* out = nullptr;
-  std::size_t first_chunk = 0;  // among the chunks of all shards
 
   [[nodiscard]] std::uint64_t bytes() const { return layout.header_text.size() + layout.header.data_bytes; }
 };
@@ -123,9 +124,17 @@ struct write_scratch {
   std::vector<stores::part> parts;
 };
 
-/// Writes the data bytes [begin, end) of a shard, in whole blocks, and notes their checksums.
-inline void write_chunk(std::span<const leaf> leaves, shard_in_flight& shard, std::uint64_t begin, std::uint64_t end,
+/// The data bytes [begin, end) of a shard, in whole blocks.
+struct chunk {
+  std::size_t shard;
+  std::uint64_t begin, end;
+  const std::byte *from = nullptr, *to = nullptr;  // where in memory it is gathered from, if it is
+};
+
+/// Writes a chunk and notes the checksums of its blocks.
+inline void write_chunk(std::span<const leaf> leaves, shard_in_flight& shard, const chunk& which,
                         write_scratch& scratch) {
+  auto [number, begin, end, from, to] = which;
   const shard_bytes data(leaves, shard.layout);
   const std::uint64_t offset = shard.layout.header_text.size() + begin;
   const auto own = shard.out->memory(offset, end - begin);
@@ -151,6 +160,55 @@ inline void write_chunk(std::span<const leaf> leaves, shard_in_flight& shard, st
     const stores::part all[] = {whole};
     shard.out->write(offset, all);
   }
+}
+
+/// Fills blocks in a store's own memory, side by side where they are columns of the same records.
+inline void fill_chunks(std::span<const leaf> leaves, std::span<shard_in_flight> shards, std::span<const chunk> group) {
+  std::vector<block_in_the_making> blocks(group.size());
+  std::vector<column_run> runs;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto& [number, begin, end, from, to] = group[i];
+    auto& shard = shards[number];
+    blocks[i].bytes = shard.out->memory(shard.layout.header_text.size() + begin, end - begin);
+    shard_bytes(leaves, shard.layout)
+        .for_each(begin, end, [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
+          const auto first = first_byte / size_of(source.type);
+          if (!source.contiguous() && !source.shape.empty()) return runs.push_back({&source, first, i, at, bytes});
+          gather(source, first, blocks[i].bytes.subspan(at, bytes));
+          blocks[i].filled(at, bytes);
+        });
+  }
+  gather_side_by_side(runs, blocks);
+  for (std::size_t i = 0; i < group.size(); ++i)
+    shards[group[i].shard].blocks[group[i].begin / block_bytes] = blocks[i].finish();
+}
+
+/// Brings together the chunks that are gathered from the same memory: group i is [result[i], result[i + 1]).
+[[nodiscard]] inline std::vector<std::size_t> group_columns(std::span<const leaf> leaves,
+                                                            std::span<const shard_in_flight> shards,
+                                                            std::vector<chunk>& chunks) {
+  for (auto& c : chunks)
+    shard_bytes(leaves, shards[c.shard].layout)
+        .for_each(c.begin, c.end,
+                  [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t) {
+                    if (source.contiguous() || source.shape.empty() || c.from != nullptr) return;
+                    const std::uint64_t first = first_byte / size_of(source.type);
+                    c.from = row_address(source, first);
+                    c.to = row_address(source, first + bytes / size_of(source.type) - 1);
+                  });
+  sort_items(chunks, [](const chunk& a, const chunk& b) {
+    return a.from != b.from ? a.from < b.from : a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
+  });
+  constexpr std::size_t most = 8;
+  std::vector<std::size_t> starts;
+  const std::byte* to = nullptr;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const bool joins = chunks[i].from != nullptr && !starts.empty() && chunks[i].from < to && i - starts.back() < most;
+    if (!joins) starts.push_back(i);
+    to = joins ? std::max(to, chunks[i].to) : chunks[i].to;
+  }
+  starts.push_back(chunks.size());
+  return starts;
 }
 
 /// Writes `text` at the beginning of a file.
@@ -186,7 +244,6 @@ inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, c
 
   // 2. Hash and write the data, chunk by chunk.
   const auto transaction = store.begin(name);
-  std::size_t chunks = 0;
   unsigned writers = 1;
   std::uint64_t chunk_bytes = detail::cached_chunk;
   for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -196,29 +253,35 @@ inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, c
     writers = std::max(writers, shard.out->writers() != 0 ? shard.out->writers() : default_threads());
     if (shard.out->alignment() > 1) chunk_bytes = detail::direct_chunk;
   }
-  for (auto& shard : shards) {
-    shard.first_chunk = chunks;
-    chunks += (shard.layout.header.data_bytes + chunk_bytes - 1) / chunk_bytes;
+  std::vector<detail::chunk> chunks;
+  bool in_memory = chunk_bytes == block_bytes;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::uint64_t size = shards[i].layout.header.data_bytes;
+    for (std::uint64_t at = 0; at < size; at += chunk_bytes)
+      chunks.push_back({i, at, std::min(at + chunk_bytes, size)});
+    in_memory = in_memory && !shards[i].out->memory(0, shards[i].bytes()).empty();
   }
+  const auto groups = in_memory ? detail::group_columns(spec.leaves, shards, chunks) : std::vector<std::size_t>();
   if (spec.threads != 0) writers = spec.threads;
   std::vector<detail::write_scratch> scratch(writers);
   std::atomic<std::uint64_t> done{0};
-  const std::function<void(std::size_t, unsigned)> write = [&](std::size_t chunk, unsigned worker) {
-    auto& shard = *(std::upper_bound(shards.begin(), shards.end(), chunk,
-                                     [](std::size_t c, const auto& s) { return c < s.first_chunk; }) -
-                    1);
-    const std::uint64_t begin = (chunk - shard.first_chunk) * chunk_bytes;
-    const std::uint64_t end = std::min(begin + chunk_bytes, shard.layout.header.data_bytes);
-    detail::write_chunk(spec.leaves, shard, begin, end, scratch[worker]);
-    const auto so_far = done += end - begin;
+  const std::function<void(std::size_t, unsigned)> write = [&](std::size_t task, unsigned worker) {
+    const auto all = std::span<const detail::chunk>(chunks);
+    const auto mine = in_memory ? all.subspan(groups[task], groups[task + 1] - groups[task]) : all.subspan(task, 1);
+    if (in_memory)
+      detail::fill_chunks(spec.leaves, shards, mine);
+    else
+      detail::write_chunk(spec.leaves, shards[mine[0].shard], mine[0], scratch[worker]);
+    std::uint64_t so_far = done;
+    for (const auto& chunk : mine) so_far = done += chunk.end - chunk.begin;
     if (spec.on_progress) spec.on_progress(so_far, index.total_size);
   };
-  parallel_for(chunks, writers, write);
+  parallel_for(in_memory ? groups.size() - 1 : chunks.size(), writers, write);
 
   // 3. The headers, which hold the checksums; then the index, which vouches for the headers; then publish.
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    auto& [layout, blocks, out, first] = shards[i];
+    auto& [layout, blocks, out] = shards[i];
     set_block_checksums(layout, blocks);
     detail::write_text(*out, layout.header_text);
     const auto header = std::as_bytes(std::span(layout.header_text.data(), layout.header_text.size()));

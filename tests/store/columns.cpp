@@ -1,0 +1,51 @@
+#include "cairn/store/columns.hpp"
+
+#include <random>
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+TEST_CASE("columns of any records, side by side, are what gather gives, and so are the checksums") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 100; ++round) {
+    const std::uint64_t rows = random() % 30'000 + 1, record = 8 * (random() % 5 + 3);
+    std::vector<std::byte> memory(rows * record);
+    for (auto& b : memory) b = static_cast<std::byte>(random());
+    std::vector<cairn::memory_view> views;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto type = random() % 2 ? cairn::dtype::f64 : cairn::dtype::u16;
+      const auto width = static_cast<std::int64_t>(cairn::size_of(type)), stride = static_cast<std::int64_t>(record);
+      cairn::memory_view view{type, {rows}, memory.data() + 8 * i, {stride}};
+      if (random() % 3 == 0 && type == cairn::dtype::u16) view.shape = {rows, 4}, view.strides = {stride, width};
+      if (random() % 4 == 0) {  // backwards
+        view.memory += (rows - 1) * record;
+        view.strides[0] = -stride;
+      }
+      views.push_back(view);
+    }
+    // Every block gets a part of one column, then one of another.
+    std::vector<std::vector<std::byte>> expected;
+    std::vector<std::vector<std::byte>> made(3);
+    std::vector<cairn::block_in_the_making> blocks(3);
+    std::vector<cairn::column_run> runs;
+    for (std::size_t b = 0; b < 3; ++b) {
+      auto& all = expected.emplace_back();
+      for (const std::size_t which : {b, (b + 1) % 3}) {
+        const auto& view = views[which];
+        const std::uint64_t first = random() % view.count(), count = random() % (view.count() - first) + 1;
+        const auto at = all.size(), bytes = static_cast<std::size_t>(count * cairn::size_of(view.type));
+        all.resize(at + bytes);
+        cairn::gather(view, first, std::span(all).subspan(at));
+        runs.push_back({&view, first, b, at, bytes});
+      }
+      made[b].resize(all.size());
+      blocks[b].bytes = made[b];
+    }
+    std::shuffle(runs.begin(), runs.end(), random);
+    cairn::gather_side_by_side(runs, blocks);
+    for (std::size_t b = 0; b < 3; ++b) {
+      CHECK(made[b] == expected[b]);
+      CHECK(blocks[b].finish() == cairn::checksum(expected[b]));
+    }
+  }
+}
