@@ -373,6 +373,24 @@ TEST_CASE("every byte of a checkpoint flipped: found, and nothing is changed") {
   CHECK(state == good);
 }
 
+TEST_CASE("damage in any block is found before anything is changed") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = false});
+  const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
+  auto state = tests::trained(3, 10);
+  const snapshot before(state);
+  const auto text = sample::slurp(path);
+  for (std::size_t at = 4100; at < text.size(); at += std::size_t{1} << 20U) {
+    auto bad = text;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    sample::spill(path, bad);
+    const auto failure = sample::failure_of([&] { cairn::load(scratch.path("once"), state); });
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says(path));
+    CHECK(before.holds());
+  }
+}
+
 TEST_CASE("files cut off anywhere, or longer than they were") {
   const sample::scratch scratch;
   cairn::save(scratch.path("step-000000001"), tests::trained(1), {.step = 1});
@@ -418,6 +436,59 @@ TEST_CASE("hostile headers in a lone file: one error with path and cause, nothin
     refused(text, "header claims " + cause + " bytes");
   }
   for (std::size_t bytes = 0; bytes < 8; ++bytes) refused(std::string(bytes, '\0'), "too few");
+}
+
+TEST_CASE("files of terabytes, all of it holes: refused before memory is asked for, nothing changed") {
+  struct texts {
+    std::vector<float> a{1, 2};
+    std::string b = "b";
+    std::vector<bool> c{true};
+    tests::matrix d;
+    std::vector<std::array<float, 0>> e;
+  };
+  const sample::scratch scratch;
+  const std::uint64_t huge = std::uint64_t{12} << 40U;
+  const auto to = std::to_string(huge);
+  const auto refused = [&](const std::string& path, const std::string& cause, errc code) {
+    texts state;
+    const auto* const a = state.a.data();
+    const auto failure = sample::failure_of([&] { cairn::load(path, state, {.strict = false}); });
+    INFO(failure.sentence);
+    CHECK(failure.code == code);
+    CHECK(failure.says(scratch.path()));
+    CHECK(failure.says(cause));
+    CHECK(state.a.data() == a);
+    CHECK(state.a == texts{}.a);
+    CHECK(state.b == texts{}.b);
+    CHECK(state.c == texts{}.c);
+    CHECK(state.d == texts{}.d);
+  };
+  const auto path = scratch.path("model.safetensors");
+  sample::spill(path, "");
+  try {
+    fs::resize_file(path, huge + 4096);
+  } catch (const fs::filesystem_error&) {
+    SKIP("no file can be so large here");
+  }
+  for (const auto& leaf :
+       {entry("a", "F32", std::to_string(huge / 4), "0," + to), entry("b", "U8", to, "0," + to),
+        entry("c", "BOOL", to, "0," + to), entry("d", "F32", "4," + std::to_string(huge / 16), "0," + to)}) {
+    const auto header = safetensors("{" + leaf + "}");
+    sample::spill(path, header);
+    fs::resize_file(path, header.size() + huge);
+    refused(path, "more than the memory of this machine", errc::io);
+  }
+  sample::spill(path, safetensors("{" + entry("e", "F32", to + ",0", "0,0") + "}"));
+  refused(path, "more than the memory of this machine", errc::io);
+
+  const std::uint64_t length = huge - 8;
+  sample::spill(path, {reinterpret_cast<const char*>(&length), 8});
+  fs::resize_file(path, huge);
+  refused(path, "the header claims " + std::to_string(length) + " bytes", errc::corrupt);
+
+  cairn::save(scratch.path("once"), texts{});
+  fs::resize_file(scratch.path("once/index.json"), huge);
+  refused(scratch.path("once"), "once/index.json: " + to + " bytes are more than any index has", errc::corrupt);
 }
 
 TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older one is still found") {

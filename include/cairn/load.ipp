@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "cairn/core/pages.hpp"
@@ -55,12 +57,22 @@ inline void read_targets(const checkpoint_reader& from, const std::vector<target
   from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
 }
 
-CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state, const load_options& options,
-                                   rank_info here) {
+/// Checks the bytes that are to be loaded: all of them, or those of the leaves that a filter lets through.
+inline void verify(const checkpoint_reader& from, const match_report& found, const load_options& options) {
+  if (!options.filter) return from.verify(options.threads);
+  std::vector<std::size_t> leaves;
+  for (const auto& path : found.loaded)
+    if (const auto index = from.contents().find(path); index != catalog::npos) leaves.push_back(index);
+  from.verify(leaves, options.threads);
+}
+
+/// See load_from, but for what the standard library throws.
+inline load_report check_and_load(const checkpoint_reader& from, any_state state, const load_options& options,
+                                  rank_info here) {
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
   loading load(state, from.contents(), how, here);
-  if (options.verify) from.verify(options.threads);
+  if (options.verify) verify(from, load.report(), options);
   load.apply();
   grow(load.growths(), options.threads);
   read_targets(from, load.targets(), options);
@@ -72,6 +84,18 @@ CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state stat
   for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
   report.seconds = watch.seconds();
   return report;
+}
+
+CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state, const load_options& options,
+                                   rank_info here) {
+  constexpr std::string_view cause = " cannot be loaded: not enough memory";
+  try {
+    return check_and_load(from, state, options, here);
+  } catch (const std::bad_alloc&) {
+    fail(errc::io, {from.contents().origin, cause});
+  } catch (const std::length_error&) {
+    fail(errc::io, {from.contents().origin, cause});
+  }
 }
 
 /// True for an error that says that this checkpoint is bad, not that the state or the caller is.

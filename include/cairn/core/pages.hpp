@@ -3,16 +3,25 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "cairn/core/parallel.hpp"
 
 namespace cairn {
+
+/// Bytes of memory that the machine has, swap included: nothing larger can be allocated.
+[[nodiscard]] inline std::uint64_t machine_memory() noexcept {
+  struct sysinfo about{};
+  if (::sysinfo(&about) != 0) return std::numeric_limits<std::uint64_t>::max();
+  return (std::uint64_t{about.totalram} + about.totalswap) * about.mem_unit;
+}
 
 /// A range of addresses.
 struct memory_range {

@@ -69,6 +69,10 @@ struct matching {
 
   void resized(const std::string& path);
 
+  /// Told by the check of every container that will hold `count` elements of `width` bytes instead of fewer.
+  /// errc::io, before anything is allocated, when all of them together need more memory than the machine has.
+  void grows(const std::string& path, std::uint64_t count, std::size_t width);
+
   [[nodiscard]] bool accepts(std::string_view stored) const;
 
   /// The shape of the stored leaf for `path`; nothing where there is none.
@@ -98,6 +102,7 @@ struct matching {
   void check_ties(std::size_t index, const memory_view& view);
 
   std::vector<bool> used_;
+  std::uint64_t growing_ = 0;  // bytes
   std::unordered_set<const fact*> known_facts_;
   std::unordered_map<const void*, std::size_t> arrays_;
 };

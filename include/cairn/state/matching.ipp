@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/pages.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/matching.hpp"
 
@@ -92,6 +93,15 @@ CAIRN_INLINE void matching::miss(std::string path) {
 
 CAIRN_INLINE void matching::resized(const std::string& path) {
   if (!applying && immediate == 0) report.resized.push_back(path);
+}
+
+CAIRN_INLINE void matching::grows(const std::string& path, std::uint64_t count, std::size_t width) {
+  if (applying) return;
+  static const std::uint64_t most = machine_memory();
+  if (count > (most - growing_) / width)
+    fail(errc::io, {path, " in ", from.origin, " has ", std::to_string(count), " elements of ", std::to_string(width),
+                    " bytes: more than the memory of this machine"});
+  growing_ += count * width;
 }
 
 CAIRN_INLINE bool matching::accepts(std::string_view stored) const { return !options.filter || options.filter(stored); }

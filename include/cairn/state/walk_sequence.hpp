@@ -71,6 +71,7 @@ void walk_contiguous(walker& w, T& object) {
   const auto stored = stored_rows<element>(w);
   const std::uint64_t rows = stored.value_or(object.size());
   if (rows != object.size()) w.match().resized(w.path());
+  if (rows > object.size()) w.match().grows(w.path(), rows, sizeof(element));
   if (w.is_writing()) return walk_columns(w, rows, grow_contiguous(w, object, rows));
   walk_columns(w, rows, rows == object.size() ? object.data() : nullptr);
 }
@@ -83,6 +84,7 @@ void walk_valarray(walker& w, T& object) {
   if (w.is_describing()) return walk_columns(w, object.size(), first());
   const std::uint64_t rows = stored_rows<element>(w).value_or(object.size());
   if (rows != object.size()) w.match().resized(w.path());
+  if (rows > object.size()) w.match().grows(w.path(), rows, sizeof(element));
   if (w.is_writing() && rows != object.size()) object.resize(rows);
   walk_columns(w, rows, rows == object.size() ? first() : nullptr);
 }

@@ -91,6 +91,8 @@ void walk_tensor(walker& w, T& tensor) {
       extents shape(stored->begin(), stored->begin() + static_cast<std::ptrdiff_t>(view.shape().size()));
       if (shape != view.shape() && can_be(tensor, shape)) {
         w.match().resized(w.path());
+        if (element_count(shape) > element_count(view.shape()))
+          w.match().grows(w.path(), element_count(shape), sizeof(element));
         if (!w.is_writing()) return walk_view(w, tensor_view<element>(nullptr, std::move(shape)));
         resize_tensor(tensor, shape);
         view = view_of(tensor);

@@ -76,6 +76,8 @@ inline constexpr std::string_view zero_checksum = "0000000000000000";
     append_json(text, file, "the file");
   }
   text += "}}\n";
+  if (text.size() > max_header_bytes)
+    fail(errc::invalid, {std::to_string(index.weight_map.size()), " leaves are too many for one checkpoint"});
   text.replace(detail::index_opening.size(), checksum_digits, to_hex(detail::index_checksum(text)));
   return text;
 }
@@ -192,9 +194,11 @@ class index_builder {
 /// shards.
 [[nodiscard]] inline checkpoint_index read_index(const any_store& store, std::string_view name) {
   const auto file = store.open(name, index_file);
+  const auto origin = sentence({store.location(), "/", name, "/", index_file});
+  if (file->size() > max_header_bytes)
+    fail(errc::corrupt, {origin, ": ", std::to_string(file->size()), " bytes are more than any index has"});
   const auto window = file->view(0, file->size());
   const auto bytes = window.bytes();
-  const auto origin = sentence({store.location(), "/", name, "/", index_file});
   return parse_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, origin);
 }
 

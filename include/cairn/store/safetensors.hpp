@@ -25,6 +25,9 @@ namespace cairn {
 /// The data section of a shard begins at a multiple of this, so that it can be written with direct I/O.
 inline constexpr std::uint64_t data_alignment = 4096;
 
+/// A longer header is refused before it is read. One of a million tensors has a tenth of this.
+inline constexpr std::uint64_t max_header_bytes = std::uint64_t{1} << 30U;
+
 /// One tensor of a file: bytes [begin, end) of the data section.
 struct tensor_entry {
   std::string key;
@@ -57,7 +60,7 @@ inline void append_json(std::string& text, const extents& shape) {
 }
 
 /// The header as it stands at the start of the file: length, JSON, spaces up to a multiple of
-/// `data_alignment`. errc::invalid for a key that is not UTF-8, appears twice or is "__metadata__".
+/// `data_alignment`. errc::invalid for a key that is not UTF-8, appears twice or is "__metadata__", and for too many.
 [[nodiscard]] inline std::string write_safetensors_header(const safetensors_header& header) {
   std::string text(8, '\0');
   text += "{\"__metadata__\":{";
@@ -85,6 +88,8 @@ inline void append_json(std::string& text, const extents& shape) {
   if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
     fail(errc::invalid, {"two leaves have the path \"", *twice, "\""});
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
+  if (text.size() > max_header_bytes)
+    fail(errc::invalid, {std::to_string(header.tensors.size()), " leaves are too many for one shard"});
   const std::uint64_t length = text.size() - 8;
   std::memcpy(text.data(), &length, 8);
   return text;
@@ -205,6 +210,8 @@ inline void check_layout(safetensors_header& header, const safetensors_builder& 
   if (length > size - 8)
     fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, the file has ",
                          std::to_string(size), " (truncated, or no safetensors file)"});
+  if (length > max_header_bytes)
+    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, more than any has"});
   safetensors_header header;
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;

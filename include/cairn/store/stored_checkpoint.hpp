@@ -177,7 +177,8 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
            {where, ": has ", std::to_string(size), " bytes, its index says ", std::to_string(told.bytes)});
     std::uint64_t length = 0;
     if (size >= 8) std::memcpy(&length, file->view(0, 8).bytes().data(), 8);
-    if (size < 8 || length > size - 8 || checksum(file->view(0, 8 + length).bytes()) != told.header_checksum)
+    if (size < 8 || length > size - 8 || length > max_header_bytes ||
+        checksum(file->view(0, 8 + length).bytes()) != told.header_checksum)
       fail(errc::corrupt, {where, ": the header does not match its checksum"});
     opened.shards.push_back(detail::open_shard(std::move(file), where));
     detail::check_against_index(opened.shards.back(), opened.index, i);
