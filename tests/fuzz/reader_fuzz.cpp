@@ -4,9 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string>
 #include <vector>
+
+#include <sanitizer/allocator_interface.h>
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/memory.hpp"
@@ -17,28 +18,12 @@ namespace {
 
 std::size_t allocation_limit = 0;  // 0: none
 
-void* counted(std::size_t bytes, std::size_t alignment) {
-  if (allocation_limit != 0 && bytes > allocation_limit) {
-    std::fprintf(stderr, "an allocation of %zu bytes, at most %zu are allowed\n", bytes, allocation_limit);
-    std::abort();
-  }
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return memory;
-  throw std::bad_alloc();
+void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
+  if (allocation_limit == 0 || bytes <= allocation_limit) return;
+  std::fprintf(stderr, "an allocation of %zu bytes, at most %zu are allowed\n", bytes, allocation_limit);
+  std::abort();
 }
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-
-namespace {
+void note_release(const volatile void* /*memory*/) {}
 
 using cairn::stores::part;
 
@@ -111,6 +96,11 @@ std::string index_for(const std::string& shard) {
 }
 
 }  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
+  require(__sanitizer_install_malloc_and_free_hooks(note_allocation, note_release) != 0);
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   if (size == 0) return 0;

@@ -83,6 +83,7 @@ TEST_CASE("a hostile header gives an error that names file and cause") {
       {"1234567", "too few"},
       {file_of("{}", 0, std::uint64_t{1} << 40U), "claims 1099511627776 bytes"},
       {file_of("{}", 0, ~std::uint64_t{0}), "claims"},
+      {file_of("{}", 0, 3), "claims 3 bytes"},
       {file_of("{", 0), "malformed JSON"},
       {file_of("[]", 0), "does not begin"},
       {file_of(a, 4), "malformed JSON"},

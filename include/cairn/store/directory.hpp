@@ -221,7 +221,7 @@ class directory {
 
  private:
   [[nodiscard]] std::shared_ptr<const detail::open_directory> open_root(bool make) const {
-    if (make) posix::make_directories(path_);
+    if (make) posix::make_directories(path_, options_.durable);
     detail::open_directory root{path_, posix::open_at(AT_FDCWD, path_, O_RDONLY | O_DIRECTORY)};
     if (!root.fd && (make || errno != ENOENT)) fail_io("open the directory", path_);
     return std::make_shared<const detail::open_directory>(std::move(root));

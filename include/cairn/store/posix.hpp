@@ -77,11 +77,21 @@ template <class Call>
   return names;
 }
 
-/// mkdir -p.
-inline void make_directories(const std::string& path) {
+/// Waits for the disk. A file system that cannot flush this kind of file has nothing to wait for.
+inline void sync(int file, std::string_view where) {
+  if (retried([&] { return ::fsync(file); }) != 0 && errno != EINVAL) fail_io("flush", where);
+}
+
+/// mkdir -p; with `durable`, a crash cannot lose what was made.
+inline void make_directories(const std::string& path, bool durable) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
+    if (::mkdir(part.c_str(), 0777) == 0) {
+      const auto slash = part.find_last_of('/');
+      const auto parent = slash == part.npos ? "." : slash == 0 ? "/" : part.substr(0, slash);
+      const auto opened = durable ? open_at(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY) : descriptor();
+      if (opened) sync(opened.get(), parent);
+    } else if (errno != EEXIST && errno != EISDIR) {
       const int failure = errno;
       struct stat about {};  // a read-only parent answers EROFS even where the directory is there already
       if (::stat(part.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) fail_io("create the directory", part, failure);
@@ -130,10 +140,6 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> part
       }
     }
   }
-}
-
-inline void sync(int file, std::string_view where) {
-  if (retried([&] { return ::fsync(file); }) != 0) fail_io("flush", where);
 }
 
 /// Takes the file's lock for this process without waiting; false when another one has it.

@@ -214,6 +214,18 @@ class checkpoint_reader {
     detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
   }
 
+  /// Checks the blocks that hold the given leaves, as above.
+  void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const {
+    std::vector<detail::block_run> runs;
+    for (const auto leaf : leaves)
+      for (const auto& slice : opened_->slices_of(leaf)) {
+        const auto end = slice.begin + slice.count * size_of(opened_->leaves[leaf].type);
+        if (slice.count != 0 && !opened_->shards[slice.shard].notes.blocks.empty())
+          runs.push_back({slice.shard, slice.begin / block_bytes, block_count(end)});
+      }
+    detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
+  }
+
   /// Copies whole leaves into memory. With `verify`, corrupt bytes are found before anything is written.
   /// Errors: corrupt; mismatch for memory of another dtype or size.
   void read(std::span<const read_request> requests, const read_options& options = {}) const {
