@@ -108,15 +108,14 @@ concept store = requires(Store& self, const Store& view, std::string_view name, 
   { view.open(name, file) } -> std::convertible_to<std::unique_ptr<stores::source>>;
   /// Unpublishes first, then deletes; errc::not_found.
   self.remove(name);
-}
-&&std::move_constructible<Store>;  // asked last: a class with a constructor from any_store would ask itself
+} && std::move_constructible<Store>;  // asked last: a class with a constructor from any_store would ask itself
 
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
  public:
   template <class Store>
   requires(!std::same_as<std::remove_cvref_t<Store>, any_store> && store<std::remove_cvref_t<Store>>)
-      any_store(Store&& chosen)  // NOLINT: a store is meant to become an any_store by itself
+  any_store(Store&& chosen)  // NOLINT: a store is meant to become an any_store by itself
       : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {}
 
   [[nodiscard]] std::string location() const { return self_->location(); }

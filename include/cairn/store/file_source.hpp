@@ -21,7 +21,7 @@ class file_source final : public source {
   file_source(int directory, const std::string& file, std::string where) : where_(std::move(where)) {
     file_ = posix::open_at(directory, file, O_RDONLY | O_NONBLOCK);  // a pipe in its place must not hang us
     if (!file_ && (errno == ENOENT || errno == ENOTDIR)) fail(errc::not_found, {"there is no file ", where_});
-    struct stat about {};
+    struct stat about{};
     if (!file_ || ::fstat(file_.get(), &about) != 0) fail_io("open", where_);
     if (S_ISDIR(about.st_mode)) fail_io("open", where_, EISDIR);
     if (!S_ISREG(about.st_mode)) fail(errc::corrupt, {where_, " is not a regular file"});

@@ -93,7 +93,7 @@ inline void make_directories(const std::string& path, bool durable) {
       if (opened) sync(opened.get(), parent);
     } else if (errno != EEXIST && errno != EISDIR) {
       const int failure = errno;
-      struct stat about {};  // a read-only parent answers EROFS even where the directory is there already
+      struct stat about{};  // a read-only parent answers EROFS even where the directory is there already
       if (::stat(part.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) fail_io("create the directory", part, failure);
     }
     if (end == path.npos) return;
@@ -151,8 +151,7 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> part
 
 /// Whether `name` in `directory` is the very file that is open as `file`.
 [[nodiscard]] inline bool is_same(int directory, const std::string& name, int file) {
-  struct stat by_name {
-  }, open{};
+  struct stat by_name{}, open{};
   return ::fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &open) == 0 &&
          by_name.st_dev == open.st_dev && by_name.st_ino == open.st_ino;
 }
