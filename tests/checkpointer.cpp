@@ -445,6 +445,36 @@ TEST_CASE("a save that fails is told of, leaves nothing, and the next one works"
   CHECK(std::distance(fs::directory_iterator(root), {}) == 2);
 }
 
+TEST_CASE("a checkpoint that cannot be removed does not make the save fail") {
+  struct sticky {
+    cairn::any_store inner = cairn::stores::memory();
+    bool* sticks;
+    std::string location() const { return inner.location(); }
+    cairn::stores::ownership lock() { return inner.lock(); }
+    std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner.begin(name); }
+    std::vector<std::string> list() const { return inner.list(); }
+    std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
+    std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+      return inner.open(name, file);
+    }
+    void remove(std::string_view name) {
+      if (*sticks) cairn::fail(errc::io, {"cannot delete ", name});
+      inner.remove(name);
+    }
+  };
+  bool sticks = true;
+  heard events;
+  checkpointer checkpoints(sticky{.sticks = &sticks}, {.keep_last = 1, .on_event = std::ref(events)});
+  save_all(checkpoints, {1});
+  events.lines.clear();
+  CHECK_NOTHROW(save_all(checkpoints, {2}));
+  CHECK(events.lines == std::vector<std::string>{"started step-000000002", "progress step-000000002",
+                                                 "published step-000000002", "failed step-000000001"});
+  sticks = false;
+  save_all(checkpoints, {3});
+  CHECK(checkpoints.store().list() == std::vector<std::string>{checkpoint_name(3)});
+}
+
 TEST_CASE("a root that is a file") {
   const sample::scratch scratch;
   sample::spill(scratch.path("run"), "x");

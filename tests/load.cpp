@@ -234,6 +234,19 @@ TEST_CASE("a state of the checkpoint's sizes is loaded where it is") {
   CHECK(report.resized.empty());
 }
 
+TEST_CASE("a checkpoint by the path of a link, with a slash, a dot, from the inside") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a/once"), tests::trained(3));
+  fs::create_directory_symlink("once", scratch.path("a/latest"));
+  fs::create_directory(scratch.path("a/once/notes"));
+  for (const auto* path : {"a/once/", "a/latest", "a/latest/", "a/once/.", "a/once/notes/..", "a/./once", "a"}) {
+    INFO(path);
+    tests::trainer fresh;
+    CHECK_NOTHROW(cairn::load(scratch.path(path), fresh));
+    CHECK(fresh == tests::trained(3));
+  }
+}
+
 TEST_CASE("a lone safetensors file of others") {
   const sample::scratch scratch;
   const auto path = scratch.path("model.safetensors");
@@ -388,6 +401,36 @@ TEST_CASE("damage in any block is found before anything is changed") {
     CHECK(failure.code == errc::corrupt);
     CHECK(failure.says(path));
     CHECK(before.holds());
+  }
+}
+
+TEST_CASE("with a filter only what is loaded is verified, before anything is changed") {
+  const sample::scratch scratch;
+  struct two_blocks {
+    std::vector<char> a = std::vector<char>(std::size_t{1} << 20U, 'a');
+    std::vector<char> b = std::vector<char>(std::size_t{1} << 20U, 'b');
+    std::string note = "saved";
+  };
+  cairn::save(scratch.path("once"), two_blocks{}, {.durable = false});
+  const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
+  const auto text = sample::slurp(path);
+  for (const char damaged : {'a', 'b'}) {
+    auto bad = text;
+    bad.at(text.find(std::string(100, damaged))) ^= 1;
+    sample::spill(path, bad);
+    for (const char loaded : {'a', 'b'}) {
+      two_blocks state{{'x'}, {'y'}, "old"};
+      const auto failure = sample::failure_of([&] {
+        const auto only = [&](std::string_view leaf) { return leaf.front() == loaded || leaf == "note"; };
+        cairn::load(scratch.path("once"), state, {.filter = only});
+      });
+      CHECK((failure.code == errc::corrupt) == (damaged == loaded));
+      CHECK(failure.says(path) == (damaged == loaded));
+      CHECK((state.note == "old") == (damaged == loaded));
+      CHECK((state.a == two_blocks{}.a) == (damaged != loaded && loaded == 'a'));
+      CHECK((state.b == two_blocks{}.b) == (damaged != loaded && loaded == 'b'));
+      CHECK((state.a.size() == 1) == (damaged == loaded || loaded == 'b'));
+    }
   }
 }
 

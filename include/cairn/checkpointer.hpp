@@ -80,8 +80,8 @@ class checkpointer {
     return {.saved = true, .report = save(state, now)};
   }
 
-  /// Saves now, whatever the policy says, and then removes what no rule keeps. After an error nothing is left
-  /// behind of this save, and all earlier checkpoints stay.
+  /// Saves now, whatever the policy says, and then removes what no rule keeps; what cannot be removed is told
+  /// to the observer. After an error nothing is left behind of this save, and all earlier checkpoints stay.
   template <class State>
   save_report save(const State& state, const observation& now) {
     return save(refer(state), now);

@@ -85,7 +85,12 @@ CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() {
 
 CAIRN_INLINE void checkpointer::prune() {
   for (const auto& each : retention_plan()) {
-    store_.remove(each.name);
+    try {
+      store_.remove(each.name);
+    } catch (const error& cause) {  // the save is done all the same, and the next one tries again
+      detail::tell(options_.on_event, {.what = event::kind::failed, .checkpoint = each.name, .message = cause.what()});
+      continue;
+    }
     known_.erase(each.name);
     detail::tell(options_.on_event, {.what = event::kind::pruned, .checkpoint = each.name, .message = each.reason});
   }

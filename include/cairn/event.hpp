@@ -14,7 +14,7 @@ struct event {
     started,    ///< a save of `total` bytes begins
     progress,   ///< `bytes` of `total` are written
     published,  ///< the checkpoint is complete and durable: `bytes` in `seconds`
-    failed,     ///< a save came to nothing: `message`
+    failed,     ///< a save came to nothing, or retention could not remove a checkpoint: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
     fell_back,  ///< a checkpoint could not be restored and an older one is tried: `message`
     pruned      ///< retention removed a checkpoint: `message` is the reason

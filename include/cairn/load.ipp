@@ -132,10 +132,11 @@ CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, a
 }
 
 CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
-  const auto [directory, name] = split_path(path);
   if (is_file(path)) return load_from(checkpoint_reader(stores::open_file(path), path), state, options);
-  if (is_file(path + "/" + std::string(index_file)))
+  if (is_file(path + "/" + std::string(index_file))) {
+    const auto [directory, name] = split_existing(path);
     return load_from(checkpoint_reader(stores::directory(directory), name), state, options);
+  }
   if (auto report = restore_newest(stores::directory(path), state, options)) return *std::move(report);
   fail(errc::not_found, {"there is no checkpoint in ", path});
 }

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 namespace cairn::detail {
@@ -19,6 +21,14 @@ struct place {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// As split_path, of a directory that is there: "." and ".." become its name.
+[[nodiscard]] inline place split_existing(const std::string& path) {
+  auto split = split_path(path);
+  if (split.name != "." && split.name != "..") return split;
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real ? split_path(real.get()) : split;
 }
 
 [[nodiscard]] inline bool is_file(const std::string& path) noexcept {
