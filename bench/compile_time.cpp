@@ -53,6 +53,7 @@ std::vector<variant> all_variants() {
       {"cairn save and load", units::cairn_save_and_load()},
       {"cereal save and load", units::cereal_save_and_load()},
       {"cairn save and load, separate", units::cairn_save_and_load(), false, {"-DCAIRN_SEPARATE_COMPILATION"}},
+      {"cairn definitions, once per program", units::cairn_definitions()},
       {"state only", units::state_only()},
       {"cairn headers", units::cairn_headers()},
       {"cereal headers", units::cereal_headers()},
@@ -79,11 +80,13 @@ class compiler {
   /// one.
   [[nodiscard]] double compile(const variant& unit) const {
     auto file = unit.name;
+    std::erase(file, ',');
     std::replace(file.begin(), file.end(), ' ', '_');
     const auto source = (dir_ / (file + ".cpp")).string();
     std::ofstream(source) << unit.source;
     auto words = words_;
     if (unit.front_end_only) words.emplace_back("-fsyntax-only");
+    words.insert(words.end(), unit.flags.begin(), unit.flags.end());
     words.insert(words.end(),
                  {"-c", source, "-o", unit.front_end_only ? "/dev/null" : (dir_ / (file + ".o")).string()});
     const auto result = run(words);
@@ -161,7 +164,7 @@ int main(int argc, char** argv) {
     seconds.print();
     print_where_time_goes(variants);
     report.at_most("compile.over_cereal", median_ratio(variants[0].seconds, variants[1].seconds), 2.0);
-    report.number("compile_separate.over_cereal", median_ratio(variants[2].seconds, variants[1].seconds));
+    report.at_most("compile_separate.over_cereal", median_ratio(variants[2].seconds, variants[1].seconds), 2.0);
     report.print_figures();
     report.write_json(options.text("json"));
     if (!keeps) fs::remove_all(dir);

@@ -70,10 +70,12 @@ inline const std::string cairn_loads =
 [[nodiscard]] inline std::string cairn_load() { return cairn_headers() + cairn_loads; }
 [[nodiscard]] inline std::string cairn_save_and_load() { return cairn_headers() + cairn_saves + cairn_loads; }
 
+/// What a program compiles once where its units are compiled with CAIRN_SEPARATE_COMPILATION.
+[[nodiscard]] inline std::string cairn_definitions() { return "#include <cairn/definitions.cpp>\n"; }
+
 /// Describing alone: the templates over the state without the code on bytes behind them.
 [[nodiscard]] inline std::string cairn_describe() {
-  return cairn_headers() +
-         "cairn::description describe_it(const trainer& state) { return cairn::describe(state); }\n";
+  return cairn_headers() + "cairn::description describe_it(const trainer& state) { return cairn::describe(state); }\n";
 }
 
 /// The least that can be saved and loaded: what of the library every unit compiles.

@@ -13,22 +13,22 @@ namespace bench {
 
 template <class Archive>
 void serialize(Archive& archive, tensor& t, unsigned) {
-  archive& t.shape& t.values;
+  archive & t.shape & t.values;
 }
 
 template <class Archive>
 void serialize(Archive& archive, block& b, unsigned) {
-  for_each_tensor_of_block(b, [&](std::string_view, tensor& t) { archive& t; });
+  for_each_tensor_of_block(b, [&](std::string_view, tensor& t) { archive & t; });
 }
 
 template <class Archive>
 void serialize(Archive& archive, transformer& m, unsigned) {
-  archive& m.token_embedding& m.position_embedding& m.blocks& m.norm_scale& m.norm_shift;
+  archive & m.token_embedding & m.position_embedding & m.blocks & m.norm_scale & m.norm_shift;
 }
 
 template <class Archive>
 void serialize(Archive& archive, training_state& s, unsigned) {
-  archive& s.weights& s.first_moment& s.second_moment& s.step;
+  archive & s.weights & s.first_moment & s.second_moment & s.step;
 }
 
 namespace {
