@@ -29,25 +29,14 @@ inline const std::array<stroke, 10> strokes{{
     {{80, 5}, {28, 5}, {22, 44}, {56, 40}, {82, 58}, {78, 86}, {50, 97}, {18, 86}},
     {{70, 4}, {36, 28}, {18, 66}, {28, 90}, {58, 97}, {80, 78}, {68, 54}, {38, 54}, {20, 72}},
     {{14, 6}, {86, 6}, {44, 97}},
-    {{50, 48},
-     {24, 30},
-     {34, 6},
-     {66, 6},
-     {76, 30},
-     {50, 48},
-     {20, 70},
-     {30, 95},
-     {70, 95},
-     {80, 70},
-     {50, 48}},
+    {{50, 48}, {24, 30}, {34, 6}, {66, 6}, {76, 30}, {50, 48}, {20, 70}, {30, 95}, {70, 95}, {80, 70}, {50, 48}},
     {{76, 40}, {44, 52}, {20, 34}, {30, 8}, {62, 3}, {79, 20}, {76, 40}, {64, 97}},
 }};
 
 /// Distance of `p` from the line between `a` and `b`.
 [[nodiscard]] inline float distance(point p, point a, point b) {
   const point ab{b.x - a.x, b.y - a.y}, ap{p.x - a.x, p.y - a.y};
-  const float along =
-      std::clamp((ap.x * ab.x + ap.y * ab.y) / (ab.x * ab.x + ab.y * ab.y + 1e-6F), 0.0F, 1.0F);
+  const float along = std::clamp((ap.x * ab.x + ap.y * ab.y) / (ab.x * ab.x + ab.y * ab.y + 1e-6F), 0.0F, 1.0F);
   return std::hypot(ap.x - along * ab.x, ap.y - along * ab.y);
 }
 
@@ -69,8 +58,7 @@ void draw(std::size_t digit, Rng& rng, std::uint8_t* pixels) {
   for (std::size_t i = 0; i < image_pixels; ++i) {
     const point here{static_cast<float>(i % image_side), static_cast<float>(i / image_side)};
     float nearest = image_side;
-    for (std::size_t k = 1; k < line.size(); ++k)
-      nearest = std::min(nearest, distance(here, line[k - 1], line[k]));
+    for (std::size_t k = 1; k < line.size(); ++k) nearest = std::min(nearest, distance(here, line[k - 1], line[k]));
     const float grey = ink * std::clamp(pen + 0.5F - nearest, 0.0F, 1.0F) + about(0, 25);
     pixels[i] = static_cast<std::uint8_t>(std::clamp(grey, 0.0F, 255.0F));
   }
@@ -91,8 +79,7 @@ void draw(std::size_t digit, Rng& rng, std::uint8_t* pixels) {
 
 /// As many as the small MNIST has, or the first `limit` of them. Always the same ones: they stand for a file.
 [[nodiscard]] inline digits draw_digits(std::size_t limit) {
-  return {draw_dataset(std::min<std::size_t>(limit, 8000), 28),
-          draw_dataset(std::min<std::size_t>(limit, 2000), 29)};
+  return {draw_dataset(std::min<std::size_t>(limit, 8000), 28), draw_dataset(std::min<std::size_t>(limit, 2000), 29)};
 }
 
 }  // namespace lenet

@@ -20,8 +20,7 @@ namespace lenet {
 /// A file as a stream of bytes. zlib hands on the bytes of a file that is not gzipped as they are.
 class idx_file {
  public:
-  explicit idx_file(const std::filesystem::path& path)
-      : path_(path.string()), file_(gzopen(path.c_str(), "rb")) {
+  explicit idx_file(const std::filesystem::path& path) : path_(path.string()), file_(gzopen(path.c_str(), "rb")) {
     if (!file_) fail("cannot be opened");
   }
 
@@ -58,8 +57,7 @@ class idx_file {
     std::vector<std::uint8_t> bytes;
     const auto got = read(bytes, count * item_bytes);
     if (got != count * item_bytes) {
-      fail("should hold " + std::to_string(count) + " items, but ends after " +
-           std::to_string(got / item_bytes));
+      fail("should hold " + std::to_string(count) + " items, but ends after " + std::to_string(got / item_bytes));
     }
     std::vector<std::uint8_t> more;
     if (read(more, 1) != 0) fail("goes on after its " + std::to_string(count) + " items");
@@ -83,8 +81,7 @@ class idx_file {
   const std::uint64_t count = images.number();
   const std::uint64_t height = images.number(), width = images.number();
   if (height != image_side || width != image_side) {
-    images.fail("holds images of " + std::to_string(height) + " x " + std::to_string(width) +
-                ", not 28 x 28");
+    images.fail("holds images of " + std::to_string(height) + " x " + std::to_string(width) + ", not 28 x 28");
   }
   if (count == 0) images.fail("holds no images");
 

@@ -53,9 +53,7 @@ inline void weight_gradient(const matrix& x, const matrix& delta, linear& gradie
 }
 
 /// The loss by the inputs.
-[[nodiscard]] inline matrix input_gradient(const linear& layer, const matrix& delta) {
-  return delta * layer.weight;
-}
+[[nodiscard]] inline matrix input_gradient(const linear& layer, const matrix& delta) { return delta * layer.weight; }
 
 // Convolution, as a product of matrices: one column of `patches` is what the kernel sees at one place
 // (im2col).
@@ -155,8 +153,7 @@ void for_each_maximum(const matrix& x, Index side, const Cell& cell) {
 
 [[nodiscard]] inline matrix pool_relu_gradient(const matrix& x, Index side, const matrix& delta) {
   matrix dx = matrix::Zero(x.rows(), x.cols());
-  for_each_maximum(x, side,
-                   [&](Index to, Index at) { dx.data()[at] = x.data()[at] > 0 ? delta.data()[to] : 0.0F; });
+  for_each_maximum(x, side, [&](Index to, Index at) { dx.data()[at] = x.data()[at] > 0 ? delta.data()[to] : 0.0F; });
   return dx;
 }
 
@@ -173,8 +170,7 @@ struct loss_and_delta {
   matrix delta;         ///< the loss by the scores
 };
 
-[[nodiscard]] inline loss_and_delta cross_entropy(const matrix& scores,
-                                                  const std::vector<std::uint8_t>& labels) {
+[[nodiscard]] inline loss_and_delta cross_entropy(const matrix& scores, const std::vector<std::uint8_t>& labels) {
   loss_and_delta result{0, 0, scores};
   const auto count = static_cast<float>(scores.rows());
   for (Index i = 0; i < scores.rows(); ++i) {

@@ -31,8 +31,7 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
 
 std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
   if (chosen.checkpoint.empty()) return nullptr;
-  cairn::checkpointer_options how{.keep_last = chosen.keep,
-                                  .when = cairn::policies::every_steps{chosen.every}};
+  cairn::checkpointer_options how{.keep_last = chosen.keep, .when = cairn::policies::every_steps{chosen.every}};
   if (isatty(STDERR_FILENO)) how.on_event = cairn::observers::progress_line{};
   return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
 }
@@ -74,16 +73,14 @@ void train(const options& chosen, const digits& data) {
     if (epoch_ends) {
       const auto mean = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(images); };
       std::cout << "epoch " << state.cursor.epoch << "  loss " << mean(state.score.loss) << "  accuracy "
-                << mean(state.score.correct) << ", on the test images " << accuracy(state.model, data.test)
-                << '\n';
+                << mean(state.score.correct) << ", on the test images " << accuracy(state.model, data.test) << '\n';
     }
   }
   if (checkpoints) checkpoints->wait();
 
   std::cout << "trained to step " << state.step << " in " << seconds_since(began) << " s";
   if (saves > 0)
-    std::cout << "; " << saves << " checkpoints, " << 1e3 * stalled / static_cast<double>(saves)
-              << " ms each";
+    std::cout << "; " << saves << " checkpoints, " << 1e3 * stalled / static_cast<double>(saves) << " ms each";
   std::cout << "\nstate " << fingerprint::of(state) << '\n';
 }
 

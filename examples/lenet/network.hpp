@@ -13,10 +13,8 @@ struct network {
   linear fc1, fc2, fc3;
 };
 
-inline constexpr geometry conv1_geometry{
-    .channels = 1, .side = 28, .kernel = 5, .pad = 2};  // 28 x 28 -> 28 x 28
-inline constexpr geometry conv2_geometry{
-    .channels = 6, .side = 14, .kernel = 5, .pad = 0};  // 14 x 14 -> 10 x 10
+inline constexpr geometry conv1_geometry{.channels = 1, .side = 28, .kernel = 5, .pad = 2};  // 28 x 28 -> 28 x 28
+inline constexpr geometry conv2_geometry{.channels = 6, .side = 14, .kernel = 5, .pad = 0};  // 14 x 14 -> 10 x 10
 
 template <class Rng>
 [[nodiscard]] network make_network(Rng& rng) {
@@ -79,8 +77,7 @@ inline loss_and_delta backward(const network& net, const batch& seen, network& g
   weight_gradient(a.pool2, delta, gradient.fc1);
   delta = pool_relu_gradient(a.conv2, conv2_geometry.side_out(), input_gradient(net.fc1, delta));
   weight_gradient(conv2_geometry, a.pool1, delta, gradient.conv2);
-  delta = pool_relu_gradient(a.conv1, conv1_geometry.side_out(),
-                             input_gradient(net.conv2, conv2_geometry, delta));
+  delta = pool_relu_gradient(a.conv1, conv1_geometry.side_out(), input_gradient(net.conv2, conv2_geometry, delta));
   weight_gradient(conv1_geometry, seen.images, delta, gradient.conv1);
   return result;
 }

@@ -54,8 +54,7 @@ struct options {
       auto& out = found == 'h' ? std::cout : std::cerr;
       out << "usage: " << argv[0] << " [--option value]...\n";
       for (const auto& e : entries) {
-        out << "  --" << std::string(e.name).append(12 - std::string_view(e.name).size(), ' ') << e.about
-            << " (";
+        out << "  --" << std::string(e.name).append(12 - std::string_view(e.name).size(), ' ') << e.about << " (";
         std::visit([&](const auto* value) { out << *value; }, e.value);
         out << ")\n";
       }

@@ -104,8 +104,7 @@ step_result train_one_step(trainer_state<Optimizer>& state, const dataset& data,
 class fingerprint {
  public:
   void add(const network& net) {
-    for_each_parameter(
-        [&](const auto& p) { add(p.data(), static_cast<std::size_t>(p.size()) * sizeof(float)); }, net);
+    for_each_parameter([&](const auto& p) { add(p.data(), static_cast<std::size_t>(p.size()) * sizeof(float)); }, net);
   }
   void add(const sgd<network>& optimizer) { add(optimizer.velocity); }
   void add(const adam<network>& optimizer) {

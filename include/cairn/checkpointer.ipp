@@ -7,8 +7,8 @@
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/reader.hpp"
 
 namespace cairn {
 
@@ -115,7 +115,7 @@ CAIRN_INLINE bool checkpointer::remember(const std::string& name, std::uint64_t 
   retained_entry entry{name, step, {}, false, {}};
   if (options_.keep_best) {
     try {
-      entry.metrics = checkpoint_reader(store_, name).metrics();
+      entry.metrics = read_index(store_, name).metrics;
     } catch (const error&) {
       unusable_.insert(name);
       return false;

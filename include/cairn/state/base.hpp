@@ -34,7 +34,7 @@ struct match_options {
   conversion convert = conversion::none;
 };
 
-/// What a load did, by path: in the state for `missing`, in the checkpoint for all else.
+/// What a load did, by path: in the state for `missing` and `resized`, in the checkpoint for all else.
 struct match_report {
   std::vector<std::string> loaded;
   std::vector<std::string> missing;     ///< the state has it, the checkpoint does not
