@@ -12,7 +12,6 @@ int main(int argc, char** argv) {
   training loaded;
   cairn::load(folder, loaded);
   const bool same = loaded.weights == saved.weights && loaded.name == saved.name && loaded.step == saved.step;
-  std::puts(same ? "cairn " CAIRN_VERSION ": saved and loaded"
-                 : "what was loaded differs from what was saved");
+  std::puts(same ? "cairn " CAIRN_VERSION ": saved and loaded" : "what was loaded differs from what was saved");
   return same ? 0 : 1;
 }
