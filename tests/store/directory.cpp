@@ -124,6 +124,21 @@ TEST_CASE("files of others stay") {
   CHECK(failure.says(scratch.path("a") + " is no checkpoint and holds"));
 }
 
+TEST_CASE("a removal that ends half-way is finished by the next owner") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "a", 100);
+  const auto obstacle = cairn::shard_file(7, 9);  // a directory by a file's name, which cannot be deleted as one
+  fs::create_directories(scratch.path("a/" + obstacle));
+  CHECK(sample::failure_of([&] { store.remove("a"); }).code == errc::io);
+  CHECK(store.list().empty());
+  REQUIRE(names_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
+  fs::remove(scratch.path(".tmp-a/" + obstacle));
+  sample::spill(scratch.path(".tmp-a/" + cairn::shard_file(0, 1)), "left");
+  static_cast<void>(store.lock());
+  CHECK(names_in(scratch.path()).empty());
+}
+
 TEST_CASE("only Cairn's files can be created") {
   const sample::scratch scratch;
   const auto transaction = directory(scratch.path()).begin("a");

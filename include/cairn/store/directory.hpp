@@ -216,7 +216,8 @@ class directory {
     const auto root = open_root(true);
     const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
     if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
-    if (detail::empty_own(there, nullptr)) ::unlinkat(root->fd.get(), std::string(name).c_str(), AT_REMOVEDIR);
+    const auto now_at = hide(*root, std::string(name), there);
+    if (detail::empty_own(there, nullptr)) ::unlinkat(root->fd.get(), now_at.c_str(), AT_REMOVEDIR);
   }
 
  private:
@@ -234,6 +235,19 @@ class directory {
     if (!there.fd && errno != ENOENT && errno != ENOTDIR) fail_io("open the directory", path);
     if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", path});
     return there;
+  }
+
+  /// Renames a checkpoint that is to be deleted to what the next owner of the root clears, so that a crash half-way
+  /// leaves nothing for good. Returns its name afterwards: the old one where it holds files of others, which stay.
+  static std::string hide(const detail::open_directory& root, const std::string& name,
+                          const detail::open_directory& there) {
+    const auto entries = posix::entries(there.fd.get(), there.path);
+    if (!std::all_of(entries.begin(), entries.end(), is_own_file)) return name;
+    auto hidden = std::string(detail::unfinished) + name;
+    sweep(root, hidden);
+    if (!posix::try_lock(there.fd.get(), there.path)) return name;
+    const bool renamed = ::renameat2(root.fd.get(), name.c_str(), root.fd.get(), hidden.c_str(), RENAME_NOREPLACE) == 0;
+    return renamed ? hidden : name;
   }
 
   static void sweep(const detail::open_directory& root, const std::string& entry) {
