@@ -247,6 +247,27 @@ TEST_CASE("a checkpoint by the path of a link, with a slash, a dot, from the ins
   }
 }
 
+TEST_CASE("tied arrays are loaded once, into the one buffer that they share") {
+  struct views {
+    cairn::tensor_view<float> embedding, output;
+  };
+  const sample::scratch scratch;
+  std::vector<float> memory(50000);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
+  const auto original = memory;
+  views tied{{memory.data(), {500, 100}}, {memory.data(), {500, 100}}};
+  cairn::save(scratch.path("tied"), tied);
+  std::fill(memory.begin(), memory.end(), -1.0F);
+  const auto report = cairn::load(scratch.path("tied"), tied);
+  CHECK(memory == original);
+  CHECK(report.loaded == names{"embedding", "output"});
+
+  std::vector<float> other(memory.size());
+  views apart{{memory.data(), {500, 100}}, {other.data(), {500, 100}}};
+  cairn::load(scratch.path("tied"), apart);
+  CHECK(other == original);
+}
+
 TEST_CASE("a lone safetensors file of others") {
   const sample::scratch scratch;
   const auto path = scratch.path("model.safetensors");

@@ -60,15 +60,6 @@ consteval std::string_view field_name_view() {
 template <class Record, std::size_t I>
 inline constexpr short_name<field_name_view<Record, I>().size()> stored_field_name{field_name_view<Record, I>()};
 
-/// Calls `action(name, field)` for every field, in the order of declaration.
-template <class Record, class Action>
-void for_each_field(Record& record, const Action& action) {
-  auto fields = tie(record);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (action(stored_field_name<Record, I>.view(), boost::pfr::detail::sequence_tuple::get<I>(fields)), ...);
-  }(std::make_index_sequence<arity<Record>>{});
-}
-
 template <class Record, std::size_t I>
 using field_type = std::remove_reference_t<decltype(boost::pfr::detail::sequence_tuple::get<I>(
     std::declval<decltype(tie(std::declval<Record&>()))&>()))>;

@@ -121,7 +121,6 @@ void match_same(walker& w, T& pointer, const fact& stored) {
   if (at == w.match().objects.end() || at->second.first != std::type_index(typeid(object))) {
     w.refuse("shares the object at " + stored.text + ", which is not loaded" +
              (at == w.match().objects.end() ? "" : " as the same type"));
-    ++w.match().incomplete;
     return;
   }
   if (w.is_writing()) pointer = std::static_pointer_cast<typename T::element_type>(at->second.second);
