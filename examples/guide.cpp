@@ -1,13 +1,18 @@
 // What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
 #include <cairn/cairn.hpp>
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -129,6 +134,64 @@ struct when_loss_halves {
 };
 // [policy]
 
+// [codec]
+struct upper_halves {                                  // of floats: what a bfloat16 keeps, rounded towards zero
+  std::string name() const { return "upper_halves"; }  // what the file calls it
+  bool uses_parent() const { return false; }           // true: encode and decode get what the checkpoint before has
+  std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes / 2; }
+
+  cairn::encoded encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+    if (in.type != cairn::dtype::f32) return {};  // stored as it is
+    double largest = 0, lost = 0, all = 0;
+    for (std::size_t i = 0; i < in.values.size() / 4; ++i) {
+      float real = 0, kept = 0;
+      std::memcpy(&real, &in.values[4 * i], 4);
+      std::memcpy(&out[2 * i], &in.values[4 * i + 2], 2);
+      std::memcpy(reinterpret_cast<std::byte*>(&kept) + 2, &out[2 * i], 2);
+      const double off = static_cast<double>(real) - static_cast<double>(kept);
+      largest = std::max(largest, std::abs(off)), lost += off * off, all += static_cast<double>(real) * real;
+    }
+    return {.codec = name(), .bytes = in.values.size() / 2, .lost = cairn::loss{largest, std::sqrt(lost / all)}};
+  }
+
+  void decode(const cairn::decode_request& from) const {
+    if (2 * from.payload.size() != from.values.size())  // stored bytes are never trusted
+      cairn::fail(cairn::errc::corrupt, {from.where, ": \"", from.path, "\" has half a float too many"});
+    for (std::size_t i = 0; i < from.payload.size() / 2; ++i) {
+      std::memset(&from.values[4 * i], 0, 2);
+      std::memcpy(&from.values[4 * i + 2], &from.payload[2 * i], 2);
+    }
+  }
+};
+// [codec]
+
+static void small(const std::string& place) {
+  trainer_state state;
+  state.layers.resize(1);
+  state.layers[0].weight.resize(10'000, 0.5F);
+  state.adam["0"].v.resize(10'000);
+  // [codecs]
+  using namespace cairn::codecs;
+  cairn::checkpointer ckpt{place + "/small",
+                           {.codecs = {{"layers.*", lc<3>{.max_relative_l2 = 1e-2}},  // lossy, within a bound
+                                       {"adam.*.v", lc<2>{.floor = 0.0F}},            // a second moment stays >= 0
+                                       {"adam.*.m", lossless{.xor_parent = true}},    // the others: lossless{}
+                                       {"rng", raw{}}},
+                            .chain = {.anchor_every = 20, .merge_every = 5}}};
+  // [codecs]
+  for (state.step = 1; state.step <= 8; ++state.step) {
+    for (auto& w : state.layers[0].weight) w *= 0.999F;
+    const auto report = ckpt.save(state, {.step = state.step});
+    std::cout << report.bytes << " of " << report.state_bytes << (report.is_delta ? " bytes, a delta\n" : " bytes\n");
+  }
+  ckpt.wait();
+  // [own_codec]
+  const cairn::codec_rules rules{{"layers.*", upper_halves{}}};
+  cairn::save(place + "/half", state, {.codecs = rules});
+  cairn::load(place + "/half", state, {.codecs = rules});
+  // [own_codec]
+}
+
 static void one_shot(const std::string& place) {
   trainer_state state;
   state.layers.resize(2);
@@ -212,5 +275,6 @@ int main() {
   one_shot(place);
   partial(place);
   run(place);
+  small(place);
   every_type(place);
 }

@@ -409,7 +409,8 @@ TEST_CASE("every byte of a checkpoint flipped: found, and nothing is changed") {
 
 TEST_CASE("damage in any block is found before anything is changed") {
   const sample::scratch scratch;
-  cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = false});
+  const cairn::codec_rules half{{"model.*", cairn::codecs::raw{}}};
+  cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = false, .codecs = half});
   const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
   auto state = tests::trained(3, 10);
   const snapshot before(state);
@@ -432,7 +433,7 @@ TEST_CASE("with a filter only what is loaded is verified, before anything is cha
     std::vector<char> b = std::vector<char>(std::size_t{1} << 20U, 'b');
     std::string note = "saved";
   };
-  cairn::save(scratch.path("once"), two_blocks{}, {.durable = false});
+  cairn::save(scratch.path("once"), two_blocks{}, {.durable = false, .codecs = {{"*", cairn::codecs::raw{}}}});
   const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
   const auto text = sample::slurp(path);
   for (const char damaged : {'a', 'b'}) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,8 +15,10 @@
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
 #include "cairn/load.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/place.hpp"
 #include "cairn/save.hpp"
+#include "cairn/save_chain.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/every.hpp"
 #include "cairn/store/base.hpp"
@@ -34,6 +37,8 @@ struct checkpointer_options {
   bool durable = true;   ///< see save_options
   unsigned threads = 0;  ///< for saving; 0: what the store takes to be best
   std::size_t shards = 1;
+  codec_rules codecs{};   ///< see save_options; of lossy ones, and of XOR with the parent, come chains of deltas
+  chain_options chain{};  ///< how often a checkpoint is whole, and when deltas are merged
   observer on_event{};
 };
 
@@ -88,7 +93,8 @@ class checkpointer {
   }
   save_report save(any_state state, const observation& now);
 
-  /// Returns when all that was to be saved is saved, and throws if it could not be.
+  /// Returns when all that was to be saved is saved and all that was to be merged is merged; throws what went wrong in the
+  /// background.
   void wait();
 
   /// What retention would remove now, and why; removes nothing.
@@ -98,6 +104,8 @@ class checkpointer {
 
  private:
   [[nodiscard]] bool is_due(const observation& now);
+  void start_merge(const std::string& name);
+  void finish_merge();
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const event& started) const;
   void prune();
   [[nodiscard]] std::vector<retained_entry> entries();
@@ -111,6 +119,9 @@ class checkpointer {
   double saved_seconds_ = 0;
   std::map<std::string, retained_entry> known_;  // published checkpoints, by name
   std::set<std::string> unusable_;               // those that a restore passed over
+  save_chain chain_;
+  std::future<merge_report> merge_;  // in the background; nothing else touches the store meanwhile
+  std::optional<error> failure_;     // of the background, for `wait`
 };
 
 }  // namespace cairn

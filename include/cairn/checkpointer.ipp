@@ -1,8 +1,10 @@
 // Definitions of checkpointer.hpp.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "cairn/checkpointer.hpp"
@@ -19,8 +21,13 @@ CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options op
     : store_(std::move(store)), options_(std::move(options)) {}
 
 CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_state state, const load_options& options) {
-  auto report = detail::restore_newest(store_, state, options, options_.on_event);
+  finish_merge();
+  auto how = options;
+  how.codecs.insert(how.codecs.end(), options_.codecs.begin(), options_.codecs.end());
+  auto report = detail::restore_newest(store_, state, how, options_.on_event);
+  chain_.end();
   if (report) {
+    chain_.restored({report->name, report->id}, report->step, report->links);
     for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
     watch_ = {};
     saved_step_ = report->step;
@@ -34,6 +41,7 @@ CAIRN_INLINE bool checkpointer::is_due(const observation& now) {
 }
 
 CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& now) {
+  finish_merge();
   const auto what = describe(state);
   auto metrics = now.metrics;
   if (now.loss) metrics.emplace("loss", *now.loss);
@@ -44,8 +52,8 @@ CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& 
   save_report report;
   try {
     if (!ownership_) ownership_ = store_.lock();
-    const save_options how{options_.durable, options_.threads, now.step, metrics, options_.shards};
-    report = detail::write_description(store_, name, what, how, progress_of(told));
+    const save_options how{options_.durable, options_.threads, now.step, metrics, options_.shards, options_.codecs};
+    report = detail::write_description(store_, name, what, how, progress_of(told), {&chain_, options_.chain});
   } catch (const error& cause) {
     told.what = event::kind::failed;
     told.message = cause.what();
@@ -56,15 +64,62 @@ CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& 
   saved_seconds_ = watch_.seconds();
   unusable_.erase(name);
   known_.insert_or_assign(name, retained_entry{name, now.step, std::move(metrics), false, {}});
+  if (report.is_delta) known_.at(name).needs = {report.parent};
   told.what = event::kind::published;
   told.bytes = report.bytes;
   told.seconds = report.seconds;
   detail::tell(options_.on_event, told);
   prune();
+  if (options_.chain.merge_every >= 2 && chain_.deltas_to_merge() >= options_.chain.merge_every) start_merge(name);
   return report;
 }
 
-CAIRN_INLINE void checkpointer::wait() {}
+/// Merges the newest deltas behind the training. The next save waits for it: only one of the two is at the store at a time.
+CAIRN_INLINE void checkpointer::start_merge(const std::string& name) {
+  merge_options how{chain_.deltas_to_merge(), options_.chain.merge_to_whole, options_.threads, options_.codecs};
+  try {
+    merge_ = std::async(std::launch::async, [store = store_, name, how = std::move(how)]() mutable {
+      return merge_checkpoints(store, name, how);
+    });
+  } catch (const std::system_error&) {
+    return;  // no thread to be had: after the next delta perhaps
+  }
+}
+
+/// Takes over what merging has done. When it failed the old checkpoints are all still there, and it is tried again after the next
+/// delta.
+CAIRN_INLINE void checkpointer::finish_merge() {
+  if (!merge_.valid()) return;
+  const auto name = chain_.parent()->name;
+  try {
+    const auto report = merge_.get();
+    chain_.merged(report.parent.empty());
+    if (const auto at = known_.find(name); at != known_.end()) {
+      at->second.needs.clear();
+      if (!report.parent.empty()) at->second.needs.push_back(report.parent);
+    }
+    detail::tell(options_.on_event, {.what = event::kind::merged,
+                                     .checkpoint = report.checkpoint,
+                                     .step = saved_step_,
+                                     .bytes = report.bytes,
+                                     .total = report.bytes,
+                                     .seconds = report.seconds,
+                                     .message = std::to_string(report.deltas) + " deltas"});
+    return;
+  } catch (const error& cause) {
+    failure_ = cause;
+  } catch (const std::exception& cause) {
+    failure_ = error(errc::io, sentence({name, " cannot be merged: ", cause.what()}));
+  }
+  detail::tell(options_.on_event, {.what = event::kind::failed, .checkpoint = name, .message = failure_->what()});
+}
+
+CAIRN_INLINE void checkpointer::wait() {
+  const bool merged = merge_.valid();
+  finish_merge();
+  if (merged) prune();
+  if (failure_) throw *std::exchange(failure_, std::nullopt);
+}
 
 CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> checkpointer::progress_of(const event& started) const {
   if (!options_.on_event) return {};
@@ -80,6 +135,7 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> checkpointer::pro
 }
 
 CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() {
+  finish_merge();
   return plan_retention(entries(), {options_.keep_last, options_.keep_best, options_.keep_every});
 }
 
@@ -110,16 +166,16 @@ CAIRN_INLINE std::vector<retained_entry> checkpointer::entries() {
   return all;
 }
 
-/// Reads the metrics of a checkpoint of an earlier process, where a rule asks for them.
+/// Reads what retention has to know of a checkpoint of an earlier process: its metrics and its parent.
 CAIRN_INLINE bool checkpointer::remember(const std::string& name, std::uint64_t step) {
   retained_entry entry{name, step, {}, false, {}};
-  if (options_.keep_best) {
-    try {
-      entry.metrics = read_index(store_, name).metrics;
-    } catch (const error&) {
-      unusable_.insert(name);
-      return false;
-    }
+  try {
+    auto index = read_index(store_, name);
+    entry.metrics = std::move(index.metrics);
+    if (index.parent) entry.needs.push_back(std::move(index.parent->name));
+  } catch (const error&) {
+    unusable_.insert(name);
+    return false;
   }
   known_.emplace(name, std::move(entry));
   return true;

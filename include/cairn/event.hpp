@@ -11,12 +11,13 @@ namespace cairn {
 /// One thing that happened. `kind` says which of the other members mean something.
 struct event {
   enum class kind : std::uint8_t {
-    started,    ///< a save of `total` bytes begins
-    progress,   ///< `bytes` of `total` are written
+    started,    ///< a save of a state of `total` bytes begins
+    progress,   ///< `bytes` of `total` are written, after encoding
     published,  ///< the checkpoint is complete and durable: `bytes` in `seconds`
     failed,     ///< a save came to nothing, or retention could not remove a checkpoint: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
     fell_back,  ///< a checkpoint could not be restored and an older one is tried: `message`
+    merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
     pruned      ///< retention removed a checkpoint: `message` is the reason
   };
 
@@ -29,7 +30,8 @@ struct event {
   std::string message{};
 };
 
-/// Gets every event, in order, in the thread that saves; `progress` may come from other threads, one at a
+/// Gets every event, in order, in the thread that saves (of merging, which goes on behind it, when the next save begins or in
+/// `wait`); `progress` may come from other threads, one at a
 /// time. Must not call back into the checkpointer; what it throws is lost.
 using observer = std::function<void(const event&)>;
 
@@ -47,6 +49,8 @@ using observer = std::function<void(const event&)>;
       return "restored";
     case event::kind::fell_back:
       return "fell back";
+    case event::kind::merged:
+      return "merged";
     case event::kind::pruned:
       return "pruned";
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
@@ -25,6 +26,7 @@ struct load_options {
   conversion convert = conversion::none;
   bool verify = true;    ///< check all checksums before the state is touched
   unsigned threads = 0;  ///< 0: the machine's
+  codec_rules codecs{};  ///< a user's own codecs; Cairn's are known
 };
 
 /// A checkpoint that a restore passed over.
@@ -40,15 +42,18 @@ struct load_report : match_report {
   std::map<std::string, double> metrics;
   std::uint64_t bytes = 0;  ///< loaded into the state
   double seconds = 0;
+  std::string name{};                       ///< of the checkpoint in its store; empty for a single file
+  std::uint64_t id = 0;                     ///< see checkpoint_id
+  std::size_t links = 1;                    ///< checkpoints that were read: itself and those that it is built on
   std::vector<skipped_checkpoint> skipped;  ///< newer ones that could not be restored, and why
 };
 
-class checkpoint_reader;
+class chain_reader;
 
 namespace detail {
 
 /// Loads an open checkpoint. Until everything has been checked the state is untouched.
-CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state, const load_options& options,
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
                                    rank_info here = {});
 
 /// Loads the newest checkpoint of the store that can be restored, or nothing when there is none at all.

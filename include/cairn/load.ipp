@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cairn/chain_reader.hpp"
 #include "cairn/core/pages.hpp"
 #include "cairn/core/parallel.hpp"
 #include "cairn/load.hpp"
@@ -14,7 +15,6 @@
 #include "cairn/state/match.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/reader.hpp"
 
 namespace cairn::detail {
 
@@ -45,8 +45,7 @@ inline bool overlap(const std::vector<read_request>& requests) {
 }
 
 /// Reads the targets: those of the stored dtype in bulk, the others one by one through a conversion.
-inline void read_targets(const checkpoint_reader& from, const std::vector<target>& targets,
-                         const load_options& options) {
+inline void read_targets(const chain_reader& from, const std::vector<target>& targets, const load_options& options) {
   std::vector<read_request> bulk;
   bulk.reserve(targets.size());
   std::map<const std::byte*, std::uint64_t> filled;  // a tied array is read once: the check saw that its paths agree
@@ -64,7 +63,7 @@ inline void read_targets(const checkpoint_reader& from, const std::vector<target
 }
 
 /// Checks the bytes that are to be loaded: all of them, or those of the leaves that a filter lets through.
-inline void verify(const checkpoint_reader& from, const match_report& found, const load_options& options) {
+inline void verify(const chain_reader& from, const match_report& found, const load_options& options) {
   if (!options.filter) return from.verify(options.threads);
   std::vector<std::size_t> leaves;
   for (const auto& path : found.loaded)
@@ -73,7 +72,7 @@ inline void verify(const checkpoint_reader& from, const match_report& found, con
 }
 
 /// See load_from, but for what the standard library throws.
-inline load_report check_and_load(const checkpoint_reader& from, any_state state, const load_options& options,
+inline load_report check_and_load(const chain_reader& from, any_state state, const load_options& options,
                                   rank_info here) {
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
@@ -86,13 +85,15 @@ inline load_report check_and_load(const checkpoint_reader& from, any_state state
   static_cast<match_report&>(report) = std::move(load.report());
   report.path = from.contents().origin;
   report.step = from.step();
+  report.id = from.newest().id();
+  report.links = from.links().size();
   report.metrics = from.metrics();
   for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
   report.seconds = watch.seconds();
   return report;
 }
 
-CAIRN_INLINE load_report load_from(const checkpoint_reader& from, any_state state, const load_options& options,
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
                                    rank_info here) {
   constexpr std::string_view cause = " cannot be loaded: not enough memory";
   try {
@@ -116,8 +117,9 @@ CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, a
   std::vector<skipped_checkpoint> skipped;
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     try {
-      const checkpoint_reader reader(store, *name);
+      const chain_reader reader(store, *name, options.codecs);
       auto report = load_from(reader, state, options, here);
+      report.name = *name;
       report.skipped = std::move(skipped);
       tell(on_event, {.what = event::kind::restored,
                       .checkpoint = report.path,
@@ -138,10 +140,10 @@ CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, a
 }
 
 CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
-  if (is_file(path)) return load_from(checkpoint_reader(stores::open_file(path), path), state, options);
+  if (is_file(path)) return load_from(chain_reader(stores::open_file(path), path, options.codecs), state, options);
   if (is_file(path + "/" + std::string(index_file))) {
     const auto [directory, name] = split_existing(path);
-    return load_from(checkpoint_reader(stores::directory(directory), name), state, options);
+    return load_from(chain_reader(stores::directory(directory), name, options.codecs), state, options);
   }
   if (auto report = restore_newest(stores::directory(path), state, options)) return *std::move(report);
   fail(errc::not_found, {"there is no checkpoint in ", path});

@@ -8,7 +8,10 @@
 #include <string>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/encoding.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/load.hpp"
+#include "cairn/save_chain.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
 
@@ -21,6 +24,7 @@ struct save_options {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
   std::size_t shards = 1;  ///< files of nearly equal size to spread the state over
+  codec_rules codecs{};  ///< how leaves are encoded, by path: the first rule that matches; without loss where none does
 };
 
 /// What a save did.
@@ -29,14 +33,27 @@ struct save_report {
   std::uint64_t leaves = 0;  ///< arrays written
   std::uint64_t bytes = 0;   ///< of all files
   double seconds = 0;
+  std::uint64_t state_bytes = 0;  ///< of the arrays, before they were encoded
+  bool is_delta = false;          ///< built on another checkpoint
+  std::string parent{};           ///< the name of that
+  /// Path -> what a lossy codec lost there; the greatest of its slices where the leaf is cut.
+  std::map<std::string, loss> lost{};
 };
 
 namespace detail {
 
-/// Writes a description as checkpoint `name`; `on_progress` gets (bytes written, of all).
+/// A chain of checkpoints that a save belongs to.
+struct chain_link {
+  save_chain* chain = nullptr;
+  chain_options options{};
+};
+
+/// Encodes a description and writes it as checkpoint `name`; `on_progress` gets (bytes written, of all). With a chain, the
+/// checkpoint is a delta where the codecs make use of one and the chain allows it.
 CAIRN_INLINE save_report write_description(any_store& store, const std::string& name, const description& what,
                                            const save_options& options,
-                                           const std::function<void(std::uint64_t, std::uint64_t)>& on_progress = {});
+                                           const std::function<void(std::uint64_t, std::uint64_t)>& on_progress = {},
+                                           const chain_link& link = {});
 
 /// See cairn::save.
 CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options);

@@ -21,6 +21,8 @@ cairn::checkpoint_index random_index(std::mt19937_64& random) {
   for (std::size_t i = 0; i < shards; ++i) index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
   for (std::size_t i = random() % 20; i > 0; --i)
     index.weight_map["layer." + std::to_string(random())] = cairn::shard_file(random() % shards, shards);
+  if (random() % 2) index.parent = cairn::parent_link{"step-" + std::to_string(random()), random()};
+  if (random() % 2) index.id = random();
   return index;
 }
 
@@ -46,6 +48,9 @@ TEST_CASE("any index is written and read back") {
     CHECK(read.total_size == index.total_size);
     CHECK(read.metrics == index.metrics);
     CHECK(read.weight_map == index.weight_map);
+    CHECK(read.parent == index.parent);
+    CHECK(read.id == index.id);
+    CHECK(cairn::checkpoint_id(read) == cairn::checkpoint_id(index));
     REQUIRE(read.shards.size() == index.shards.size());
     for (std::size_t i = 0; i < read.shards.size(); ++i) {
       CHECK(read.shards[i].file == index.shards[i].file);
@@ -113,4 +118,34 @@ TEST_CASE("the index of a checkpoint is found through its store") {
   CHECK(cairn::read_index(store, "a").step == 7);
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "b")); }).says("memory/b/index.json"));
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "c")); }).code == cairn::errc::not_found);
+}
+
+TEST_CASE("a checkpoint's id is that of its headers, unless another one is written") {
+  cairn::checkpoint_index index;
+  index.shards = {{cairn::shard_file(0, 2), 1, 2}, {cairn::shard_file(1, 2), 3, 4}};
+  const auto id = cairn::checkpoint_id(index);
+  index.shards[0].bytes = 9;
+  index.step = 9;
+  CHECK(cairn::checkpoint_id(index) == id);
+  index.shards[1].header_checksum = 5;
+  CHECK(cairn::checkpoint_id(index) != id);
+  index.id = id;
+  CHECK(cairn::checkpoint_id(index) == id);
+}
+
+TEST_CASE("a malformed parent or id is refused") {
+  cairn::checkpoint_index index;
+  index.parent = cairn::parent_link{"step-000000001", 2};
+  index.id = 3;
+  const auto text = cairn::write_index(index);
+  CHECK(cairn::parse_index(text, "here").parent == index.parent);
+  for (const auto& bad :
+       {edited(text, "\"step-000000001\"", "\"../etc\""), edited(text, "\"step-000000001\"", "7"),
+        edited(text, "{\"name\":\"step-000000001\",\"id\":\"0000000000000002\"}", "{}"),
+        edited(text, "0000000000000002", "2"), edited(text, "\"id\":\"0000000000000003\"", "\"id\":3"),
+        edited(text, "0000000000000003", "x")}) {
+    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::parse_index(bad, "here")); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.says("here"));
+  }
 }

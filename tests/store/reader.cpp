@@ -189,3 +189,66 @@ TEST_CASE("requests that do not fit are refused before anything is read") {
   CHECK(code(1, cairn::dtype::f32, {10}).code == cairn::errc::invalid);
   CHECK(sample::failure_of([&] { reader.contents().fetch(0, {}); }).code == cairn::errc::invalid);
 }
+
+TEST_CASE("encoded slices are listed with their bytes, verified, and not read as elements") {
+  std::mt19937_64 random(9);
+  sample::leaves leaves, payloads;
+  leaves.add("w", cairn::dtype::f32, {1000}, random);
+  const auto encoded = std::make_shared<cairn::encoded_piece>();
+  encoded->payload = payloads.add("", cairn::dtype::u8, {77}, random);
+  encoded->how = {"mine", cairn::dtype::f32, {600}, true, {}};
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  spec.shards = {{{0, 600, 400}}, {{0, 0, 600, encoded}}};
+  spec.step = 4;
+  spec.ties = {cairn::parent_link{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
+  spec.id = 99;
+  cairn::any_store store = cairn::stores::memory();
+  CHECK(cairn::write_checkpoint(store, "c", spec).id == 99);
+  const cairn::checkpoint_reader reader(store, "c");
+  REQUIRE(reader.contents().leaves.size() == 1);
+  CHECK(reader.contents().leaves[0].type == cairn::dtype::f32);
+  CHECK(reader.contents().leaves[0].shape == cairn::extents{1000});
+  REQUIRE(reader.parent() != nullptr);
+  CHECK(*reader.parent() == *spec.ties.parent);
+  CHECK(reader.id() == 99);
+  CHECK(reader.code_tables() == spec.ties.tables);
+  const auto slices = reader.slices_of(0);
+  REQUIRE(slices.size() == 2);
+  REQUIRE(slices[0].encoded != nullptr);
+  CHECK(*slices[0].encoded == encoded->how);
+  CHECK(slices[1].encoded == nullptr);
+  CHECK(sample::text_of(reader.stored_bytes(slices[0]).bytes()) ==
+        sample::text_of({encoded->payload.memory, encoded->payload.bytes()}));
+  CHECK(reader.file_of(slices[0]).ends_with(cairn::shard_file(1, 2)));
+  std::vector<std::byte> memory(4000);
+  const auto failure = sample::failure_of([&] { reader.contents().fetch(0, memory); });
+  CHECK(failure.code == cairn::errc::unsupported);
+  CHECK(failure.says("\"w\""));
+  CHECK(failure.says("\"mine\""));
+
+  auto bad = sample::get(store, "c", cairn::shard_file(1, 2));
+  bad.back() = static_cast<char>(bad.back() ^ 1);
+  sample::put(store, "c",
+              {{cairn::shard_file(0, 2), sample::get(store, "c", cairn::shard_file(0, 2))},
+               {cairn::shard_file(1, 2), bad},
+               {"index.json", sample::get(store, "c", "index.json")}});
+  const cairn::checkpoint_reader damaged(store, "c");
+  CHECK(sample::failure_of([&] { static_cast<void>(damaged.stored_bytes(damaged.slices_of(0)[0])); }).code ==
+        cairn::errc::corrupt);
+}
+
+TEST_CASE("an index and a shard that name different parents are corrupt") {
+  cairn::any_store store = cairn::stores::memory();
+  cairn::checkpoint_spec spec;
+  spec.ties.parent = cairn::parent_link{"step-000000003", 5};
+  cairn::write_checkpoint(store, "c", spec);
+  auto index = cairn::read_index(store, "c");
+  index.parent->id = 6;
+  sample::put(store, "c",
+              {{cairn::shard_file(0, 1), sample::get(store, "c", cairn::shard_file(0, 1))},
+               {"index.json", cairn::write_index(index)}});
+  const auto failure = sample::failure_of([&] { const cairn::checkpoint_reader reader(store, "c"); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.says("built on another checkpoint"));
+}

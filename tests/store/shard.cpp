@@ -6,27 +6,6 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-namespace {
-
-cairn::safetensors_header header_with(std::map<std::string, std::string, std::less<>> metadata) {
-  cairn::safetensors_header header;
-  header.metadata = std::move(metadata);
-  header.data_start = 4096;
-  return header;
-}
-
-sample::failure refusal(std::map<std::string, std::string, std::less<>> metadata,
-                        std::vector<cairn::tensor_entry> tensors = {}, std::uint64_t data = 0) {
-  metadata.try_emplace("cairn.format", "1");
-  metadata.try_emplace("cairn.blocks", std::string(16 * cairn::block_count(data), '0'));
-  auto header = header_with(std::move(metadata));
-  header.tensors = std::move(tensors);
-  header.data_bytes = data;
-  return sample::failure_of([&] { static_cast<void>(cairn::read_shard_notes(header, "here")); });
-}
-
-}  // namespace
-
 TEST_CASE("what is laid out is what the notes say") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 100; ++round) {
@@ -81,41 +60,41 @@ TEST_CASE("a piece that is not part of its leaf is refused") {
           cairn::errc::invalid);
 }
 
-TEST_CASE("a file without Cairn's metadata has no notes") {
-  CHECK_FALSE(cairn::read_shard_notes(header_with({}), "here").by_cairn);
-  CHECK_FALSE(cairn::read_shard_notes(header_with({{"format", "pt"}}), "here").by_cairn);
-}
-
-TEST_CASE("what a newer version writes is unsupported") {
-  CHECK(refusal({{"cairn.format", "2"}}).code == cairn::errc::unsupported);
-  CHECK(refusal({{"cairn.format", ""}}).code == cairn::errc::unsupported);
-  CHECK(refusal({{"cairn.parent", "step-000000100"}}).code == cairn::errc::unsupported);
-  CHECK(refusal({{"cairn.block_bytes", "4096"}}).code == cairn::errc::unsupported);
-  CHECK(refusal({{"note", "of somebody else"}}).sentence.empty());
-}
-
-TEST_CASE("metadata that contradict the file are corrupt") {
-  const cairn::tensor_entry slice{"a[0:4]", cairn::dtype::u8, {4}, 0, 4};
-  const auto note = [](std::string_view shape, int first, int count) {
-    return R"({"a[0:4]":{"leaf":"a","shape":)" + std::string(shape) + R"(,"first":)" + std::to_string(first) +
-           R"(,"count":)" + std::to_string(count) + "}}";
+TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all others") {
+  std::mt19937_64 random(2);
+  sample::leaves leaves;
+  leaves.add("w", cairn::dtype::f32, {10, 3}, random);
+  leaves.add("b", cairn::dtype::u8, {4}, random);
+  const auto payload = [&](std::uint64_t bytes, cairn::extents shape, bool is_relative) {
+    sample::leaves memory;
+    auto piece = std::make_shared<cairn::encoded_piece>();
+    piece->payload = memory.add("", cairn::dtype::u8, {bytes}, random);
+    piece->how = {"mine", cairn::dtype::f32, std::move(shape), is_relative, cairn::loss{0.5, 0.25}};
+    return piece;
   };
-  CHECK(refusal({{"cairn.slices", note("[8]", 0, 4)}}, {slice}, 4).sentence.empty());
-  for (const auto& slices :
-       {note("[8]", 0, 5), note("[8]", 5, 4), note("[3]", 0, 4), note("[4294967296,4294967296]", 0, 4), note("8", 0, 4),
-        note("[-8]", 0, 4), std::string("{}x"), std::string(R"({"a[0:4]":{}})"), std::string(R"({"a[0:4]":1})"),
-        std::string(R"({"other":{"leaf":"a","shape":[8],"first":0,"count":4}})"),
-        std::string(R"({"a[0:4]":{"leaf":"a","shape":[8],"first":0,"counts":4}})")}) {
-    INFO(slices);
-    const auto failure = refusal({{"cairn.slices", slices}}, {slice}, 4);
-    CHECK(failure.code == cairn::errc::corrupt);
-    CHECK(failure.says("here"));
+  const cairn::lineage ties{cairn::parent_link{"step-000000001", 7}, {{"00000000000000ff", "0"}}};
+  for (const bool is_cut : {false, true}) {
+    std::vector<cairn::piece> pieces{{1, 0, 4}};
+    if (is_cut) {
+      pieces.push_back({0, 0, 20, payload(9, {20}, true)});
+      pieces.push_back({0, 20, 10});
+    } else {
+      pieces.push_back({0, 0, 30, payload(7, {10, 3}, false)});
+    }
+    const auto layout = cairn::lay_out_shard(leaves.list, pieces, {}, 2, ties);
+    cairn::stores::memory store;
+    sample::put(store, "c", {{"index.json", layout.header_text + std::string(layout.header.data_bytes, 'x')}});
+    const auto header = cairn::read_safetensors_header(*store.open("c", "index.json"), "here");
+    const auto notes = cairn::read_shard_notes(header, "here");
+    CHECK(notes.ties.parent == ties.parent);
+    CHECK(notes.ties.tables == ties.tables);
+    REQUIRE(notes.encoded.size() == 1);
+    const auto& [key, how] = *notes.encoded.begin();
+    CHECK(key == (is_cut ? "w[0:20]" : "w"));
+    CHECK(how == pieces[1].encoded->how);
+    CHECK(header.data_bytes == (is_cut ? 9U + 4U + 40U : 7U + 4U));
+    const auto& last = header.tensors.back();
+    CHECK(last.type == cairn::dtype::u8);
+    if (is_cut) CHECK(header.tensors.front().key == "w[20:30]");
   }
-  CHECK(refusal({{"cairn.step", "x"}}).code == cairn::errc::corrupt);
-  CHECK(refusal({{"cairn.step", "99999999999999999999"}}).code == cairn::errc::corrupt);
-  CHECK(refusal({{"cairn.blocks", "0000"}}).code == cairn::errc::corrupt);
-  CHECK(refusal({{"cairn.blocks", std::string(16, 'g')}}, {slice}, 4).says("hexadecimal"));
-  CHECK(sample::failure_of([] {
-          static_cast<void>(cairn::read_shard_notes(header_with({{"cairn.format", "1"}}), "here"));
-        }).says("cairn.blocks"));
 }

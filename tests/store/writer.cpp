@@ -11,7 +11,7 @@ namespace {
 
 std::map<std::string, std::string> written(cairn::any_store store, const cairn::checkpoint_spec& spec) {
   std::uint64_t total = 0;
-  const auto bytes = cairn::write_checkpoint(store, "c", spec);
+  const auto bytes = cairn::write_checkpoint(store, "c", spec).bytes;
   std::map<std::string, std::string> files;
   for (const auto& file : store.files("c")) total += (files[file] = sample::get(store, "c", file)).size();
   CHECK(total == bytes);

@@ -13,7 +13,7 @@
 
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/store/checksum.hpp"
+#include "cairn/core/checksum.hpp"
 
 namespace cairn {
 

@@ -2,19 +2,20 @@
 // which file.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checksum.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/json.hpp"
+#include "cairn/store/lineage.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
 
@@ -32,7 +33,17 @@ struct checkpoint_index {
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards;
   std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
+  std::optional<parent_link> parent{};                         ///< of a delta
+  std::optional<std::uint64_t> id{};  ///< of the values, where it is not that of the bytes: see checkpoint_id
 };
+
+/// Names what a checkpoint restores: the same for a delta and for what merging makes of it.
+[[nodiscard]] inline std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept {
+  if (index.id) return *index.id;
+  running_checksum sum;
+  for (const auto& shard : index.shards) sum.add(std::as_bytes(std::span(&shard.header_checksum, 1)));
+  return sum.value();
+}
 
 namespace detail {
 inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\"";
@@ -55,6 +66,8 @@ inline constexpr std::string_view zero_checksum = "0000000000000000";
   text += "\",\"format\":\"cairn\",\"version\":\"";
   text += format_version;
   text += "\",\"step\":" + std::to_string(index.step) + ",\"total_size\":" + std::to_string(index.total_size);
+  if (index.parent) text += ",\"parent\":" + write_parent(*index.parent);
+  if (index.id) text += ",\"id\":\"" + to_hex(*index.id) + '"';
   text += ",\"metrics\":{";
   for (const auto& [key, value] : index.metrics) {
     if (text.back() != '{') text += ',';
@@ -105,6 +118,7 @@ class index_builder {
     const std::string& field = event.path[1];
     if (field == "metrics") return metric(event);
     if (field == "shards") return shard(event);
+    if (field == "parent") return parent(event);
     if (!event.at_depth(2)) refuse(field);
     if (field == "version" && event.what == kind::string) {
       version = event.text;
@@ -112,7 +126,9 @@ class index_builder {
       index_.step = event.number;
     } else if (field == "total_size" && event.what == kind::natural) {
       index_.total_size = event.number;
-    } else if (field == "step" || field == "total_size" || field == "version") {
+    } else if (field == "id" && event.what == kind::string && parse_hex(event.text)) {
+      index_.id = parse_hex(event.text);
+    } else if (field == "step" || field == "total_size" || field == "version" || field == "id") {
       refuse(field);
     }
   }
@@ -123,19 +139,12 @@ class index_builder {
   void metric(const json_event& event) {
     using kind = json_event::kind;
     if (event.at_depth(2) && event.what == kind::open_object) return;
-    if (!event.at_depth(3)) refuse("metrics");
-    auto& value = index_.metrics[event.path[2]];
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (event.what == kind::natural)
-      value = static_cast<double>(event.number);
-    else if (event.what == kind::real)
-      value = event.real;
-    else if (event.what == kind::string && (event.text == "inf" || event.text == "-inf"))
-      value = event.text == "inf" ? infinity : -infinity;
-    else if (event.what == kind::string && event.text == "nan")
-      value = std::numeric_limits<double>::quiet_NaN();
-    else
-      refuse(event.path[2]);
+    if (!event.at_depth(3) || !read_real(event, index_.metrics[event.path[2]])) refuse("metrics");
+  }
+
+  void parent(const json_event& event) {
+    if (event.at_depth(2) && event.what == json_event::kind::open_object) return void(index_.parent.emplace());
+    if (!event.at_depth(3) || !read_parent_field(event.path[2], event, *index_.parent)) refuse("parent");
   }
 
   void shard(const json_event& event) {
@@ -181,6 +190,8 @@ class index_builder {
   checkpoint_index index;
   detail::index_builder builder(origin, index);
   read_json(text, origin, 8, std::ref(builder));
+  if (index.parent && !is_checkpoint_name(index.parent->name))
+    fail(errc::corrupt, {origin, ": malformed index at \"parent\""});
   if (builder.version != format_version)
     fail(errc::unsupported, {origin, ": format version \"", builder.version, "\" is not ", format_version,
                              ", the only one that this version of cairn reads"});

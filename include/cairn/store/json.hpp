@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -171,6 +172,23 @@ inline void append_json(std::string& text, double value) {
   }
   char digits[32];
   text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+/// The number of an event, as `append_json(double)` writes it; false when it is none.
+[[nodiscard]] inline bool read_real(const json_event& event, double& value) noexcept {
+  using kind = json_event::kind;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (event.what == kind::natural)
+    value = static_cast<double>(event.number);
+  else if (event.what == kind::real)
+    value = event.real;
+  else if (event.what == kind::string && (event.text == "inf" || event.text == "-inf"))
+    value = event.text == "inf" ? infinity : -infinity;
+  else if (event.what == kind::string && event.text == "nan")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else
+    return false;
+  return true;
 }
 
 }  // namespace cairn

@@ -68,11 +68,15 @@ namespace detail {
   return a < b;
 }
 
-/// Throws errc::invalid unless `name` can be the name of a directory entry: not empty, no slash, no leading
-/// dot.
+/// Whether `name` can be the name of a directory entry: not empty, no slash, no leading dot.
+[[nodiscard]] inline bool is_checkpoint_name(std::string_view name) noexcept {
+  return !name.empty() && name.front() != '.' && name.size() <= 200 && name.find('/') == name.npos &&
+         name.find('\0') == name.npos;
+}
+
+/// Throws errc::invalid unless `is_checkpoint_name`.
 inline void require_checkpoint_name(std::string_view name) {
-  if (name.empty() || name.front() == '.' || name.size() > 200 || name.find('/') != name.npos ||
-      name.find('\0') != name.npos)
+  if (!is_checkpoint_name(name))
     fail(errc::invalid,
          {"\"", name, "\" cannot name a checkpoint: use 1 to 200 characters, no slash, no dot in front"});
 }

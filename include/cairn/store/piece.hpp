@@ -4,18 +4,27 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn {
+
+/// The elements of a piece after a codec has shrunk them.
+struct encoded_piece {
+  encoding how;
+  leaf payload;  ///< its bytes, as U8
+};
 
 /// `count` consecutive elements of leaf number `leaf`, in row-major order, from element `first` on.
 struct piece {
   std::size_t leaf = 0;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
+  std::shared_ptr<const encoded_piece> encoded{};  ///< how these elements are to be stored; null: as they are
 
   friend bool operator==(const piece&, const piece&) = default;
 };
@@ -35,7 +44,7 @@ using division = std::vector<std::vector<piece>>;
   std::uint64_t room = share;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const std::uint64_t count = leaves[i].count(), width = size_of(leaves[i].type);
-    if (count == 0) result[shard].push_back({i, 0, 0});
+    if (count == 0) result[shard].push_back({i, 0, 0, {}});
     for (std::uint64_t first = 0; first < count;) {
       if (room < width && shard + 1 < shards) {
         ++shard;
@@ -43,7 +52,7 @@ using division = std::vector<std::vector<piece>>;
       }
       const bool last = shard + 1 == shards;
       const auto taken = last ? count - first : std::min(count - first, std::max<std::uint64_t>(room / width, 1));
-      result[shard].push_back({i, first, taken});
+      result[shard].push_back({i, first, taken, {}});
       room -= std::min(room, taken * width);
       first += taken;
     }

@@ -18,7 +18,7 @@
 #include "cairn/core/parallel.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checksum.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
@@ -160,10 +160,12 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
     if (leaf.type != request.into.type || element_count(leaf.shape) != request.into.count())
       fail(errc::mismatch, {checkpoint.origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
                             ", the memory for it ", name(request.into.type), to_string(request.into.shape)});
-    for (const auto& slice : checkpoint.slices_of(request.leaf))
-      if (slice.count != 0)
-        steps.push_back(
-            {slice.shard, slice.begin, slice.begin + slice.count * size_of(leaf.type), &request.into, slice.first});
+    for (const auto& slice : checkpoint.slices_of(request.leaf)) {
+      if (slice.encoded != nullptr)
+        fail(errc::unsupported, {checkpoint.origin, ": \"", leaf.path, "\" is encoded by \"", slice.encoded->codec,
+                                 "\" and has to be decoded"});
+      if (slice.count != 0) steps.push_back({slice.shard, slice.begin, slice.end(), &request.into, slice.first});
+    }
   }
   sort_items(steps,
              [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
@@ -218,16 +220,46 @@ class checkpoint_reader {
   void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const {
     std::vector<detail::block_run> runs;
     for (const auto leaf : leaves)
-      for (const auto& slice : opened_->slices_of(leaf)) {
-        const auto end = slice.begin + slice.count * size_of(opened_->leaves[leaf].type);
-        if (slice.count != 0 && !opened_->shards[slice.shard].notes.blocks.empty())
-          runs.push_back({slice.shard, slice.begin / block_bytes, block_count(end)});
-      }
+      for (const auto& slice : opened_->slices_of(leaf))
+        if (slice.bytes != 0 && !opened_->shards[slice.shard].notes.blocks.empty())
+          runs.push_back({slice.shard, slice.begin / block_bytes, block_count(slice.end())});
     detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
   }
 
-  /// Copies whole leaves into memory. With `verify`, corrupt bytes are found before anything is written.
-  /// Errors: corrupt; mismatch for memory of another dtype or size.
+  /// The slices of a leaf, encoded or not, in order; they cover it exactly.
+  [[nodiscard]] std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept {
+    return opened_->slices_of(leaf);
+  }
+
+  /// The stored bytes of a slice, verified, and the file that they are in.
+  [[nodiscard]] stores::window stored_bytes(const stored_slice& slice) const {
+    const auto& shard = opened_->shards[slice.shard];
+    if (!shard.notes.blocks.empty() && slice.bytes != 0) {
+      const detail::block_run all[] = {{slice.shard, slice.begin / block_bytes, block_count(slice.end())}};
+      detail::verify_blocks(*opened_, all, 1);
+    }
+    return shard.file->view(shard.header.data_start + slice.begin, slice.bytes);
+  }
+  [[nodiscard]] const std::string& file_of(const stored_slice& slice) const noexcept {
+    return opened_->shards[slice.shard].where;
+  }
+
+  /// The checkpoint that this one is built on; null for a whole one.
+  [[nodiscard]] const parent_link* parent() const noexcept {
+    return opened_->index.parent ? &*opened_->index.parent : nullptr;
+  }
+  [[nodiscard]] std::uint64_t id() const noexcept { return checkpoint_id(opened_->index); }
+
+  /// The code tables that it brings: digits of the id -> digits of the lengths.
+  [[nodiscard]] std::map<std::string, std::string, std::less<>> code_tables() const {
+    std::map<std::string, std::string, std::less<>> all;
+    for (const auto& shard : opened_->shards)
+      all.insert(shard.notes.ties.tables.begin(), shard.notes.ties.tables.end());
+    return all;
+  }
+
+  /// Copies whole leaves that are stored as they are into memory. With `verify`, corrupt bytes are found before anything is written.
+  /// Errors: corrupt; mismatch for memory of another dtype or size; unsupported for an encoded leaf.
   void read(std::span<const read_request> requests, const read_options& options = {}) const {
     detail::read_leaves(*opened_, requests, options);
   }

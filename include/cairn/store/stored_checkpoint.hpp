@@ -16,7 +16,7 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checksum.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/safetensors.hpp"
@@ -42,7 +42,11 @@ struct stored_slice {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::size_t shard = 0;
-  std::uint64_t begin = 0;  ///< first byte in the shard's data section
+  std::uint64_t begin = 0;            ///< first byte in the shard's data section
+  std::uint64_t bytes = 0;            ///< there
+  const encoding* encoded = nullptr;  ///< null: stored as it is
+
+  [[nodiscard]] std::uint64_t end() const noexcept { return begin + bytes; }
 };
 
 /// All that is known of a checkpoint before its data are read.
@@ -57,7 +61,7 @@ struct stored_checkpoint {
 
   /// The slices of one leaf. O(log n).
   [[nodiscard]] std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept {
-    const auto [from, to] = std::equal_range(slices.begin(), slices.end(), stored_slice{leaf, 0, 0, 0, 0},
+    const auto [from, to] = std::equal_range(slices.begin(), slices.end(), stored_slice{.leaf = leaf},
                                              [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
     return {from, to};
   }
@@ -78,6 +82,7 @@ struct found_part {
   std::string_view path;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
+  dtype type{};
   const extents* shape = nullptr;  // of the whole leaf
   const tensor_entry* tensor = nullptr;
   std::size_t shard = 0;
@@ -90,11 +95,12 @@ struct found_part {
   parts.reserve(tensors);
   for (std::size_t i = 0; i < shards.size(); ++i)
     for (const auto& tensor : shards[i].header.tensors) {
-      const auto note = shards[i].notes.slices.find(tensor.key);
-      if (note == shards[i].notes.slices.end())
-        parts.push_back({tensor.key, 0, element_count(tensor.shape), &tensor.shape, &tensor, i});
+      const auto [type, shape] = shards[i].notes.elements_of(tensor);
+      if (const auto note = shards[i].notes.slices.find(tensor.key); note == shards[i].notes.slices.end())
+        parts.push_back({tensor.key, 0, element_count(*shape), type, shape, &tensor, i});
       else
-        parts.push_back({note->second.leaf, note->second.first, note->second.count, &note->second.shape, &tensor, i});
+        parts.push_back(
+            {note->second.leaf, note->second.first, note->second.count, type, &note->second.shape, &tensor, i});
     }
   sort_items(parts, [](const auto& a, const auto& b) {
     return std::tie(a.path, a.first, a.count) < std::tie(b.path, b.first, b.count);
@@ -108,7 +114,7 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
   checkpoint.slices.reserve(parts.size());
   for (auto at = parts.begin(); at != parts.end();) {
     const auto& where = checkpoint.shards[at->shard].where;
-    stored_leaf leaf{std::string(at->path), at->tensor->type, *at->shape};
+    stored_leaf leaf{std::string(at->path), at->type, *at->shape};
     const std::uint64_t count = element_count(leaf.shape);
     std::uint64_t covered = 0;
     const auto first = at;
@@ -116,10 +122,13 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
       const auto refuse = [&](std::string_view why) {
         fail(errc::corrupt, {where, ": the slices of \"", leaf.path, "\" ", why});
       };
-      if (at->tensor->type != leaf.type || *at->shape != leaf.shape) refuse("disagree about its dtype or shape");
+      if (at->type != leaf.type || *at->shape != leaf.shape) refuse("disagree about its dtype or shape");
       if (at != first && (at->first < covered || at->count == 0)) refuse("overlap");
       if (at->first > covered) refuse("leave a hole at element " + std::to_string(covered));
-      checkpoint.slices.push_back({checkpoint.leaves.size(), at->first, at->count, at->shard, at->tensor->begin});
+      const auto& encoded = checkpoint.shards[at->shard].notes.encoded;
+      const auto how = encoded.find(at->tensor->key);
+      checkpoint.slices.push_back({checkpoint.leaves.size(), at->first, at->count, at->shard, at->tensor->begin,
+                                   at->tensor->end - at->tensor->begin, how == encoded.end() ? nullptr : &how->second});
       covered += at->count;
     }
     if (covered != count)
@@ -144,6 +153,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
   const auto refuse = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
   if (!shard.notes.by_cairn) refuse("has no cairn metadata");
   if (shard.notes.step != index.step) refuse("is of another step than its index");
+  if (shard.notes.ties.parent != index.parent) refuse("is built on another checkpoint than its index says");
   for (const auto& tensor : shard.header.tensors) {
     const auto at = index.weight_map.find(tensor.key);
     if (at == index.weight_map.end() || at->second != index.shards[number].file)
@@ -201,6 +211,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
   opened.by_cairn = shard.notes.by_cairn;
   opened.index.step = shard.notes.step;
   opened.index.total_size = shard.header.data_bytes;
+  opened.index.parent = shard.notes.ties.parent;
   detail::assemble_leaves(opened);
   detail::unite_facts(opened);
   return opened;

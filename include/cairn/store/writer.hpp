@@ -8,25 +8,27 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
-#include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/page_buffer.hpp"
 #include "cairn/core/parallel.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checksum.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/columns.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/lineage.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/piece.hpp"
 #include "cairn/store/shard.hpp"
+#include "cairn/store/shard_bytes.hpp"
 
 namespace cairn {
 
@@ -37,74 +39,13 @@ struct checkpoint_spec {
   std::vector<structure> facts;  ///< per shard, united on reading; shards beyond its end have none
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
-  unsigned threads = 0;                                             ///< 0: the store's choice
+  lineage ties{};                     ///< the parent of a delta; the code tables, which go into the first shard
+  std::optional<std::uint64_t> id{};  ///< see checkpoint_id
+  unsigned threads = 0;               ///< 0: the store's choice
   std::function<void(std::uint64_t, std::uint64_t)> on_progress{};  ///< (bytes done, of all); from any thread
 };
 
 namespace detail {
-
-/// Memory for one chunk, aligned for direct I/O and made on first use. Pages that are not used are not there.
-class bounce_buffer {
- public:
-  [[nodiscard]] std::span<std::byte> first(std::size_t bytes) {
-    if (bytes > bytes_) {
-      memory_.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
-      bytes_ = bytes;
-    }
-    return {memory_.get(), bytes};
-  }
-
- private:
-  static constexpr std::align_val_t alignment{4096};
-  struct free_aligned {
-    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, alignment); }
-  };
-  std::unique_ptr<std::byte, free_aligned> memory_;
-  std::size_t bytes_ = 0;
-};
-
-/// The bytes of a shard's data section, wherever in the state's memory they are.
-class shard_bytes {
- public:
-  shard_bytes(std::span<const leaf> leaves, const shard_layout& layout) : leaves_(leaves), layout_(layout) {}
-
-  /// Calls `use(leaf, first byte of the leaf, bytes, offset from begin)` for what lies in [begin, end), in
-  /// order.
-  template <class Use>
-  void for_each(std::uint64_t begin, std::uint64_t end, const Use& use) const {
-    const auto& tensors = layout_.header.tensors;
-    auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
-    for (; at != tensors.end() && at->begin < end; ++at) {
-      const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
-      if (from == to) continue;
-      const auto& p = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())];
-      const leaf& source = leaves_[p.leaf];
-      use(source, p.first * size_of(source.type) + (from - at->begin), to - from, from - begin);
-    }
-  }
-
-  /// Copies the bytes [begin, begin + out.size()).
-  void copy(std::uint64_t begin, std::span<std::byte> out) const {
-    for_each(begin, begin + out.size(),
-             [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
-               gather(source, first_byte / size_of(source.type), out.subspan(at, bytes));
-             });
-  }
-
-  /// Appends the parts that make up [begin, end); what is strided in memory is gathered into `bounce`.
-  void parts(std::uint64_t begin, std::uint64_t end, bounce_buffer& bounce, std::vector<stores::part>& out) const {
-    for_each(begin, end, [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
-      if (source.contiguous()) return out.emplace_back(source.memory + first_byte, bytes), void();
-      const auto packed = bounce.first(end - begin).subspan(at, bytes);
-      gather(source, first_byte / size_of(source.type), packed);
-      out.emplace_back(packed);
-    });
-  }
-
- private:
-  std::span<const leaf> leaves_;
-  const shard_layout& layout_;
-};
 
 /// A shard on its way into a sink.
 struct shard_in_flight {
@@ -120,7 +61,7 @@ struct shard_in_flight {
 inline constexpr std::uint64_t cached_chunk = block_bytes, direct_chunk = 2 * block_bytes;
 
 struct write_scratch {
-  bounce_buffer bounce;
+  page_buffer bounce;
   std::vector<stores::part> parts;
 };
 
@@ -213,7 +154,7 @@ inline void fill_chunks(std::span<const leaf> leaves, std::span<shard_in_flight>
 
 /// Writes `text` at the beginning of a file.
 inline void write_text(stores::sink& out, std::string_view text) {
-  bounce_buffer aligned;
+  page_buffer aligned;
   const auto bytes = aligned.first(text.size());
   std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), bytes.data());
   const stores::part all[] = {bytes};
@@ -222,19 +163,25 @@ inline void write_text(stores::sink& out, std::string_view text) {
 
 }  // namespace detail
 
-/// Writes and commits the checkpoint `name`, in place of an older one of that name; returns the bytes of its
-/// files. Memory beyond the state: a few MiB per thread. Errors: what the store throws, and errc::invalid for
+/// What was written.
+struct written_checkpoint {
+  std::uint64_t bytes = 0;  ///< of all files
+  std::uint64_t id = 0;     ///< see checkpoint_id
+};
+
+/// Writes and commits the checkpoint `name`, in place of an older one of that name. Memory beyond the state: a few MiB per thread. Errors: what the store throws, and errc::invalid for
 /// two leaves of one path, a path that is not UTF-8, pieces that are not part of their leaf. Nothing is left
 /// behind by a failure.
-inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
+inline written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
   // 1. Lay out the shards: the size of every file is known before the first byte is written.
   const division whole = spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{};
   const auto& pieces = spec.shards.empty() ? whole : spec.shards;
   std::vector<detail::shard_in_flight> shards(pieces.size());
-  checkpoint_index index{spec.step, spec.metrics, 0, {}, {}};
+  checkpoint_index index{spec.step, spec.metrics, 0, {}, {}, spec.ties.parent, spec.id};
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const auto facts = i < spec.facts.size() ? spec.facts[i] : structure{};
-    shards[i].layout = lay_out_shard(spec.leaves, pieces[i], facts, spec.step);
+    const auto ties = i == 0 ? spec.ties : lineage{spec.ties.parent, {}};
+    shards[i].layout = lay_out_shard(spec.leaves, pieces[i], facts, spec.step, ties);
     const auto& header = shards[i].layout.header;
     index.total_size += header.data_bytes;
     for (const auto& tensor : header.tensors)
@@ -291,7 +238,7 @@ inline std::uint64_t write_checkpoint(any_store& store, std::string_view name, c
   const auto text = write_index(index);
   detail::write_text(transaction->create(index_file, text.size()), text);
   transaction->commit();
-  return bytes + text.size();
+  return {bytes + text.size(), checkpoint_id(index)};
 }
 
 }  // namespace cairn

@@ -1,4 +1,4 @@
-#include "cairn/store/checksum.hpp"
+#include "cairn/core/checksum.hpp"
 
 #include <random>
 #include <vector>

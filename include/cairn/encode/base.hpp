@@ -1,0 +1,132 @@
+// The contract of `encode/`: elements of one leaf -> fewer bytes, and back.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/dtype.hpp"
+#include "cairn/core/encoding.hpp"
+#include "cairn/encode/code_tables.hpp"
+
+namespace cairn {
+
+/// Elements to be encoded: a leaf, or a slice of one.
+struct encode_request {
+  std::string_view path;
+  dtype type{};
+  std::span<const std::byte> values;  ///< row-major, aligned for their type
+  /// What a reader has of these elements in the parent checkpoint, aligned for their type; empty where there is no parent or it
+  /// has other elements at this path. A lossy codec brings it up to what `decode` will give; others leave it alone.
+  std::span<std::byte> reference{};
+  unsigned threads = 1;
+  const code_tables* known_tables = nullptr;  ///< code tables of earlier checkpoints of the chain; may be null
+};
+
+/// What `encode` did.
+struct encoded {
+  std::string
+      codec{};  ///< what decodes it; empty: encoding does not pay, and the elements are to be stored as they are
+  std::size_t bytes = 0;                 ///< written to the output
+  bool relative = false;                 ///< decoding starts from the elements of the parent checkpoint
+  std::optional<loss> lost{};            ///< of a lossy codec: decoded against real
+  std::vector<code_table> new_tables{};  ///< that the payload names by id, to be kept beside it
+};
+
+/// A payload to be decoded.
+struct decode_request {
+  std::string_view where;  ///< the file, for messages
+  std::string_view path;   ///< the leaf, for messages
+  dtype type{};
+  std::span<const std::byte> payload;
+  /// The elements to be filled, aligned for their type. A relative payload finds the parent's elements in them.
+  std::span<std::byte> values;
+  unsigned threads = 1;
+  const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
+};
+
+/// Shrinks the elements of leaves. Laws:
+/// - `encode` writes at most `bound(type, bytes of elements)` bytes;
+/// - a codec whose `encoded` has no `lost`: decode(encode(x)) == x, bit for bit;
+/// - any codec: `decode` of the payload over the parent's elements gives, bit for bit, on every machine, what `encode` left in
+///   `reference` (lossy), and x else;
+/// - the payload depends on nothing but the request without `threads`;
+/// - `decode` of any bytes at all writes nothing but `values`, allocates no more than a few times their size, and ends: it throws
+///   errc::corrupt, naming `where` and `path`, or succeeds.
+template <class Codec>
+concept codec = std::copy_constructible<Codec> && requires(const Codec& self, const encode_request& in,
+                                                           std::span<std::byte> out, const decode_request& from) {
+  /// Under which a file names it.
+  { self.name() } -> std::convertible_to<std::string>;
+  /// Does it make use of a reference? One costs as much memory as the leaf.
+  { self.uses_parent() } -> std::convertible_to<bool>;
+  { self.bound(in.type, std::size_t{}) } -> std::convertible_to<std::size_t>;
+  { self.encode(in, out) } -> std::convertible_to<encoded>;
+  self.decode(from);
+};
+
+/// A codec that wants to see all leaves that it is to encode into one checkpoint before the first; `prepare` returns the codec to
+/// encode them with.
+template <class Codec>
+concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<const encode_request> all) {
+  { self.prepare(all) } -> std::convertible_to<Codec>;
+};
+
+/// Any codec, chosen at run time. Copies share it.
+class any_codec {
+ public:
+  template <class Codec>
+  requires(!std::same_as<std::remove_cvref_t<Codec>, any_codec> && codec<std::remove_cvref_t<Codec>>)
+  any_codec(Codec&& chosen)  // NOLINT: a codec is meant to become an any_codec by itself
+      : self_(std::make_shared<model<std::remove_cvref_t<Codec>>>(std::forward<Codec>(chosen))) {}
+
+  [[nodiscard]] std::string name() const { return self_->name(); }
+  [[nodiscard]] bool uses_parent() const { return self_->uses_parent(); }
+  [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return self_->bound(type, bytes); }
+  [[nodiscard]] any_codec prepare(std::span<const encode_request> all) const { return self_->prepare(*this, all); }
+  [[nodiscard]] encoded encode(const encode_request& in, std::span<std::byte> out) const {
+    return self_->encode(in, out);
+  }
+  void decode(const decode_request& from) const { self_->decode(from); }
+
+ private:
+  struct interface {
+    virtual ~interface() = default;
+    virtual std::string name() const = 0;
+    virtual bool uses_parent() const = 0;
+    virtual std::size_t bound(dtype, std::size_t) const = 0;
+    virtual any_codec prepare(const any_codec& self, std::span<const encode_request>) const = 0;
+    virtual encoded encode(const encode_request&, std::span<std::byte>) const = 0;
+    virtual void decode(const decode_request&) const = 0;
+  };
+
+  template <class Codec>
+  struct model final : interface {
+    template <class C>
+    explicit model(C&& chosen) : held(std::forward<C>(chosen)) {}
+    std::string name() const override { return held.name(); }
+    bool uses_parent() const override { return held.uses_parent(); }
+    std::size_t bound(dtype type, std::size_t bytes) const override { return held.bound(type, bytes); }
+    any_codec prepare(const any_codec& self, std::span<const encode_request> all) const override {
+      if constexpr (preparing_codec<Codec>)
+        return held.prepare(all);
+      else
+        return self;
+    }
+    encoded encode(const encode_request& in, std::span<std::byte> out) const override { return held.encode(in, out); }
+    void decode(const decode_request& from) const override { held.decode(from); }
+    Codec held;
+  };
+
+  std::shared_ptr<const interface> self_;
+};
+
+}  // namespace cairn

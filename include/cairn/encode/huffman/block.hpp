@@ -1,0 +1,90 @@
+// One block of bytes -> fewer bytes that say by themselves how they are coded, and back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "cairn/encode/huffman/code.hpp"
+#include "cairn/encode/huffman/counts.hpp"
+#include "cairn/encode/huffman/decoder.hpp"
+#include "cairn/encode/huffman/encoder.hpp"
+
+namespace cairn::huffman {
+
+/// Room that a block needs beyond its bytes, when nothing is gained.
+inline constexpr std::size_t block_slack = 16;
+
+/// Bytes that `encode_block` writes at most for a block of `n` bytes, and the room that it needs.
+[[nodiscard]] constexpr std::size_t block_bound(std::size_t n) noexcept { return n + block_slack; }
+
+namespace detail {
+
+/// The first byte of a block.
+enum class block_kind : std::uint8_t {
+  stored,    ///< the bytes follow
+  repeated,  ///< the one byte follows that all are
+  coded      ///< code lengths follow, then four streams
+};
+
+}  // namespace detail
+
+/// Codes a block of at most 8 GiB and returns the bytes used of `out`, which has room for `block_bound`. Less than
+/// 1/64 to be gained is not worth the time to decode it: such a block is stored. `counts` are those of `in`.
+[[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, const byte_counts& counts,
+                                              std::span<std::byte> out) {
+  using detail::block_kind;
+  const auto begin = [&](block_kind kind) { out[0] = static_cast<std::byte>(kind); };
+  if (!in.empty() && counts[std::to_integer<std::size_t>(in[0])] == in.size()) {
+    begin(block_kind::repeated);
+    out[1] = in[0];
+    return 2;
+  }
+  const auto lengths = find_code_lengths(counts);
+  std::array<std::byte, code_lengths_bound> table;
+  const std::size_t table_bytes = in.empty() ? 0 : write_code_lengths(lengths, table);
+  const std::uint64_t coded = 1 + table_bytes + coded_bits(counts, lengths) / 8 + encode_slack;
+  if (coded > in.size() - in.size() / 64) {
+    begin(block_kind::stored);
+    if (!in.empty()) std::memcpy(out.data() + 1, in.data(), in.size());
+    return 1 + in.size();
+  }
+  begin(block_kind::coded);
+  std::memcpy(out.data() + 1, table.data(), table_bytes);
+  encoder code(lengths);
+  if (in.size() >= encoder::pairs_worth) code.prepare_pairs();
+  return 1 + table_bytes + code.encode(in, out.subspan(1 + table_bytes));
+}
+
+/// The same, for who has not counted.
+[[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, std::span<std::byte> out) {
+  return encode_block(in, count_bytes(in), out);
+}
+
+/// Fills `out`, if `in` is exactly a block of so many bytes; false otherwise, and `out` holds anything. Takes 64 KiB
+/// of stack.
+[[nodiscard]] inline bool decode_block(std::span<const std::byte> in, std::span<std::byte> out) noexcept {
+  using detail::block_kind;
+  if (in.empty()) return false;
+  const auto rest = in.subspan(1);
+  switch (static_cast<block_kind>(in[0])) {
+    case block_kind::stored:
+      if (rest.size() != out.size()) return false;
+      if (!out.empty()) std::memcpy(out.data(), rest.data(), out.size());
+      return true;
+    case block_kind::repeated:
+      if (rest.size() != 1 || out.empty()) return false;
+      std::memset(out.data(), std::to_integer<int>(rest[0]), out.size());
+      return true;
+    case block_kind::coded: {
+      code_lengths lengths;
+      const std::size_t table_bytes = read_code_lengths(rest, lengths);
+      return table_bytes != 0 && decoder(lengths).decode(rest.subspan(table_bytes), out);
+    }
+  }
+  return false;
+}
+
+}  // namespace cairn::huffman

@@ -1,0 +1,149 @@
+// The exponent buckets of a delta, their values, and which of them are promoted to symbols.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cairn/encode/lc/options.hpp"
+
+namespace cairn::lossy {
+
+/// Sign << 8 | exponent, as they lie in a float: +1.5 has 127, -1.5 has 256 + 127.
+using bucket_key = std::uint32_t;
+inline constexpr std::size_t bucket_keys = 512;
+
+/// The key of a number that is not zero.
+[[nodiscard]] inline bucket_key key_of(float value) noexcept { return std::bit_cast<std::uint32_t>(value) >> 23; }
+
+/// Elements of a delta, not zero, that share a sign and a binary exponent.
+struct bucket {
+  bucket_key key = 0;
+  std::uint64_t count = 0;  ///< 0: not counted
+  float min = 0, max = 0;   ///< of the members
+  double mean = 0;          ///< of the members; 0: not counted
+};
+
+/// The value of a bucket. In double, so that nothing overflows; rounded once.
+[[nodiscard]] inline float value_of(const bucket& b, bucket_value kind) noexcept {
+  return static_cast<float>(kind == bucket_value::mean ? b.mean
+                                                       : (static_cast<double>(b.max) + static_cast<double>(b.min)) / 2);
+}
+
+/// All buckets of a delta, collected from its floats. What it holds are integers, so the order of elements does not matter.
+class bucket_table {
+ public:
+  /// Zeros have no bucket of their own here, and what is not finite has none at all.
+  void add(std::span<const float> delta) noexcept {
+    for (const float d : delta) {
+      const auto bits = std::bit_cast<std::uint32_t>(d);
+      cell& c = cells_[bits >> 23];
+      const std::uint32_t mantissa = bits & mantissa_mask;
+      // Zeros would be the least denormals; they are counted apart.
+      const bool zero = bits << 1 == 0;
+      zeros_ += zero;
+      c.count += !zero;
+      c.mantissas += mantissa;
+      c.least = std::min(c.least, zero ? mantissa_mask : mantissa);
+      c.greatest = std::max(c.greatest, mantissa);
+    }
+  }
+
+  void add(const bucket_table& more) noexcept {
+    zeros_ += more.zeros_;
+    for (std::size_t k = 0; k < bucket_keys; ++k) {
+      cells_[k].count += more.cells_[k].count;
+      cells_[k].mantissas += more.cells_[k].mantissas;
+      cells_[k].least = std::min(cells_[k].least, more.cells_[k].least);
+      cells_[k].greatest = std::max(cells_[k].greatest, more.cells_[k].greatest);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t zeros() const noexcept { return zeros_; }
+
+  /// Elements that are not finite.
+  [[nodiscard]] std::uint64_t exceptions() const noexcept { return cells_[255].count + cells_[511].count; }
+
+  /// Those that have members, by key.
+  [[nodiscard]] std::vector<bucket> buckets() const {
+    std::vector<bucket> found;
+    for (bucket_key key = 0; key < bucket_keys; ++key) {
+      const cell& c = cells_[key];
+      if (c.count == 0 || key % 256 == 255) continue;
+      const bool negative = key >= 256;
+      const auto end = [&](std::uint32_t mantissa) { return std::bit_cast<float>(key << 23 | mantissa); };
+      bucket b{key, c.count, end(negative ? c.greatest : c.least), end(negative ? c.least : c.greatest), 0};
+      const int exponent = std::max<int>(static_cast<int>(key % 256), 1) - 150;  // of the last bit
+      const std::uint64_t ones = key % 256 != 0 ? c.count << 23 : 0;
+      b.mean = std::ldexp(static_cast<double>(c.mantissas + ones) / static_cast<double>(c.count), exponent);
+      if (negative) b.mean = -b.mean;
+      found.push_back(b);
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::uint32_t mantissa_mask = 0x7F'FFFF;
+  struct cell {
+    std::uint64_t count = 0, mantissas = 0;
+    std::uint32_t least = mantissa_mask, greatest = 0;
+  };
+  std::array<cell, bucket_keys> cells_{};
+  std::uint64_t zeros_ = 0;
+};
+
+/// A bucket that has a symbol.
+struct promoted {
+  bucket_key key = 0;
+  float value = 0;
+
+  friend bool operator==(const promoted&, const promoted&) = default;
+};
+
+/// At most `most` buckets, the first in line first. Fewer are the beginning of more. Of equals the positive one comes first.
+[[nodiscard]] inline std::vector<promoted> promote(std::span<const bucket> buckets, promotion priority,
+                                                   bucket_value kind, std::size_t most) {
+  struct candidate {
+    promoted chosen;
+    double weight;
+  };
+  std::vector<candidate> line;
+  for (const auto& b : buckets) {
+    const float value = value_of(b, kind);
+    const double size = std::abs(static_cast<double>(value));
+    line.push_back(
+        {{b.key, value}, priority == promotion::magnitude ? size : size * size * static_cast<double>(b.count)});
+  }
+  std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.chosen.key < b.chosen.key;
+  });
+  std::vector<promoted> first;
+  for (std::size_t i = 0; i < std::min(most, line.size()); ++i) first.push_back(line[i].chosen);
+  return first;
+}
+
+/// The order in which buckets get the symbols 1, 2, ...: a line changes with every checkpoint, and with it, for no good reason, how
+/// often a symbol occurs, and the code.
+inline void sort_by_exponent(std::vector<promoted>& chosen) {
+  std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
+    return a.key % 256 != b.key % 256 ? a.key % 256 > b.key % 256 : a.key < b.key;
+  });
+}
+
+/// Bytes of a delta of `elements` elements with only buckets (E): a bucket number each, and 4 bytes per bucket. Zero counts.
+[[nodiscard]] inline std::uint64_t bucketed_bytes(std::uint64_t elements, std::size_t buckets_with_zero) noexcept {
+  const auto bits = static_cast<std::uint64_t>(buckets_with_zero < 2 ? 0 : std::bit_width(buckets_with_zero - 1));
+  return (elements * bits + 7) / 8 + 4 * buckets_with_zero;
+}
+
+/// Bytes of a delta with buckets promoted to symbols of `bits` bits (E + P).
+[[nodiscard]] inline std::uint64_t promoted_bytes(std::uint64_t elements, unsigned bits) noexcept {
+  return (elements * bits + 7) / 8 + 4 * ((std::uint64_t{1} << bits) - 1);
+}
+
+}  // namespace cairn::lossy

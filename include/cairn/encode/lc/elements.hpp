@@ -1,0 +1,81 @@
+// Elements of a leaf as floats: in place where they are floats, else a strip at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "cairn/core/dtype.hpp"
+#include "cairn/encode/simd/half_floats.hpp"
+
+namespace cairn::lossy {
+
+/// Elements that are coded by themselves, so that threads can share the work.
+inline constexpr std::size_t block_elements = std::size_t{1} << 20;
+
+/// Elements that are worked on while they are in the nearest cache, with all that is made of them.
+inline constexpr std::size_t strip_elements = 4096;
+
+[[nodiscard]] constexpr bool is_quantizable(dtype type) noexcept {
+  return type == dtype::f32 || type == dtype::bf16 || type == dtype::f16;
+}
+
+[[nodiscard]] constexpr std::size_t blocks_of(std::size_t elements) noexcept {
+  return (elements + block_elements - 1) / block_elements;
+}
+
+[[nodiscard]] constexpr std::size_t block_size(std::size_t elements, std::size_t block) noexcept {
+  return std::min(block_elements, elements - block * block_elements);
+}
+
+/// Room for a strip.
+struct strip {
+  alignas(64) float floats[strip_elements];
+};
+
+/// 16-bit elements as floats.
+inline void widen(dtype type, const std::byte* in, std::size_t n, float* out) noexcept {
+  const auto& kernels = simd::half_floats();
+  (type == dtype::bf16 ? kernels.widen_bf16 : kernels.widen_f16)(reinterpret_cast<const std::uint16_t*>(in), n, out);
+}
+
+/// The `n` elements at `in`, at most a strip, as floats: `in` itself, or `scratch`.
+[[nodiscard]] inline const float* as_floats(dtype type, const std::byte* in, std::size_t n, strip& scratch) noexcept {
+  if (type == dtype::f32) return reinterpret_cast<const float*>(in);
+  widen(type, in, n, scratch.floats);
+  return scratch.floats;
+}
+
+/// Stores floats as elements, rounded to nearest, ties to even.
+inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* out) noexcept {
+  if (type == dtype::f32) {
+    if (n != 0 && static_cast<const void*>(in) != out) std::memcpy(out, in, n * sizeof *in);
+    return;
+  }
+  const auto& kernels = simd::half_floats();
+  (type == dtype::bf16 ? kernels.narrow_bf16 : kernels.narrow_f16)(in, n, reinterpret_cast<std::uint16_t*>(out));
+}
+
+/// Old and new elements of a leaf, of the same number.
+struct delta_view {
+  dtype type{};
+  std::span<const std::byte> values, reference;
+
+  [[nodiscard]] std::size_t count() const noexcept { return values.size() / size_of(type); }
+};
+
+/// Calls `visit(real, tracked, n)` with the elements [begin, end) as floats, strip by strip, in order.
+template <class Visit>
+void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end, const Visit& visit) {
+  strip real, tracked;
+  const std::size_t item = size_of(delta.type);
+  for (std::size_t i = begin; i < end; i += strip_elements) {
+    const std::size_t n = std::min(strip_elements, end - i);
+    visit(as_floats(delta.type, delta.values.data() + i * item, n, real),
+          as_floats(delta.type, delta.reference.data() + i * item, n, tracked), n);
+  }
+}
+
+}  // namespace cairn::lossy

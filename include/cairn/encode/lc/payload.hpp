@@ -1,0 +1,157 @@
+// The layout of a quantized payload: a version, and steps that are decoded one after the other onto the same elements.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cairn/encode/code_tables.hpp"
+#include "cairn/encode/huffman/code.hpp"
+#include "cairn/encode/simd/buckets.hpp"
+
+namespace cairn::lossy {
+
+inline constexpr std::byte payload_version{1};
+
+/// Takes values from the beginning of bytes. What is not there reads as 0, and then `good` is false.
+class byte_reader {
+ public:
+  explicit byte_reader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
+
+  [[nodiscard]] std::span<const std::byte> take(std::uint64_t bytes) noexcept {
+    good_ = good_ && bytes <= rest_.size();
+    const auto taken = rest_.first(good_ ? static_cast<std::size_t>(bytes) : 0);
+    rest_ = rest_.subspan(taken.size());
+    return taken;
+  }
+
+  template <class Value>
+  [[nodiscard]] Value take_value() noexcept {
+    Value value{};
+    if (const auto from = take(sizeof value); good_) std::memcpy(&value, from.data(), sizeof value);
+    return value;
+  }
+
+  /// Seven bits per byte, the lowest first; the highest bit says that more follow.
+  [[nodiscard]] std::uint64_t take_number() noexcept {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+      const auto byte = take_value<std::uint8_t>();
+      number |= std::uint64_t{byte & 127U} << shift;
+      if (byte < 128) return number;
+    }
+    good_ = false;
+    return 0;
+  }
+
+  [[nodiscard]] bool good() const noexcept { return good_; }
+  [[nodiscard]] std::span<const std::byte> rest() const noexcept { return rest_; }
+
+ private:
+  std::span<const std::byte> rest_;
+  bool good_ = true;
+};
+
+/// A few bytes being written.
+class byte_writer {
+ public:
+  void put(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+
+  template <class Value>
+  void put_value(const Value& value) {
+    put(std::as_bytes(std::span(&value, 1)));
+  }
+
+  void put_number(std::uint64_t number) {
+    for (; number >= 128; number >>= 7) bytes_.push_back(static_cast<std::byte>(number & 127U) | std::byte{128});
+    bytes_.push_back(static_cast<std::byte>(number));
+  }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::vector<std::byte> take() noexcept { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// The Huffman code of a step's blocks.
+struct step_code {
+  enum class kind : std::uint8_t { none, within, by_id };
+  kind stored = kind::none;
+  code_lengths lengths{};  ///< of `within`
+  std::uint64_t id = 0;    ///< of `by_id`
+};
+
+/// What a step says before its blocks: bits (2 or 3); flags: 1: floor, 2: code within, 4: code by id; number of values; floor;
+/// values; code.
+struct step_header {
+  unsigned bits = 2;
+  std::size_t symbols = 0;  ///< values that are stored; others are 0
+  simd::symbol_table table;
+  step_code code;
+};
+
+/// Room for all of a payload but the blocks of its one step.
+inline constexpr std::size_t headers_bound = 32 + 3 + 4 + 28 + huffman::code_lengths_bound;
+
+inline void put_step_header(byte_writer& out, const step_header& step) {
+  const bool has_floor = step.table.floor != -std::numeric_limits<float>::infinity();
+  out.put_value(static_cast<std::uint8_t>(step.bits));
+  out.put_value(static_cast<std::uint8_t>((has_floor ? 1U : 0U) | static_cast<unsigned>(step.code.stored) << 1));
+  out.put_value(static_cast<std::uint8_t>(step.symbols));
+  if (has_floor) out.put_value(step.table.floor);
+  for (std::size_t s = 1; s <= step.symbols; ++s) out.put_value(step.table.values[s]);
+  if (step.code.stored == step_code::kind::by_id) out.put_value(step.code.id);
+  if (step.code.stored == step_code::kind::within) {
+    std::array<std::byte, huffman::code_lengths_bound> text;
+    out.put(std::span(text).first(huffman::write_code_lengths(step.code.lengths, text)));
+  }
+}
+
+/// Nothing when it is malformed.
+[[nodiscard]] inline std::optional<step_header> take_step_header(byte_reader& in) {
+  step_header step;
+  step.bits = in.take_value<std::uint8_t>();
+  const unsigned flags = in.take_value<std::uint8_t>();
+  step.symbols = in.take_value<std::uint8_t>();
+  if (!in.good() || (step.bits != 2 && step.bits != 3) || flags > 5 || step.symbols >= 1U << step.bits) return {};
+  step.table.floor = flags % 2 != 0 ? in.take_value<float>() : -std::numeric_limits<float>::infinity();
+  for (std::size_t s = 1; s <= step.symbols; ++s) step.table.values[s] = in.take_value<float>();
+  step.code.stored = static_cast<step_code::kind>(flags >> 1);
+  if (step.code.stored == step_code::kind::by_id) step.code.id = in.take_value<std::uint64_t>();
+  if (step.code.stored == step_code::kind::within)
+    if (!in.take(huffman::read_code_lengths(in.rest(), step.code.lengths)).size()) return {};
+  if (!in.good()) return {};
+  return step;
+}
+
+/// A payload begins with its version and the number of steps; every step but the last has its size before it.
+inline void put_payload_header(byte_writer& out, std::uint64_t steps) {
+  out.put_value(payload_version);
+  out.put_number(steps);
+}
+
+/// Calls `visit(bytes)` for every step of a payload, in order; false when it is malformed or of another version, which may turn out
+/// after the first steps.
+template <class Visit>
+[[nodiscard]] bool for_each_step(std::span<const std::byte> payload, const Visit& visit) {
+  byte_reader in(payload);
+  if (in.take_value<std::byte>() != payload_version) return false;
+  const auto steps = in.take_number();
+  if (!in.good() || steps == 0) return false;
+  for (std::uint64_t i = 1; i < steps; ++i) {
+    const auto step = in.take(in.take_number());
+    if (!in.good()) return false;
+    visit(step);
+  }
+  visit(in.rest());
+  return true;
+}
+
+}  // namespace cairn::lossy

@@ -1,0 +1,176 @@
+// Deltas of one or more leaves -> their promoted buckets.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cairn/core/parallel.hpp"
+#include "cairn/encode/lc/buckets.hpp"
+#include "cairn/encode/lc/elements.hpp"
+#include "cairn/encode/lc/float_environment.hpp"
+#include "cairn/encode/simd/buckets.hpp"
+
+namespace cairn::lossy {
+
+/// What is known of deltas before they are coded.
+struct survey_result {
+  std::vector<promoted> chosen;  ///< the first in line first
+  bool all_finite = true;
+};
+
+namespace detail {
+
+inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
+
+/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas; `sum` is one of a few copies of `nothing`, which are added up.
+template <class Sum, class Visit>
+[[nodiscard]] Sum sum_over_blocks(std::span<const delta_view> deltas, unsigned threads, const Sum& nothing,
+                                  const Visit& visit) {
+  struct place {
+    const delta_view* delta;
+    std::size_t block;
+  };
+  std::vector<place> places;
+  for (const auto& delta : deltas)
+    for (std::size_t b = 0; b < blocks_of(delta.count()); ++b) places.push_back({&delta, b});
+  const std::size_t parts = std::min<std::size_t>(places.size(), 64);
+  std::vector<Sum> sums(std::max<std::size_t>(parts, 1), nothing);
+  parallel_for(parts, threads, [&](std::size_t part, unsigned) {
+    const default_float_environment guard;
+    for (std::size_t i = places.size() * part / parts; i < places.size() * (part + 1) / parts; ++i) {
+      const auto [delta, block] = places[i];
+      const std::size_t begin = block * block_elements;
+      visit(*delta, begin, begin + block_size(delta->count(), block), sums[part]);
+    }
+  });
+  for (std::size_t part = 1; part < sums.size(); ++part) sums[0].add(sums[part]);
+  return sums[0];
+}
+
+/// A window of exponents, both signs, whose upper end follows the largest magnitude below a ceiling while elements are seen. A key
+/// that comes into the window later has had no members until then, so what it says of the keys in the window is exact.
+class sliding_window {
+ public:
+  /// `width` exponents: 2 or 4.
+  sliding_window(std::uint32_t ceiling, std::uint32_t width) : ceiling_(ceiling), width_(width) {}
+
+  void see(const float* u, const float* a, std::size_t n) noexcept {
+    while (!see_through_window(u, a, n)) {
+    }
+  }
+
+  void add(const sliding_window& more) noexcept {
+    largest_ = std::max(largest_, more.largest_);
+    top_ = std::max(top_, more.top_);
+    for (std::size_t k = 0; k < bucket_keys; ++k) widen(k, more.reaches_[k]);
+  }
+
+  [[nodiscard]] bool all_finite() const noexcept { return largest_ < infinity_bits; }
+
+  /// The lowest magnitude that is in the window: below it, nothing is known.
+  [[nodiscard]] std::uint32_t bottom() const noexcept { return lowest() << 23; }
+
+  /// In the window, by exponent.
+  [[nodiscard]] std::vector<bucket> buckets() const {
+    std::vector<bucket> found;
+    for (std::uint32_t exponent = top_ + 1; exponent-- > lowest();)
+      for (const bucket_key key : {exponent, exponent | 256}) {
+        const auto& reach = reaches_[key];
+        if (reach.least > reach.greatest) continue;
+        const auto least = std::bit_cast<float>(reach.least), greatest = std::bit_cast<float>(reach.greatest);
+        found.push_back({key, 0, std::min(least, greatest), std::max(least, greatest), 0});
+      }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t lowest() const noexcept { return top_ + 1 < width_ ? 0 : top_ + 1 - width_; }
+
+  void widen(std::size_t key, const simd::bucket_reach& more) noexcept {
+    auto& reach = reaches_[key];
+    reach.least = std::min(reach.least, more.least);
+    reach.greatest = std::max(reach.greatest, more.greatest);
+  }
+
+  /// False: the window was too low, and has moved.
+  bool see_through_window(const float* u, const float* a, std::size_t n) noexcept {
+    const auto& kernels = simd::buckets();
+    for (std::uint32_t pair = 0; pair < width_; pair += 2) {
+      simd::bucket_range ranges[4];
+      simd::bucket_reach reaches[4];
+      bucket_key keys[4] = {};
+      for (std::uint32_t i = 0; i < 4 && pair + i / 2 <= top_; ++i) {
+        keys[i] = (top_ - pair - i / 2) | i % 2 << 8;
+        const std::uint32_t first = keys[i] << 23;
+        ranges[i] = {first + (first << 1 == 0), first | 0x7F'FFFF};
+      }
+      const auto found = kernels.survey(u, a, n, ceiling_, ranges, reaches);
+      const std::uint32_t exponent = found.largest_below >> 23;
+      if (exponent > top_) {
+        top_ = exponent;
+        return false;
+      }
+      largest_ = std::max(largest_, found.largest);
+      for (std::uint32_t i = 0; i < 4 && pair + i / 2 <= top_; ++i) widen(keys[i], reaches[i]);
+    }
+    return true;
+  }
+
+  std::array<simd::bucket_reach, bucket_keys> reaches_{};
+  std::uint32_t ceiling_, width_;
+  std::uint32_t largest_ = 0, top_ = 0;
+};
+
+}  // namespace detail
+
+/// The table of all buckets. Takes about ten times as long as `survey_largest`.
+[[nodiscard]] inline bucket_table survey_all(std::span<const delta_view> deltas, unsigned threads) {
+  return detail::sum_over_blocks(deltas, threads, bucket_table(),
+                                 [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
+                                   strip d;
+                                   for_each_strip(delta, begin, end,
+                                                  [&](const float* u, const float* a, std::size_t n) {
+                                                    simd::buckets().deltas(u, a, n, d.floats);
+                                                    table.add(std::span<const float>(d.floats, n));
+                                                  });
+                                 });
+}
+
+/// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass where their exponents lie close together; else one
+/// more for every gap.
+[[nodiscard]] inline survey_result survey_largest(std::span<const delta_view> deltas, std::size_t most,
+                                                  unsigned threads) {
+  survey_result result;
+  std::vector<bucket> found;
+  for (std::uint32_t ceiling = detail::infinity_bits; found.size() < most;) {
+    const auto window = detail::sum_over_blocks(
+        deltas, threads, detail::sliding_window(ceiling, most > 3 ? 4 : 2),
+        [](const delta_view& delta, std::size_t begin, std::size_t end, detail::sliding_window& sum) {
+          for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) { sum.see(u, a, n); });
+        });
+    result.all_finite = window.all_finite();
+    const auto more = window.buckets();
+    found.insert(found.end(), more.begin(), more.end());
+    ceiling = window.bottom();
+    if (more.empty() || ceiling == 0) break;
+  }
+  result.chosen = promote(found, promotion::magnitude, bucket_value::midpoint, most);
+  return result;
+}
+
+/// The `most` buckets (3 or 7) that the options want.
+[[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const lc_options& options,
+                                          std::size_t most, unsigned threads) {
+  const default_float_environment guard;
+  if (options.priority == promotion::magnitude && options.value == bucket_value::midpoint)
+    return survey_largest(deltas, most, threads);
+  const auto table = survey_all(deltas, threads);
+  return {promote(table.buckets(), options.priority, options.value, most), table.exceptions() == 0};
+}
+
+}  // namespace cairn::lossy

@@ -1,0 +1,170 @@
+// A block of elements -> its marks and byte planes, coded or not, and back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "cairn/encode/huffman/block.hpp"
+#include "cairn/encode/lossless/block_header.hpp"
+#include "cairn/encode/lossless/elements.hpp"
+#include "cairn/encode/lossless/plan.hpp"
+#include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/zeros.hpp"
+
+namespace cairn::byte_planes {
+
+/// Memory to code blocks of up to `count` elements in, one at a time.
+class block_memory {
+ public:
+  block_memory(std::size_t count, std::size_t width)
+      : planes_(std::make_unique_for_overwrite<std::byte[]>(count * width)),
+        marks_(std::make_unique_for_overwrite<std::byte[]>((count + 7) / 8)) {}
+
+  [[nodiscard]] std::byte* planes() const noexcept { return planes_.get(); }
+  [[nodiscard]] std::span<std::byte> marks(std::size_t count) const noexcept { return {marks_.get(), (count + 7) / 8}; }
+
+ private:
+  std::unique_ptr<std::byte[]> planes_, marks_;
+};
+
+/// Bytes that a block of `count` elements takes at most, and the room that `encode_elements` needs.
+[[nodiscard]] constexpr std::size_t elements_bound(std::size_t count, std::size_t width) noexcept {
+  return block_header::bound + count * width + (width + 1) * huffman::block_slack;
+}
+
+namespace detail {
+
+using plane_pointers = std::array<std::byte*, sizeof(std::uint64_t)>;
+using const_plane_pointers = std::array<const std::byte*, sizeof(std::uint64_t)>;
+
+/// Marks what is not zero, and returns how many elements that are.
+inline std::size_t mark_elements(const elements& in, std::span<std::byte> marks) noexcept {
+  const auto& kernels = simd::zeros().of_width(in.format.width);
+  chunk_memory memory;
+  std::size_t kept = 0;
+  in.for_each_chunk([&](std::size_t first, const elements& part) {
+    kept += kernels.mark(part.words(memory), part.count, marks.data() + first / 8);
+  });
+  return kept;
+}
+
+/// Writes all elements, or with `marks` those that are marked, to their planes.
+inline void split_elements(const elements& in, const std::byte* marks, bool rotated, plane_pointers planes) noexcept {
+  const auto& kernels = simd::planes().of_width(in.format.width);
+  const auto& zeros = simd::zeros().of_width(in.format.width);
+  if (in.reference == nullptr && marks == nullptr) return kernels.split(in.values, in.count, rotated, planes.data());
+  chunk_memory memory, packed;
+  in.for_each_chunk([&](std::size_t first, const elements& part) {
+    const std::byte* words = part.words(memory);
+    std::size_t count = part.count;
+    if (marks != nullptr) {
+      count = zeros.pack(words, marks + first / 8, count, packed.data());
+      words = packed.data();
+    }
+    kernels.split(words, count, rotated, planes.data());
+    for (std::size_t b = 0; b < in.format.width; ++b) planes[b] += count;
+  });
+}
+
+/// Undoes `split_elements`, over `out`; with `relative` what it gives is the difference to what is there.
+inline void merge_elements(const_plane_pointers planes, const std::byte* marks, bool rotated, bool relative,
+                           std::size_t width, std::span<std::byte> out) noexcept {
+  const auto& kernels = simd::planes().of_width(width);
+  const auto& zeros = simd::zeros().of_width(width);
+  const std::size_t all = out.size() / width;
+  if (!relative && marks == nullptr) return kernels.merge(planes.data(), all, rotated, out.data());
+  chunk_memory memory, packed;
+  for (std::size_t first = 0; first < all; first += chunk_elements) {
+    const std::size_t count = std::min(chunk_elements, all - first);
+    std::byte* const to = out.data() + first * width;
+    std::byte* const words = relative ? memory.data() : to;
+    std::size_t kept = count;
+    if (marks != nullptr) {
+      kept = simd::zeros().count_marks(marks + first / 8, (count + 7) / 8);
+      kernels.merge(planes.data(), kept, rotated, packed.data());
+      zeros.unpack(packed.data(), marks + first / 8, count, words);
+    } else {
+      kernels.merge(planes.data(), count, rotated, words);
+    }
+    if (relative) simd::planes().combine(to, words, count * width, to);
+    for (std::size_t b = 0; b < width; ++b) planes[b] += kept;
+  }
+}
+
+/// Are these marks of `count` elements, `kept` of them set?
+inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::size_t kept) noexcept {
+  if (count % 8 != 0 && std::to_integer<unsigned>(marks.back()) >> count % 8 != 0) return false;
+  return simd::zeros().count_marks(marks.data(), marks.size()) == kept;
+}
+
+}  // namespace detail
+
+/// Codes at least one element, and at most 2^28 bytes of them, and returns the bytes used of `out`, which has room for
+/// `elements_bound`.
+[[nodiscard]] inline std::size_t encode_elements(const elements& in, const block_memory& memory,
+                                                 std::span<std::byte> out) {
+  const std::size_t width = in.format.width;
+  const auto marks = memory.marks(in.count);
+  const auto plan = plan_block(in);
+  block_header header{
+      .rotated = plan.rotated, .coded_planes = plan.coded_planes, .kept = static_cast<std::uint32_t>(in.count)};
+  if (plan.without_zeros) {
+    const std::size_t kept = detail::mark_elements(in, marks);
+    header.without_zeros = kept * width + marks.size() < in.count * width;  // for the sample may be wrong
+    if (header.without_zeros) header.kept = static_cast<std::uint32_t>(kept);
+  }
+
+  // Planes that are not coded go to their place at once.
+  std::size_t end = header.bytes(), used = 0;
+  detail::plane_pointers planes{};
+  for (std::size_t b = 0; b < width; ++b) {
+    planes[b] = header.is_coded(b) ? memory.planes() + used : out.data() + end;
+    (header.is_coded(b) ? used : end) += header.kept;
+  }
+  detail::split_elements(in, header.without_zeros ? marks.data() : nullptr, header.rotated, planes);
+  const auto append = [&](std::span<const std::byte> part) {
+    const std::size_t bytes = huffman::encode_block(part, out.subspan(end, huffman::block_bound(part.size())));
+    end += bytes;
+    return static_cast<std::uint32_t>(bytes);
+  };
+  if (header.without_zeros) header.marks_bytes = append(marks);
+  for (std::size_t b = 0; b < width; ++b)
+    if (header.is_coded(b)) header.coded_bytes[b] = append({planes[b], header.kept});
+  header.write(out.data());
+  return end;
+}
+
+/// Fills `out` with elements, or, `relative`, with their difference to what is there, if `in` is exactly a block of so many;
+/// false otherwise, and `out` holds anything.
+[[nodiscard]] inline bool decode_elements(std::span<const std::byte> in, std::size_t width, bool relative,
+                                          const block_memory& memory, std::span<std::byte> out) noexcept {
+  const std::size_t count = out.size() / width;
+  block_header header;
+  if (!header.read(in, count, width)) return false;
+
+  std::size_t at = header.bytes();
+  const auto take = [&](std::size_t bytes) { return in.subspan(std::exchange(at, at + bytes), bytes); };
+  detail::const_plane_pointers planes{};
+  for (std::size_t b = 0; b < width; ++b)
+    if (!header.is_coded(b)) planes[b] = take(header.kept).data();
+  const auto marks = memory.marks(count);
+  if (header.without_zeros &&
+      !(huffman::decode_block(take(header.marks_bytes), marks) && detail::are_marks(marks, count, header.kept)))
+    return false;
+  std::size_t used = 0;
+  for (std::size_t b = 0; b < width; ++b) {
+    if (!header.is_coded(b)) continue;
+    const std::span plane(memory.planes() + std::exchange(used, used + header.kept), header.kept);
+    if (!huffman::decode_block(take(header.coded_bytes[b]), plane)) return false;
+    planes[b] = plane.data();
+  }
+  detail::merge_elements(planes, header.without_zeros ? marks.data() : nullptr, header.rotated, relative, width, out);
+  return true;
+}
+
+}  // namespace cairn::byte_planes

@@ -1,0 +1,98 @@
+// A sample of the elements of a block -> which of its byte planes to code, and whether to take out its zeros.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "cairn/encode/huffman/counts.hpp"
+#include "cairn/encode/lossless/elements.hpp"
+#include "cairn/encode/lossless/entropy.hpp"
+#include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/zeros.hpp"
+
+namespace cairn::byte_planes {
+
+/// How a block is coded.
+struct block_plan {
+  bool without_zeros = false;
+  bool rotated = false;       ///< elements, left by one bit
+  unsigned coded_planes = 0;  ///< bit b: plane b is worth coding
+  std::uint64_t cost = 0;     ///< bits that the sample takes, and what its coding is worth; fixed point
+};
+
+namespace detail {
+
+inline constexpr std::size_t sample_runs = 2 * chunk_elements / 64, run_elements = 32;
+static_assert(sample_runs * run_elements == chunk_elements);
+
+/// Runs of elements from all over, or all there are: at most `chunk_elements`.
+inline std::size_t take_sample(const elements& from, chunk_memory& sample) noexcept {
+  const std::size_t width = from.format.width;
+  chunk_memory memory;
+  const auto copy = [&](const elements& part, std::size_t to) {
+    std::memcpy(sample.data() + to * width, part.words(memory), part.count * width);
+  };
+  if (from.count <= chunk_elements) {
+    copy(from, 0);
+    return from.count;
+  }
+  for (std::size_t run = 0; run < sample_runs; ++run)
+    copy(from.part((from.count - run_elements) / (sample_runs - 1) * run, run_elements), run * run_elements);
+  return chunk_elements;
+}
+
+/// To code a byte and to decode it takes time, which is worth so many bits: 3/8.
+inline constexpr std::uint64_t price_of_coding = (std::uint64_t{3} << fraction_bits) / 8;
+
+/// The plan for all of these words.
+inline block_plan plan_planes(const std::byte* words, std::size_t count, std::size_t width, bool rotated) noexcept {
+  chunk_memory memory;
+  std::array<std::byte*, sizeof(std::uint64_t)> planes{};
+  for (std::size_t b = 0; b < width; ++b) planes[b] = memory.data() + b * count;
+  simd::planes().of_width(width).split(words, count, rotated, planes.data());
+  block_plan plan{.rotated = rotated};
+  for (std::size_t b = 0; b < width; ++b) {
+    constexpr std::uint64_t stored = std::uint64_t{8} << fraction_bits;
+    const auto coded = bits_per_byte(huffman::count_bytes(std::span(planes[b], count)), count) + price_of_coding;
+    plan.coded_planes |= static_cast<unsigned>(coded < stored) << b;
+    plan.cost += std::min(coded, stored) * count;
+  }
+  return plan;
+}
+
+/// The sign of a floating-point number is before its exponent. Where signs differ, behind the others it does less harm.
+inline block_plan plan_words(const std::byte* words, std::size_t count, const element_format& format) noexcept {
+  if (count == 0) return {};
+  const auto plain = plan_planes(words, count, format.width, false);
+  if (!format.floating) return plain;
+  const auto rotated = plan_planes(words, count, format.width, true);
+  return rotated.cost < plain.cost ? rotated : plain;
+}
+
+}  // namespace detail
+
+/// The plan of least cost, for at least one element; takes a few microseconds.
+[[nodiscard]] inline block_plan plan_block(const elements& all) noexcept {
+  const auto& format = all.format;
+  const auto& zeros = simd::zeros().of_width(format.width);
+  chunk_memory sample, packed;
+  const std::size_t count = detail::take_sample(all, sample);
+  std::array<std::byte, chunk_elements / 8> marks;
+  const std::size_t kept = zeros.mark(sample.data(), count, marks.data());
+  const auto with_zeros = detail::plan_words(sample.data(), count, format);
+  if (count - kept < count / 64 + 1) return with_zeros;
+
+  zeros.pack(sample.data(), marks.data(), count, packed.data());
+  auto without = detail::plan_words(packed.data(), kept, format);
+  without.without_zeros = true;
+  const auto used = std::span(marks).first((count + 7) / 8);
+  without.cost += bits_per_byte(huffman::count_bytes(used), used.size()) * used.size();
+  return without.cost < with_zeros.cost ? without : with_zeros;
+}
+
+}  // namespace cairn::byte_planes

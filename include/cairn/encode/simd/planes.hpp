@@ -1,0 +1,47 @@
+// Kernels that take elements apart into byte planes, and put them together again.
+#pragma once
+
+#include <cstddef>
+
+#include "cairn/encode/simd/targets.hpp"
+
+namespace cairn::simd {
+
+/// For elements of so many bytes. Memory need not be aligned; inputs and outputs do not overlap.
+struct plane_kernels {
+  /// Byte `b` of all `count` elements goes to `planes[b]`. With `rotate`, elements are first rotated left by one bit, so that the
+  /// sign of a floating-point number becomes its lowest bit, and its exponent begins at the highest. One byte is never rotated.
+  void (*split)(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept;
+  /// Undoes `split`.
+  void (*merge)(const std::byte* const* planes, std::size_t count, bool rotate, std::byte* values) noexcept;
+};
+
+struct planes_kernels {
+  plane_kernels of_1_2_4_8_bytes[4];
+  /// `out` = `a` XOR `b`; `out` may be one of them.
+  void (*combine)(const std::byte* a, const std::byte* b, std::size_t bytes, std::byte* out) noexcept;
+
+  /// For elements of 1, 2, 4 or 8 bytes.
+  [[nodiscard]] const plane_kernels& of_width(std::size_t bytes) const noexcept {
+    return of_1_2_4_8_bytes[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+  }
+};
+
+}  // namespace cairn::simd
+
+#define CAIRN_SIMD_KERNELS "cairn/encode/simd/planes-inl.hpp"
+#include "cairn/encode/simd/each_target.hpp"
+
+namespace cairn::simd {
+inline namespace CAIRN_SIMD_BASE {
+
+inline constexpr choice<planes_kernels> planes_choices[] = CAIRN_SIMD_CHOICES(planes_table);
+
+/// Those for this machine.
+[[nodiscard]] inline const planes_kernels& planes() noexcept {
+  static const planes_kernels& chosen = best(planes_choices);
+  return chosen;
+}
+
+}  // namespace CAIRN_SIMD_BASE
+}  // namespace cairn::simd

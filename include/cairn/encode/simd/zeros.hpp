@@ -1,0 +1,50 @@
+// Kernels that find zeros among elements, take them out, and put them in again.
+#pragma once
+
+#include <cstddef>
+
+#include "cairn/encode/simd/targets.hpp"
+
+namespace cairn::simd {
+
+/// For elements of so many bytes; zero are those whose bits all are. Memory need not be aligned; inputs and outputs do not overlap.
+struct zero_kernels {
+  /// Bit i of `bits`, the lowest of a byte first, says whether element i is other than zero; what is left of the last byte is 0.
+  /// Returns how many bits are set.
+  std::size_t (*mark)(const std::byte* values, std::size_t count, std::byte* bits) noexcept;
+  /// Copies those of `count` elements that are marked to `packed`, which has room for 16 bytes more. Returns how many they are.
+  std::size_t (*pack)(const std::byte* values, const std::byte* bits, std::size_t count, std::byte* packed) noexcept;
+  /// Undoes `pack`: elements that are not marked become zero. 16 bytes beyond those in `packed` may be read. Returns how many are
+  /// marked.
+  std::size_t (*unpack)(const std::byte* packed, const std::byte* bits, std::size_t count, std::byte* values) noexcept;
+};
+
+struct zeros_kernels {
+  zero_kernels of_1_2_4_8_bytes[4];
+  /// How many bits of so many bytes are set.
+  std::size_t (*count_marks)(const std::byte* bits, std::size_t bytes) noexcept;
+
+  /// For elements of 1, 2, 4 or 8 bytes.
+  [[nodiscard]] const zero_kernels& of_width(std::size_t bytes) const noexcept {
+    return of_1_2_4_8_bytes[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+  }
+};
+
+}  // namespace cairn::simd
+
+#define CAIRN_SIMD_KERNELS "cairn/encode/simd/zeros-inl.hpp"
+#include "cairn/encode/simd/each_target.hpp"
+
+namespace cairn::simd {
+inline namespace CAIRN_SIMD_BASE {
+
+inline constexpr choice<zeros_kernels> zeros_choices[] = CAIRN_SIMD_CHOICES(zeros_table);
+
+/// Those for this machine.
+[[nodiscard]] inline const zeros_kernels& zeros() noexcept {
+  static const zeros_kernels& chosen = best(zeros_choices);
+  return chosen;
+}
+
+}  // namespace CAIRN_SIMD_BASE
+}  // namespace cairn::simd

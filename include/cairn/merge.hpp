@@ -1,0 +1,43 @@
+// Turns the newest deltas of a chain into one, or into a whole checkpoint, that restores the same bits and needs fewer files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cairn/core/config.hpp"
+#include "cairn/encode/choice.hpp"
+#include "cairn/store/base.hpp"
+
+namespace cairn {
+
+struct merge_options {
+  std::size_t deltas =
+      0;                  ///< how many, from the given one back; 0: all down to the one that is whole, into a whole one
+  bool to_whole = false;  ///< a whole checkpoint, whatever `deltas` says
+  unsigned threads = 0;   ///< 0: the machine's
+  codec_rules codecs{};   ///< a user's own codecs
+};
+
+/// What a merge did.
+struct merge_report {
+  std::string checkpoint;
+  std::string parent{};     ///< what the checkpoint is built on now; empty: nothing
+  std::size_t deltas = 0;   ///< how many became one; below 2, and not to a whole one: nothing was to be done
+  std::uint64_t bytes = 0;  ///< of the checkpoint's files now
+  double seconds = 0;
+};
+
+/// Replaces checkpoint `name` by one that restores the same values, bit for bit, and is built on the checkpoint that the oldest of
+/// the merged deltas was built on, or on none. The others stay as they are: retention may remove what nothing needs any more. The
+/// sum of two deltas is not their effect, since float addition is not associative: quantized deltas are kept as a sequence of steps
+/// in one payload; XORs are combined; where the two meet, or a codec is not Cairn's own, the leaf is stored whole and without loss.
+/// A crash at any moment leaves the old checkpoint or the new one. Errors: those of loading and saving; the old one then stays.
+CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name,
+                                            const merge_options& options = {});
+
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/merge.ipp"  // IWYU pragma: keep
+#endif

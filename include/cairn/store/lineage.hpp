@@ -1,0 +1,95 @@
+// What ties a checkpoint to others of its chain: the parent that it is built on, and code tables that are stored once and used in
+// several. As JSON text, and back from untrusted text.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/store/json.hpp"
+#include "cairn/store/naming.hpp"
+
+namespace cairn {
+
+/// The checkpoint that a delta is built on. The id says which one of that name: it is the same as long as the checkpoint restores
+/// the same values, even when merging stores them in other bytes.
+struct parent_link {
+  std::string name;
+  std::uint64_t id = 0;
+
+  friend bool operator==(const parent_link&, const parent_link&) = default;
+};
+
+struct lineage {
+  std::optional<parent_link> parent{};  ///< none: the checkpoint is whole
+  /// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value: for codecs, the store only keeps them.
+  std::map<std::string, std::string, std::less<>> tables{};
+};
+
+/// {"name":"step-000000120","id":"0123456789abcdef"}
+[[nodiscard]] inline std::string write_parent(const parent_link& parent) {
+  std::string text = "{\"name\":";
+  append_json(text, parent.name, "the parent's name");
+  return text + ",\"id\":\"" + to_hex(parent.id) + "\"}";
+}
+
+namespace detail {
+
+/// Reads one member of a parent's object; false when it is malformed.
+[[nodiscard]] inline bool read_parent_field(std::string_view field, const json_event& event, parent_link& parent) {
+  if (event.what != json_event::kind::string) return false;
+  if (field == "name") {
+    parent.name = event.text;
+    return is_checkpoint_name(event.text);
+  }
+  const auto id = parse_hex(event.text);
+  parent.id = id.value_or(0);
+  return field == "id" && id.has_value();
+}
+
+}  // namespace detail
+
+/// The parent of `text`. errc::corrupt names `origin`.
+[[nodiscard]] inline parent_link read_parent(std::string_view text, std::string_view origin) {
+  parent_link parent;
+  unsigned fields = 0;
+  const auto refuse = [&] { fail(errc::corrupt, {origin, ": malformed cairn.parent"}); };
+  read_json(text, origin, 1, [&](const json_event& event) {
+    if (event.at_depth(0)) return;
+    ++fields;
+    if (!detail::read_parent_field(event.path[0], event, parent)) refuse();
+  });
+  if (fields != 2) refuse();
+  return parent;
+}
+
+/// {"0123456789abcdef":"<256 digits>"}
+[[nodiscard]] inline std::string write_tables(const std::map<std::string, std::string, std::less<>>& tables) {
+  std::string text = "{";
+  for (const auto& [id, lengths] : tables) {
+    if (text.size() > 1) text += ',';
+    append_json(text, id, "the table's id");
+    text += ':';
+    append_json(text, lengths, "the table");
+  }
+  return text + "}";
+}
+
+/// The tables of `text`. errc::corrupt names `origin`.
+[[nodiscard]] inline std::map<std::string, std::string, std::less<>> read_tables(std::string_view text,
+                                                                                 std::string_view origin) {
+  std::map<std::string, std::string, std::less<>> tables;
+  read_json(text, origin, 1, [&](const json_event& event) {
+    if (event.at_depth(0)) return;
+    if (event.what != json_event::kind::string) fail(errc::corrupt, {origin, ": malformed cairn.tables"});
+    tables.emplace(event.path[0], event.text);
+  });
+  return tables;
+}
+
+}  // namespace cairn

@@ -1,0 +1,90 @@
+// What the tests of chains of checkpoints share: a state that trains, and its bits.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cairn/chain_reader.hpp"
+#include "cairn/core/float_types.hpp"
+#include "cairn/encode/choice.hpp"
+#include "cairn/state/describe.hpp"
+#include "store/sample.hpp"
+
+namespace chain {
+
+struct model {
+  std::vector<float> weight;
+  std::vector<float> bias;
+  std::vector<cairn::bfloat16> half;
+};
+
+struct optimizer {
+  std::vector<float> m;
+  std::vector<float> v;
+};
+
+struct state {
+  model net;
+  optimizer adam;
+  std::uint64_t step = 0;
+};
+
+/// Weights of about 0.03, moments of zero.
+inline state start(std::mt19937& random, std::size_t parameters = 3000) {
+  std::normal_distribution<float> weight(0, 0.03F);
+  state made;
+  for (std::size_t i = 0; i < parameters; ++i) made.net.weight.push_back(weight(random));
+  for (std::size_t i = 0; i < parameters / 10; ++i) made.net.bias.push_back(weight(random));
+  for (std::size_t i = 0; i < parameters / 3; ++i) made.net.half.emplace_back(weight(random));
+  made.adam.m.resize(parameters);
+  made.adam.v.resize(parameters);
+  return made;
+}
+
+/// One step of something like Adam on made gradients.
+inline void train(state& now, std::mt19937& random) {
+  std::normal_distribution<float> gradient(0, 0.01F);
+  for (std::size_t i = 0; i < now.net.weight.size(); ++i) {
+    const float g = gradient(random);
+    now.adam.m[i] = 0.9F * now.adam.m[i] + 0.1F * g;
+    now.adam.v[i] = 0.99F * now.adam.v[i] + 0.01F * g * g;
+    now.net.weight[i] -= 1e-3F * now.adam.m[i] / (std::sqrt(now.adam.v[i]) + 1e-8F);
+  }
+  for (auto& b : now.net.bias) b -= 1e-2F * gradient(random);
+  for (auto& h : now.net.half) h = cairn::bfloat16(static_cast<float>(h) - gradient(random));
+  ++now.step;
+}
+
+/// Path -> bytes of every leaf.
+using bits = std::map<std::string, std::vector<std::byte>>;
+
+inline bits bits_of(const state& now) {
+  bits all;
+  for (const auto& leaf : cairn::describe(now).leaves) all[leaf.path] = sample::packed(leaf);
+  return all;
+}
+
+/// What a reader gets of checkpoint `name`.
+inline bits restored(const cairn::any_store& store, const std::string& name, const cairn::codec_rules& rules = {}) {
+  const cairn::chain_reader reader(store, name, rules);
+  bits all;
+  for (std::size_t i = 0; i < reader.contents().leaves.size(); ++i) {
+    const auto& leaf = reader.contents().leaves[i];
+    all[leaf.path].resize(leaf.bytes());
+    reader.contents().fetch(i, all[leaf.path]);
+  }
+  return all;
+}
+
+/// Lossy weights, exact moments, with their XOR.
+inline cairn::codec_rules mixed_rules() {
+  return {{"net.*", cairn::codecs::lc<3>{}}, {"adam.m", cairn::codecs::lossless{.xor_parent = true}}};
+}
+
+}  // namespace chain

@@ -1,0 +1,307 @@
+// A run whose checkpoints are deltas to each other: codecs, chain, merging, retention and restart together in the checkpointer.
+#include "cairn/checkpointer.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "child.hpp"
+
+using cairn::checkpoint_name;
+using cairn::checkpointer;
+using kind = cairn::event::kind;
+
+namespace {
+
+/// Checks that a checkpoint restores `real` exactly where codecs are exact, and else exactly as far off as its file says: then its
+/// reader has what its writer tracked.
+void check_restores(const cairn::any_store& store, const std::string& name, const chain::state& real) {
+  INFO(name);
+  const cairn::chain_reader reader(store, name);
+  const auto bits = chain::restored(store, name);
+  for (const auto& leaf : cairn::describe(real).leaves) {
+    INFO(leaf.path);
+    REQUIRE(bits.contains(leaf.path));
+    const auto& stored = reader.newest();
+    const auto slices = stored.slices_of(stored.contents().find(leaf.path));
+    REQUIRE(slices.size() == 1);
+    if (!slices[0].encoded || !slices[0].encoded->lost) {
+      if (bits.at(leaf.path) != sample::packed(leaf)) CHECK(bits.at(leaf.path) == sample::packed(leaf));
+      continue;
+    }
+    double largest = 0;
+    for (std::uint64_t i = 0; i < leaf.count(); ++i) {
+      double was = 0, is = 0;
+      if (leaf.type == cairn::dtype::f32) {
+        float pair[2];
+        std::memcpy(&pair[0], leaf.memory + 4 * i, 4);
+        std::memcpy(&pair[1], bits.at(leaf.path).data() + 4 * i, 4);
+        was = static_cast<double>(pair[0]), is = static_cast<double>(pair[1]);
+      } else {
+        cairn::bfloat16 pair[2];
+        std::memcpy(&pair[0], leaf.memory + 2 * i, 2);
+        std::memcpy(&pair[1], bits.at(leaf.path).data() + 2 * i, 2);
+        was = static_cast<double>(static_cast<float>(pair[0])), is = static_cast<double>(static_cast<float>(pair[1]));
+      }
+      largest = std::max(largest, std::abs(was - is));
+    }
+    CHECK(slices[0].encoded->lost->max_error == largest);
+  }
+}
+
+/// The state after so many steps of the one training that these tests know.
+chain::state state_at(std::uint64_t step, std::size_t parameters) {
+  std::mt19937 random(11);
+  auto state = chain::start(random, parameters);
+  while (state.step < step) chain::train(state, random);
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("writer and reader stay bitwise equal over 1,000 chained checkpoints, with merges and restarts in between") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  std::mt19937 random(12), chance(13);
+  auto state = chain::start(random, 600);
+  std::size_t deltas = 0, merges = 0, restarts = 0, longest = 0;
+  const auto options = [&](bool to_whole) {
+    return cairn::checkpointer_options{
+        .keep_last = 3,
+        .threads = 2,
+        .codecs = chain::mixed_rules(),
+        .chain = {.anchor_every = to_whole ? 0U : 40U, .merge_every = 2 + chance() % 7, .merge_to_whole = to_whole},
+        .on_event = [&](const cairn::event& e) { merges += e.what == kind::merged; }};
+  };
+  auto run = std::make_unique<checkpointer>(store, options(false));
+  for (int save = 0; save < 1000; ++save) {
+    chain::train(state, random);
+    const auto report = run->save(state, {.step = state.step});
+    deltas += report.is_delta;
+    if (save % 7 == 0) run->wait();  // else merging goes on behind the training
+    if (save % 7 == 0 || save > 990) check_restores(store, checkpoint_name(state.step), state);
+    if (chance() % 60 == 0) {
+      ++restarts;
+      run.reset();
+      run = std::make_unique<checkpointer>(store, options(restarts % 2 == 1));
+      auto resumed = state;
+      const auto restored = run->restore(resumed);
+      REQUIRE(restored);
+      longest = std::max(longest, restored->links);
+      CHECK(restored->step == state.step);
+      CHECK(chain::bits_of(resumed) == chain::restored(store, checkpoint_name(state.step)));
+      state = resumed;  // the trainer goes on from what was restored
+    }
+  }
+  run->wait();
+  check_restores(store, checkpoint_name(state.step), state);
+  CHECK(deltas > 900);
+  CHECK(merges > 100);
+  CHECK(restarts > 5);
+  CHECK(longest > 3);
+  CHECK(store.list().size() < 60);  // the last three, and what they are built on
+}
+
+TEST_CASE("retention keeps what a delta is built on, and lets it go when nothing needs it") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  std::vector<std::size_t> kept;
+  {
+    checkpointer run(store, {.keep_last = 1, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 4}});
+    for (std::uint64_t step = 1; step <= 9; ++step) {
+      run.save(state_at(step, 600), {.step = step});
+      kept.push_back(store.list().size());
+    }
+  }
+  CHECK(kept == std::vector<std::size_t>{1, 2, 3, 4, 1, 2, 3, 4, 1});
+  checkpointer next(store, {.keep_last = 1, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 0}});
+  chain::state state;
+  REQUIRE(next.restore(state));
+  for (std::uint64_t step = 10; step <= 12; ++step) next.save(state_at(step, 600), {.step = step});
+  CHECK(store.list().size() == 4);  // a new process knows what the deltas of the one before need
+}
+
+TEST_CASE("merging is told of, shortens the chain, and retention takes what it frees") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  std::vector<std::string> merged;
+  checkpointer run(store, {.keep_last = 1,
+                           .codecs = chain::mixed_rules(),
+                           .chain = {.anchor_every = 0, .merge_every = 3},
+                           .on_event = [&](const cairn::event& e) {
+                             if (e.what == kind::merged) merged.push_back(e.message);
+                           }});
+  for (std::uint64_t step = 1; step <= 7; ++step) run.save(state_at(step, 600), {.step = step});
+  run.wait();
+  CHECK(merged == std::vector<std::string>{"3 deltas", "3 deltas"});
+  CHECK(store.list() == std::vector<std::string>{checkpoint_name(1), checkpoint_name(4), checkpoint_name(7)});
+  check_restores(store, checkpoint_name(7), state_at(7, 600));
+}
+
+TEST_CASE("after a restart the chain goes on") {
+  const sample::scratch scratch;
+  for (std::uint64_t step = 1; step <= 6; ++step) {
+    checkpointer run(scratch.path("run"), {.durable = false, .codecs = chain::mixed_rules()});
+    chain::state state;
+    const auto restored = run.restore(state);
+    CHECK(restored.has_value() == (step > 1));
+    if (restored) CHECK(restored->links == step - 1);
+    const auto report = run.save(state_at(step, 600), {.step = step});
+    CHECK(report.is_delta == (step > 1));
+    if (step > 1) CHECK(report.parent == checkpoint_name(step - 1));
+    check_restores(cairn::stores::directory(scratch.path("run")), checkpoint_name(step), state_at(step, 600));
+  }
+}
+
+TEST_CASE("a missing or damaged link: the newest checkpoint that is whole is restored, and the missing one is named") {
+  for (const bool is_missing : {true, false}) {
+    auto store = cairn::any_store(cairn::stores::memory());
+    std::vector<cairn::event> events;
+    const auto options = [&] {
+      return cairn::checkpointer_options{.codecs = chain::mixed_rules(),
+                                         .chain = {.anchor_every = 4},
+                                         .on_event = [&](const cairn::event& e) { events.push_back(e); }};
+    };
+    {
+      checkpointer run(store, options());
+      for (std::uint64_t step = 1; step <= 7; ++step) run.save(state_at(step, 600), {.step = step});
+    }
+    const auto bad = checkpoint_name(6);  // 5 is whole, 6 and 7 are built on it
+    if (is_missing) {
+      store.remove(bad);
+    } else {
+      auto shard = sample::get(store, bad, cairn::shard_file(0, 1));
+      shard.back() = static_cast<char>(shard.back() ^ 1);
+      sample::put(store, bad,
+                  {{cairn::shard_file(0, 1), shard}, {"index.json", sample::get(store, bad, "index.json")}});
+    }
+    events.clear();
+    checkpointer run(store, options());
+    chain::state state;
+    const auto report = run.restore(state);
+    REQUIRE(report);
+    CHECK(report->step == 5);
+    REQUIRE(report->skipped.size() == (is_missing ? 1 : 2));
+    CHECK(report->skipped[0].checkpoint == checkpoint_name(7));
+    CHECK(report->skipped[0].reason.find(bad) != std::string::npos);
+    CHECK(std::count_if(events.begin(), events.end(), [](const auto& e) { return e.what == kind::fell_back; }) ==
+          (is_missing ? 1 : 2));
+    CHECK(run.save(state_at(8, 600), {.step = 8}).is_delta);
+    check_restores(store, checkpoint_name(8), state_at(8, 600));
+  }
+}
+
+TEST_CASE("a checkpoint that replaces its own parent is whole") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  checkpointer run(store, {.codecs = chain::mixed_rules()});
+  CHECK_FALSE(run.save(state_at(3, 600), {.step = 3}).is_delta);
+  CHECK_FALSE(run.save(state_at(4, 600), {.step = 3}).is_delta);
+  CHECK(run.save(state_at(5, 600), {.step = 4}).is_delta);
+  CHECK_FALSE(run.save(state_at(6, 600), {.step = 2}).is_delta);
+}
+
+namespace {
+
+/// A store that is out of room when told so.
+struct failing_store {
+  cairn::any_store inner;
+  std::shared_ptr<bool> is_full;
+
+  [[nodiscard]] std::string location() const { return inner.location(); }
+  [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+    if (*is_full) cairn::fail(cairn::errc::io, {"cannot write: no more room"});
+    return inner.begin(name);
+  }
+  [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    return inner.open(name, file);
+  }
+  void remove(std::string_view name) { inner.remove(name); }
+};
+
+}  // namespace
+
+TEST_CASE("after a save that failed the next delta is built on what readers have") {
+  const cairn::any_store memory = cairn::stores::memory();
+  const auto is_full = std::make_shared<bool>(false);
+  checkpointer run(cairn::any_store(failing_store{memory, is_full}), {.codecs = chain::mixed_rules()});
+  for (std::uint64_t step = 1; step <= 8; ++step) {
+    *is_full = step % 3 == 0;
+    const auto failure = sample::failure_of([&] { run.save(state_at(step, 600), {.step = step}); });
+    CHECK(failure.says("no more room") == *is_full);
+    if (!*is_full) check_restores(memory, checkpoint_name(step), state_at(step, 600));
+  }
+  CHECK(memory.list().size() == 6);
+}
+
+TEST_CASE("a merge that fails is told of, thrown once by wait, and leaves all as it was") {
+  const cairn::any_store memory = cairn::stores::memory();
+  const auto is_full = std::make_shared<bool>(false);
+  std::size_t failures = 0;
+  checkpointer run(cairn::any_store(failing_store{memory, is_full}), {.codecs = chain::mixed_rules(),
+                                                                      .chain = {.anchor_every = 0, .merge_every = 3},
+                                                                      .on_event = [&](const cairn::event& e) {
+                                                                        failures += e.what == kind::failed;
+                                                                        if (e.what == kind::published && e.step == 4)
+                                                                          *is_full = true;  // before the merge begins
+                                                                      }});
+  for (std::uint64_t step = 1; step <= 4; ++step) run.save(state_at(step, 600), {.step = step});
+  CHECK(sample::failure_of([&] { run.wait(); }).says("no more room"));
+  CHECK(failures == 1);
+  CHECK_NOTHROW(run.wait());
+  *is_full = false;
+  run.save(state_at(5, 600), {.step = 5});
+  CHECK_NOTHROW(run.wait());
+  CHECK(cairn::chain_reader(memory, checkpoint_name(5)).links().size() == 2);  // it is made up for
+  check_restores(memory, checkpoint_name(5), state_at(5, 600));
+}
+
+TEST_CASE("killed at any moment of saving, merging and pruning, the newest checkpoint restores and the run goes on") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  std::mt19937 random(14);
+  std::uint64_t newest = 0;
+  for (int round = 0; round < 25; ++round) {
+    INFO("round " << round);
+    tests::channel saves;
+    const pid_t child = tests::start_child(saves, [&](const tests::channel& out) {
+      checkpointer run(root, {.keep_last = 2,
+                              .durable = false,
+                              .codecs = chain::mixed_rules(),
+                              .chain = {.anchor_every = 9, .merge_every = 2, .merge_to_whole = round % 3 == 0}});
+      chain::state state;
+      const auto restored = run.restore(state);
+      if (restored && !restored->skipped.empty()) ::_exit(5);
+      for (auto step = (restored ? restored->step : 0) + 1;; ++step) {
+        run.save(state_at(step, 600), {.step = step});
+        out.send("!");
+      }
+    });
+    char byte = 0;
+    for (auto n = random() % 4; n > 0; --n) REQUIRE(saves.receive(byte));
+    for (volatile auto spin = random() % 400'000; spin > 0;) spin = spin - 1;
+    ::kill(child, SIGKILL);
+    static_cast<void>(saves.receive_all());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+    const cairn::any_store store = cairn::stores::directory(root);
+    const auto names = store.list();
+    REQUIRE((!names.empty() || newest == 0));
+    if (names.empty()) continue;
+    const auto step = *cairn::parse_checkpoint_name(names.back());
+    CHECK(step >= newest);
+    newest = step;
+    for (std::size_t i = names.size() - std::min<std::size_t>(names.size(), 2); i < names.size(); ++i)
+      check_restores(store, names[i], state_at(*cairn::parse_checkpoint_name(names[i]), 600));
+  }
+  CHECK(newest > 10);
+}

@@ -1,0 +1,1 @@
+#include "cairn/core/encoding.hpp"

@@ -1,0 +1,109 @@
+#include "cairn/encode/blocks.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+
+using buffer = std::vector<std::byte>;
+
+namespace {
+
+constexpr std::size_t bound = 40;
+
+/// A block is its number, so many times.
+std::vector<std::size_t> random_sizes(std::mt19937_64& random, std::size_t blocks) {
+  std::vector<std::size_t> sizes(blocks);
+  for (auto& size : sizes) size = random() % (bound + 1);
+  return sizes;
+}
+
+buffer encoded(const std::vector<std::size_t>& sizes, unsigned threads) {
+  const auto room = cairn::blocks_bound(sizes.size(), bound);
+  buffer out(room + 8, std::byte{0xEE});
+  const std::size_t used = cairn::encode_blocks(sizes.size(), bound, threads, std::span(out).first(room),
+                                                [&](std::size_t block, std::span<std::byte> to) {
+                                                  if (to.size() != bound) std::abort();
+                                                  std::fill_n(to.begin(), sizes[block], static_cast<std::byte>(block));
+                                                  return sizes[block];
+                                                });
+  REQUIRE(used <= room);
+  for (std::size_t i = room; i < out.size(); ++i) REQUIRE(out[i] == std::byte{0xEE});
+  out.resize(used);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("blocks lie behind their sizes, in order, whatever the number of threads") {
+  std::mt19937_64 random(1);
+  for (const std::size_t blocks : {0U, 1U, 2U, 3U, 7U, 60U, 300U}) {
+    const auto sizes = random_sizes(random, blocks);
+    buffer expected;
+    for (const auto size : sizes)
+      for (unsigned b = 0; b < 4; ++b) expected.push_back(static_cast<std::byte>(size >> (8 * b)));
+    for (std::size_t i = 0; i < blocks; ++i) expected.insert(expected.end(), sizes[i], static_cast<std::byte>(i));
+    for (const unsigned threads : {0U, 1U, 2U, 3U, 8U}) {
+      CAPTURE(blocks, threads);
+      CHECK(encoded(sizes, threads) == expected);
+    }
+  }
+}
+
+TEST_CASE("every block is decoded once, from its own bytes") {
+  std::mt19937_64 random(2);
+  for (const std::size_t blocks : {0U, 1U, 2U, 5U, 100U}) {
+    const auto sizes = random_sizes(random, blocks);
+    const auto payload = encoded(sizes, 1);
+    for (const unsigned threads : {0U, 1U, 2U, 3U, 8U}) {
+      std::vector<int> seen(blocks), right(blocks);
+      REQUIRE(cairn::decode_blocks(blocks, payload, threads, [&](std::size_t block, std::span<const std::byte> in) {
+        ++seen[block];
+        right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
+                         return byte == static_cast<std::byte>(block);
+                       });
+        return true;
+      }));
+      CHECK(seen == std::vector<int>(blocks, 1));
+      CHECK(right == std::vector<int>(blocks, 1));
+    }
+  }
+}
+
+TEST_CASE("one block that cannot be decoded spoils all") {
+  const auto payload = encoded(std::vector<std::size_t>(20, 5), 1);
+  for (const unsigned threads : {1U, 3U})
+    for (std::size_t bad = 0; bad < 20; ++bad)
+      CHECK_FALSE(cairn::decode_blocks(20, payload, threads,
+                                       [&](std::size_t block, std::span<const std::byte>) { return block != bad; }));
+}
+
+TEST_CASE("sizes that do not fill what is there are refused, before any block is decoded") {
+  std::mt19937_64 random(3);
+  const auto refused = [](std::size_t blocks, std::span<const std::byte> payload) {
+    bool called = false;
+    const bool good = cairn::decode_blocks(blocks, payload, 2, [&](std::size_t, std::span<const std::byte>) {
+      called = true;
+      return true;
+    });
+    return !good && !called;
+  };
+  const auto sizes = random_sizes(random, 10);
+  const auto payload = encoded(sizes, 1);
+  for (std::size_t cut = 0; cut < payload.size(); ++cut) REQUIRE(refused(10, std::span(payload).first(cut)));
+  auto longer = payload;
+  longer.push_back(std::byte{});
+  CHECK(refused(10, longer));
+  for (std::size_t i = 0; i < 40; ++i) {
+    auto wrong = payload;
+    wrong[i] ^= static_cast<std::byte>(1U << random() % 8);
+    CHECK(refused(10, wrong));
+  }
+  CHECK(refused(std::size_t{1} << 62, payload));
+  CHECK(refused(~std::size_t{}, payload));
+  CHECK(refused(1, buffer(3)));
+  CHECK(refused(0, buffer(1)));
+  CHECK(cairn::decode_blocks(0, {}, 2, [](std::size_t, std::span<const std::byte>) { return false; }));
+}

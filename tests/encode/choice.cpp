@@ -1,0 +1,24 @@
+#include "cairn/encode/choice.hpp"
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+TEST_CASE("the first rule that matches a path counts") {
+  const cairn::codec_rules rules{{"model.*.bias", cairn::codecs::raw{}},
+                                 {"model.*", cairn::codecs::lc<3>{}},
+                                 {"optimizer.[mv]", cairn::codecs::lc<2>{}}};
+  CHECK(cairn::rule_for("model.layers.0.bias", rules) == 0);
+  CHECK(cairn::rule_for("model.layers.0.weight", rules) == 1);
+  CHECK(cairn::rule_for("optimizer.v", rules) == 2);
+  CHECK(cairn::rule_for("optimizer.vv", rules) == rules.size());
+  CHECK(cairn::rule_for("my.model.x", rules) == rules.size());
+  CHECK(cairn::rule_for("model", {}) == 0);
+}
+
+TEST_CASE("a payload's codec is found by name") {
+  for (const auto* name : {"lossless", "lc2", "lc3"}) CHECK(cairn::codec_named(name, {}, "file").name() == name);
+  const auto failure = sample::failure_of([] { static_cast<void>(cairn::codec_named("mine", {}, "run/shard")); });
+  CHECK(failure.code == cairn::errc::unsupported);
+  CHECK(failure.says("run/shard"));
+  CHECK(failure.says("\"mine\""));
+}

@@ -1,0 +1,56 @@
+#include "cairn/encode/code_tables.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace cairn;
+
+namespace {
+
+code_table random_table(std::mt19937_64& random) {
+  code_lengths lengths;
+  for (auto& length : lengths) length = static_cast<std::uint8_t>(random() % 13);
+  return make_code_table(lengths);
+}
+
+}  // namespace
+
+TEST_CASE("a table is named by the checksum of its lengths") {
+  code_lengths lengths{};
+  lengths[7] = 3;
+  const auto table = make_code_table(lengths);
+  CHECK(table.lengths == lengths);
+  CHECK(table.id == checksum(std::as_bytes(std::span(lengths))));
+  CHECK(table == make_code_table(lengths));
+  lengths[7] = 4;
+  CHECK_FALSE(table == make_code_table(lengths));
+  CHECK(table.id != make_code_table(lengths).id);
+}
+
+TEST_CASE("tables are found by id, and lie in the order in which they were added last") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<code_table> pool, expected;
+    for (int i = 0; i < 8; ++i) pool.push_back(random_table(random));
+    code_tables tables;
+    for (int step = 0; step < 30; ++step) {
+      const auto& table = pool[random() % pool.size()];
+      tables.add(table);
+      expected.erase(std::remove(expected.begin(), expected.end(), table), expected.end());
+      expected.push_back(table);
+      REQUIRE(std::vector(tables.all().begin(), tables.all().end()) == expected);
+      for (const auto& each : pool) {
+        const bool added = std::find(expected.begin(), expected.end(), each) != expected.end();
+        const auto* found = tables.find(each.id);
+        REQUIRE((found != nullptr) == added);
+        if (found != nullptr) REQUIRE(*found == each.lengths);
+      }
+    }
+    tables.clear();
+    REQUIRE(tables.all().empty());
+    REQUIRE(tables.find(pool[0].id) == nullptr);
+  }
+}

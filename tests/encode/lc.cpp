@@ -1,0 +1,406 @@
+#include "cairn/encode/lc.hpp"
+
+#include <cfenv>
+#include <set>
+#include <string>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "catch.hpp"
+#include "cairn/core/error.hpp"
+#include "encode/lc/deltas.hpp"
+
+using namespace cairn;
+using namespace deltas;
+using codecs::lc;
+
+namespace {
+
+constexpr dtype types[] = {dtype::f32, dtype::bf16, dtype::f16};
+
+bytes new_leaf(dtype type, std::size_t n, std::mt19937& random) {
+  bytes leaf(n * size_of(type));
+  move(leaf, type, random, nature::tame, 0.5F);
+  return leaf;
+}
+
+/// A codec and the options that it has.
+template <int Bits>
+lc<Bits> codec_with(const lc_options& o) {
+  return {o.priority, o.value, o.buckets, o.floor, o.max_error, o.max_relative_l2, {}};
+}
+
+std::vector<lc_options> all_options() {
+  std::vector<lc_options> all;
+  for (const auto priority : {promotion::magnitude, promotion::energy})
+    for (const auto value : {bucket_value::midpoint, bucket_value::mean})
+      for (const bool floor : {false, true}) {
+        lc_options o;
+        o.priority = priority;
+        o.value = value;
+        if (floor) o.floor = -0.25F;
+        all.push_back(o);
+      }
+  return all;
+}
+
+/// Follows a chain of checkpoints and checks every one; the number of quantized payloads.
+template <int Bits>
+std::size_t follow(dtype type, const lc_options& options, nature how, std::size_t n, int checkpoints,
+                   std::uint32_t seed, bool exact = true) {
+  std::mt19937 random(seed);
+  auto real = new_leaf(type, n, random);
+  chain c(type, real);
+  const auto codec = codec_with<Bits>(options);
+  std::size_t quantized = 0;
+  for (int t = 0; t < checkpoints; ++t) {
+    move(real, type, random, how, t % 7 == 0 ? 0.05F : 0.001F);
+    const auto expected = exact ? reference_step(real, c.tracked, type, options, Bits) : bytes();
+    c.save(codec, real, 1 + static_cast<unsigned>(t % 4));
+    c.load(codec, real, 1 + static_cast<unsigned>(t % 3));
+    REQUIRE(c.read == c.tracked);
+    if (!c.last.lost) continue;
+    ++quantized;
+    REQUIRE(c.last.relative);
+    if (exact) REQUIRE(c.tracked == expected);
+    const auto lost = reference_loss(real, c.tracked, type);
+    REQUIRE(c.last.lost->max_error == lost.max_error);
+    REQUIRE(c.last.lost->relative_l2 == Catch::Approx(lost.relative_l2).epsilon(1e-6));
+    if (options.floor)
+      for (std::size_t i = 0; i < n; ++i)
+        REQUIRE((!(get(c.tracked, type, i) < *options.floor) || get(c.tracked, type, i) == get(real, type, i)));
+  }
+  return quantized;
+}
+
+struct rounding {
+  explicit rounding(int mode) { std::fesetround(mode); }
+  ~rounding() { std::fesetenv(FE_DFL_ENV); }
+};
+
+}  // namespace
+
+TEST_CASE("lc: decoding gives what the writer tracks, over chains of 100 checkpoints") {
+  for (const auto type : types)
+    for (const auto how : {nature::tame, nature::denormal, nature::wild}) {
+      INFO(name(type) << ' ' << static_cast<int>(how));
+      std::uint32_t seed = 1;
+      for (const auto& options : all_options()) {
+        const bool mean = options.value == bucket_value::mean;  // whose plain sum rounds otherwise
+        CHECK(follow<2>(type, options, how, 1500, 100, seed, !mean) > (how == nature::tame ? 90U : 10U));
+        CHECK(follow<3>(type, options, how, 1100, 100, seed, !mean) > (how == nature::tame ? 90U : 10U));
+        ++seed;
+      }
+    }
+}
+
+TEST_CASE("lc: big leaves, which are quantized in place, and any number of threads") {
+  std::mt19937 random(11);
+  for (const auto type : types)
+    for (const std::size_t n : {std::size_t{40'000}, std::size_t{2'300'001}}) {
+      auto real = new_leaf(type, n, random);
+      chain c(type, real);
+      for (int t = 0; t < (n > 100'000 ? 2 : 10); ++t) {
+        move(real, type, random, t == 5 ? nature::wild : nature::tame, 0.01F);
+        const bool two = t % 2 == 0;
+        lc_options options;
+        if (t % 3 == 1) options.floor = 0.0F;
+        const auto expected = reference_step(real, c.tracked, type, options, two ? 2 : 3);
+        const auto save = [&](chain& to, unsigned threads) {
+          two ? to.save(codec_with<2>(options), real, threads) : to.save(codec_with<3>(options), real, threads);
+        };
+        for (const unsigned threads : {2U, 3U, 4U}) {
+          auto other = c;
+          auto first = c;
+          save(first, 1);
+          save(other, threads);
+          CHECK(other.payload == first.payload);
+          CHECK(other.tracked == first.tracked);
+          CHECK(other.last.lost == first.last.lost);
+          CHECK(other.last.new_tables == first.last.new_tables);
+        }
+        save(c, 1);
+        REQUIRE(c.last.codec == (two ? "lc2" : "lc3"));
+        CHECK(c.tracked == expected);
+        CHECK(c.last.bytes < real.size() / (two ? 3 : 2));
+        CHECK(c.last.lost->max_error == reference_loss(real, c.tracked, type).max_error);
+        c.load(lc<2>{}, real, static_cast<unsigned>(t % 5));
+        CHECK(c.read == c.tracked);
+      }
+    }
+}
+
+TEST_CASE("lc: the caller's floating-point modes do not matter") {
+  for (const auto type : types)
+    for (const auto how : {nature::tame, nature::denormal, nature::wild})
+      for (const std::size_t n : {std::size_t{700}, std::size_t{70'000}}) {
+        std::mt19937 random(12);
+        const auto anchor = new_leaf(type, n, random);
+        auto real = anchor;
+        move(real, type, random, how, 0.01F);
+        for (const auto priority : {promotion::magnitude, promotion::energy}) {
+          const lc<3> codec{.priority = priority,
+                            .value = priority == promotion::energy ? bucket_value::mean : bucket_value::midpoint};
+          chain plain(type, anchor);
+          plain.save(codec, real);
+          const auto check = [&] {
+            chain other(type, anchor);
+            other.save(codec, real, 2);
+            other.load(codec, real, 2);
+            return other.payload == plain.payload && other.tracked == plain.tracked && other.read == plain.tracked &&
+                   other.last.lost == plain.last.lost;
+          };
+          for (const int mode : {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO}) {
+            bool same = false;
+            {
+              const rounding other(mode);
+              same = check() && std::fegetround() == mode;
+            }
+            CHECK(same);
+          }
+#if defined(__SSE2__)
+          const unsigned before = _mm_getcsr();
+          _mm_setcsr(before | 0x8040);  // flush to zero, denormals are zero
+          const bool same = check() && (_mm_getcsr() & 0x8040) == 0x8040;
+          _mm_setcsr(before);
+          CHECK(same);
+#endif
+        }
+      }
+}
+
+TEST_CASE("lc: what it is not for goes without loss") {
+  std::mt19937 random(13);
+  const auto check = [&](const encode_request& in) {
+    bytes out(lc<2>{}.bound(in.type, in.values.size()));
+    const bytes before(in.reference.begin(), in.reference.end());
+    const auto made = lc<2>{}.encode(in, out);
+    CHECK((made.codec == "lossless" || made.codec.empty()));
+    CHECK(!made.lost);
+    CHECK(!made.relative);
+    CHECK(std::equal(before.begin(), before.end(), in.reference.begin(), in.reference.end()));
+  };
+  auto real = new_leaf(dtype::f32, 1000, random), other = new_leaf(dtype::f32, 1000, random);
+  check({"no parent", dtype::f32, real});
+  check({"other parent", dtype::f32, real, std::span(other).first(400)});
+  check({"integers", dtype::i32, real, other});
+  check({"doubles", dtype::f64, real, other});
+  check({"small", dtype::f32, std::span(real).first(12), std::span(other).first(12)});
+  check({"nothing", dtype::f32, {}, {}});
+  for (std::size_t i = 0; i < 1000; i += 10) put(real, dtype::f32, i, std::numeric_limits<float>::quiet_NaN());
+  check({"many exceptions", dtype::f32, real, other});
+}
+
+TEST_CASE("lc: equal elements, and a constant delta, take next to nothing") {
+  std::mt19937 random(14);
+  const auto anchor = new_leaf(dtype::f32, 3'000'000, random);
+  chain c(dtype::f32, anchor);
+  c.save(lc<2>{}, anchor);
+  CHECK(c.last.bytes < 64);
+  CHECK(c.last.lost == loss{0, 0});
+  c.load(lc<2>{}, anchor);
+  CHECK(c.read == c.tracked);
+}
+
+TEST_CASE("lc: bounds are kept, with more bits or without loss") {
+  std::mt19937 random(15);
+  for (const auto type : types) {
+    std::set<std::string> seen;
+    for (const double bound : {1.0, 0.02, 0.008, 0.004, 0.002, 0.0009, 1e-5, 0.0}) {
+      for (const bool relative : {false, true}) {
+        const auto anchor = new_leaf(type, 5000, random);
+        auto real = anchor;
+        move(real, type, random, nature::tame, 0.01F);
+        chain c(type, anchor);
+        lc<2> codec;
+        (relative ? codec.max_relative_l2 : codec.max_error) = bound;
+        c.save(codec, real);
+        c.load(codec, real);
+        CHECK(c.read == c.tracked);
+        const auto lost = reference_loss(real, c.tracked, type);
+        CHECK((relative ? lost.relative_l2 : lost.max_error) <= bound);
+        seen.insert(c.last.lost ? std::string(1, static_cast<char>('0' + std::to_integer<int>(c.payload[2])))
+                                : "lossless");
+      }
+    }
+    CHECK(seen == std::set<std::string>{"2", "3", "lossless"});
+  }
+}
+
+TEST_CASE("lc: leaves of one state can share their buckets") {
+  std::mt19937 random(16);
+  const auto small = new_leaf(dtype::f32, 3000, random);
+  auto small_real = small;
+  move(small_real, dtype::f32, random, nature::tame, 1e-4F);
+  const auto half = new_leaf(dtype::bf16, 200'000, random);
+  auto half_real = half;
+  move(half_real, dtype::bf16, random, nature::tame, 0.1F);
+
+  chain a(dtype::f32, small), b(dtype::bf16, half);
+  auto a_before = small, b_before = half;
+  const encode_request requests[] = {{"a", dtype::f32, small_real, a_before},
+                                     {"b", dtype::bf16, half_real, b_before, 2},
+                                     {"anchor", dtype::f32, small_real}};
+  const lc<3> whole{.buckets = bucket_scope::whole_state};
+  const auto prepared = whole.prepare(requests);
+  REQUIRE(prepared.prepared != nullptr);
+  CHECK(lc<3>{}.prepare(requests).prepared == nullptr);
+  a.save(prepared, small_real);
+  b.save(prepared, half_real);
+  a.load(whole, small_real);
+  b.load(whole, half_real);
+  CHECK(a.read == a.tracked);
+  CHECK(b.read == b.tracked);
+  CHECK(a.tracked == small);  // the other's deltas are so much larger that none of these has a symbol
+  CHECK(b.tracked == reference_step(half_real, half, dtype::bf16, {}, 3));
+
+  // A leaf that has changed since is encoded all the same.
+  auto wild = small;
+  move(wild, dtype::f32, random, nature::wild, 10.0F);
+  a.save(prepared, wild);
+  a.load(whole, wild);
+  CHECK(a.read == a.tracked);
+}
+
+TEST_CASE("lc: code tables are used again, and rebuilt when they do not fit any more") {
+  std::mt19937 random(17);
+  auto real = new_leaf(dtype::f32, 400'000, random);
+  chain c(dtype::f32, real);
+  const auto next = [&](float step, double share) {
+    for (std::size_t i = 0; i < 400'000; ++i) {
+      const float jump = static_cast<double>(random() % 1000) < share * 1000 ? step : step / 64;
+      put(real, dtype::f32, i, get(c.tracked, dtype::f32, i) + (random() % 2 == 0 ? jump : -jump));
+    }
+    c.save(lc<2>{}, real);
+    REQUIRE(c.last.codec == "lc2");
+    REQUIRE(c.load(lc<2>{}, real));
+    REQUIRE(c.read == c.tracked);
+    return c.last.new_tables.size();
+  };
+  CHECK(next(0.7F, 0.05) == 1);
+  CHECK(next(0.7F, 0.05) == 0);
+  CHECK(next(3.0F, 0.05) == 0);  // other buckets, the same frequencies
+  CHECK(next(3.0F, 0.4) == 1);   // stale
+  CHECK(next(3.0F, 0.05) == 0);  // the first one is known still
+  CHECK(c.tables.all().size() == 2);
+
+  SECTION("a payload whose table is not there is refused") {
+    c.tables.clear();
+    CHECK_THROWS_WITH(c.load(lc<2>{}, real), Catch::Matchers::ContainsSubstring("file: leaf: ") &&
+                                                 Catch::Matchers::ContainsSubstring("code table"));
+  }
+  SECTION("a table that lacks what is frequent is not used") {
+    code_lengths few{};
+    few[0] = few[1] = 1;
+    c.tables.clear();
+    c.tables.add(make_code_table(few));
+    CHECK(next(3.0F, 0.05) == 1);
+  }
+  SECTION("nor is one that cannot be decoded") {
+    code_lengths all_short{};
+    all_short.fill(1);
+    c.tables.add(make_code_table(all_short));
+    CHECK(next(3.0F, 0.05) == 0);
+  }
+}
+
+TEST_CASE("lc: joined payloads give what they give in turn") {
+  std::mt19937 random(18);
+  for (const auto type : types) {
+    auto real = new_leaf(type, 5000, random);
+    const auto anchor = real;
+    chain c(type, real);
+    std::vector<bytes> payloads;
+    for (int t = 0; t < 12; ++t) {
+      move(real, type, random, t % 5 == 2 ? nature::wild : nature::tame, 0.01F);
+      const std::optional<float> floor = t % 4 == 1 ? std::optional(0.125F) : std::nullopt;
+      if (t % 2 == 0)
+        c.save(lc<2>{.floor = floor}, real);
+      else
+        c.save(lc<3>{.floor = floor}, real);
+      REQUIRE(c.last.relative);
+      payloads.push_back(c.payload);
+    }
+    const auto join = [](std::span<const bytes> some) {
+      const std::vector<std::span<const std::byte>> views(some.begin(), some.end());
+      return join_lc_payloads(views);
+    };
+    const std::span all(payloads);
+    const bytes halves[] = {join(all.first(5)), join(all.subspan(5))};
+    CHECK(join(halves) == join(all));
+    CHECK(join(all.first(1)) == payloads[0]);
+    const auto joined = join(halves);
+    for (const unsigned threads : {1U, 3U}) {
+      auto values = anchor;
+      lc<2>{}.decode({"file", "leaf", type, joined, values, threads, &c.tables});
+      CHECK(values == c.tracked);
+    }
+    CHECK_THROWS_AS(join({}), error);
+    const bytes broken[] = {payloads[0], bytes(3)};
+    CHECK_THROWS_AS(join(broken), error);
+  }
+}
+
+TEST_CASE("lc: a floor is a finite number of the leaf's type") {
+  std::mt19937 random(19);
+  const auto anchor = new_leaf(dtype::f16, 500, random);
+  auto real = anchor;
+  move(real, dtype::f16, random, nature::tame, 0.01F);
+  chain c(dtype::f16, anchor);
+  CHECK_THROWS_AS(c.save(lc<2>{.floor = 1e5F}, real), error);
+  CHECK_THROWS_AS(c.save(lc<2>{.floor = std::numeric_limits<float>::quiet_NaN()}, real), error);
+  for (const float floor : {1e-9F, -1e-9F, 0.1F, -0.1F, 0.0F, 1000.3F}) {
+    c.tracked = c.read = anchor;
+    c.save(lc<2>{.floor = floor}, real);
+    c.load(lc<2>{}, real);
+    CHECK(c.read == c.tracked);
+    REQUIRE(c.last.lost);
+    for (std::size_t i = 0; i < 500; ++i) REQUIRE(get(c.tracked, dtype::f16, i) >= floor);
+  }
+}
+
+TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
+  std::mt19937 random(20);
+  for (const auto type : types) {
+    const auto anchor = new_leaf(type, 300, random);
+    auto real = anchor;
+    move(real, type, random, nature::wild, 0.01F);
+    put(real, type, 77, std::numeric_limits<float>::infinity());
+    chain c(type, anchor);
+    c.save(lc<3>{}, real);
+    REQUIRE(c.last.codec == "lc3");
+    const std::vector<std::span<const std::byte>> twice{c.payload, c.payload};
+    for (const auto& whole : {c.payload, join_lc_payloads(twice)}) {
+      std::size_t refused = 0;
+      const auto decode = [&](const bytes& payload) {
+        const bytes exact(payload);  // a heap block of just this size: a sanitizer sees what is read behind it
+        auto values = anchor;
+        try {
+          lc<3>{}.decode({"file", "leaf", type, exact, values, 1, nullptr});
+        } catch (const error& e) {
+          CHECK(e.code() == errc::corrupt);
+          ++refused;
+        }
+      };
+      for (std::size_t length = 0; length < whole.size(); ++length)
+        decode({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)});
+      CHECK(refused == whole.size());
+      for (int more = 1; more < 20; ++more) {
+        auto longer = whole;
+        longer.resize(whole.size() + static_cast<std::size_t>(more), static_cast<std::byte>(random()));
+        decode(longer);
+      }
+      CHECK(refused == whole.size() + 19);
+      for (std::size_t i = 0; i < whole.size(); ++i)
+        for (unsigned value = 1; value < 256; value += i < 40 ? 1 : 37) {
+          auto flipped = whole;
+          flipped[i] ^= static_cast<std::byte>(value);
+          decode(flipped);
+        }
+    }
+  }
+  bytes values(12);
+  CHECK_THROWS_AS(lc<2>{}.decode({"file", "leaf", dtype::i32, {}, values}), error);
+}

@@ -1,0 +1,16 @@
+#include "cairn/encode/lc/float_environment.hpp"
+
+#include "catch.hpp"
+
+TEST_CASE("lc/float_environment: modes are the default ones inside, and come back") {
+  std::fesetround(FE_UPWARD);
+  int inside = 0, after = 0;
+  {
+    const cairn::default_float_environment guard;
+    inside = std::fegetround();
+  }
+  after = std::fegetround();
+  std::fesetround(FE_TONEAREST);
+  CHECK(inside == FE_TONEAREST);
+  CHECK(after == FE_UPWARD);
+}

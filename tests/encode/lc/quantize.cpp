@@ -1,0 +1,37 @@
+#include "cairn/encode/lc/quantize.hpp"
+
+#include <random>
+
+#include "catch.hpp"
+
+using namespace cairn;
+using namespace cairn::lossy;
+
+TEST_CASE("lc/quantize: a trial that is applied gives what quantizing in place gives") {
+  std::mt19937 random(1);
+  for (const std::size_t n : {std::size_t{100}, std::size_t{10'000}, block_elements + 777}) {
+    std::vector<float> real(n), tracked(n);
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < n; ++i) {
+      tracked[i] = normal(random);
+      real[i] = tracked[i] + 0.01F * normal(random);
+    }
+    const delta_view delta{dtype::f32, std::as_bytes(std::span(real)), std::as_bytes(std::span(tracked))};
+    for (const unsigned bits : {2U, 3U}) {
+      const auto found = survey(std::span(&delta, 1), {}, (std::size_t{1} << bits) - 1, 2);
+      CHECK(found.all_finite);
+      const auto symbols = make_symbols(found.chosen, -0.5F);
+      const auto trial = quantize_on_trial(delta, bits, symbols, 2);
+      CHECK(!trial.too_many_exceptions);
+      auto applied = tracked;
+      apply(trial, dtype::f32, bits, symbols, std::as_writable_bytes(std::span(applied)), 2);
+      auto in_place = tracked;
+      const delta_view same{dtype::f32, delta.values, std::as_bytes(std::span(in_place))};
+      const auto done = quantize_in_place(same, std::as_writable_bytes(std::span(in_place)), bits, symbols, 2);
+      CHECK(applied == in_place);
+      CHECK(std::equal(trial.packed.get(), trial.packed.get() + packed_size(n, bits), done.packed.get()));
+      CHECK(trial.lost() == done.lost());
+      CHECK(done.exceptions.empty());
+    }
+  }
+}

@@ -1,0 +1,265 @@
+#include "cairn/encode/lossless.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "cairn/core/error.hpp"
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+using cairn::dtype;
+using cairn::codecs::lossless;
+using generator = std::mt19937_64;
+
+constexpr std::byte guard{0xA5};
+
+/// Encodes into exactly the room that is asked for; what is behind it must stay as it was.
+struct payload {
+  cairn::encoded how;
+  bytes stored;
+};
+
+payload encode(const lossless& codec, dtype type, const bytes& values, bytes reference = {}, unsigned threads = 1) {
+  const std::size_t bound = codec.bound(type, values.size());
+  payload made{{}, bytes(bound + 64, guard)};
+  const bytes before = reference;
+  made.how = codec.encode({.path = "a.b", .type = type, .values = values, .reference = reference, .threads = threads},
+                          std::span(made.stored).first(bound));
+  CHECK(reference == before);
+  CHECK(made.how.bytes <= bound);
+  CHECK(std::all_of(made.stored.begin() + static_cast<long>(bound), made.stored.end(),
+                    [](std::byte each) { return each == guard; }));
+  CHECK((made.how.codec.empty() || made.how.codec == "lossless"));
+  CHECK_FALSE(made.how.lost);
+  CHECK(made.how.new_tables.empty());
+  made.stored.resize(made.how.bytes);
+  return made;
+}
+
+void decode(dtype type, std::span<const std::byte> stored, std::span<std::byte> values, unsigned threads = 1) {
+  lossless{}.decode(
+      {.where = "file", .path = "a.b", .type = type, .payload = stored, .values = values, .threads = threads});
+}
+
+/// Checks that the values come back, by every number of threads; returns how many bytes they take.
+std::size_t round_trip(const lossless& codec, dtype type, const bytes& values, const bytes& reference = {}) {
+  const auto made = encode(codec, type, values, reference);
+  for (const unsigned threads : {2U, 3U, 4U, 0U}) {
+    const auto same = encode(codec, type, values, reference, threads);
+    CHECK(same.stored == made.stored);
+    CHECK(same.how.relative == made.how.relative);
+  }
+  if (made.how.codec.empty()) {
+    CHECK(made.how.bytes == 0);
+    CHECK_FALSE(made.how.relative);
+    return values.size();
+  }
+  CHECK(made.how.bytes < values.size());
+  for (const unsigned threads : {1U, 4U}) {
+    bytes back(values.size() + 16, guard);
+    if (made.how.relative) std::copy(reference.begin(), reference.end(), back.begin());
+    decode(type, made.stored, std::span(back).first(values.size()), threads);
+    CHECK(std::equal(values.begin(), values.end(), back.begin()));
+    CHECK(std::count(back.end() - 16, back.end(), guard) == 16);
+  }
+  return made.how.bytes;
+}
+
+bytes random_bytes(std::size_t size, generator& random) {
+  bytes made(size);
+  for (auto& each : made) each = static_cast<std::byte>(random());
+  return made;
+}
+
+/// `count` elements, each given by its number.
+bytes elements(std::size_t count, std::size_t width, const std::function<std::uint64_t(std::size_t)>& of) {
+  bytes made(count * width);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t word = of(i);
+    std::memcpy(made.data() + i * width, &word, width);
+  }
+  return made;
+}
+
+template <class Value>
+bytes gaussian(std::size_t count, generator& random) {
+  std::normal_distribution<double> normal(0, 0.03);
+  bytes made(count * sizeof(Value));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<Value>(normal(random));
+    std::memcpy(made.data() + i * sizeof value, &value, sizeof value);
+  }
+  return made;
+}
+
+std::vector<dtype> all_types() {
+  std::vector<dtype> all;
+  for (std::size_t i = 0; i < cairn::dtype_count; ++i) all.push_back(static_cast<dtype>(i));
+  return all;
+}
+
+constexpr std::size_t block = std::size_t{1} << 17;
+
+}  // namespace
+
+TEST_CASE("elements of every type come back bit for bit, whatever they are") {
+  generator random(1);
+  for (const auto type : all_types()) {
+    const std::size_t width = cairn::size_of(type);
+    CAPTURE(name(type));
+    for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{64}, std::size_t{1000},
+                                    std::size_t{4099}, block - 1, block, block + 1, 3 * block + 77}) {
+      CAPTURE(count);
+      const std::uint64_t constant = random();
+      const unsigned share = static_cast<unsigned>(random() % 100);
+      CHECK(round_trip({}, type, random_bytes(count * width, random)) <= count * width);
+      round_trip({}, type, elements(count, width, [&](std::size_t) { return constant; }));
+      round_trip({}, type, elements(count, width, [&](std::size_t i) { return i; }));
+      round_trip({}, type, elements(count, width, [&](std::size_t) { return random() % 100 < share ? random() : 0; }));
+      round_trip({}, type, elements(count, width, [&](std::size_t i) { return i / 1000 % 2 ? random() : 0; }));
+      round_trip({}, type, elements(count, width, [&](std::size_t) { return random() % 7; }));
+    }
+  }
+}
+
+TEST_CASE("special floating-point numbers keep their bits") {
+  generator random(2);
+  const std::uint32_t special[] = {0,          0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001,
+                                   0xFFC12345, 1,          0x807FFFFF, 0x00800000, 0x7F7FFFFF, 0x3F800000};
+  const auto values = elements(300'000, 4, [&](std::size_t) { return special[random() % std::size(special)]; });
+  CHECK(round_trip({}, dtype::f32, values) < values.size() / 2);
+}
+
+TEST_CASE("zeros and constants take next to nothing") {
+  for (const auto type : all_types()) {
+    const std::size_t width = cairn::size_of(type);
+    CHECK(round_trip({}, type, bytes(3 * block * width)) < 100);
+    CHECK(round_trip({}, type, elements(3 * block, width, [](std::size_t) { return 0x3F9A1234C0011221; })) < 300);
+  }
+}
+
+TEST_CASE("trained numbers become smaller, by what their exponents allow") {
+  generator random(3);
+  const auto weights = gaussian<float>(3 * block, random);
+  const auto wide = round_trip({}, dtype::f32, weights);
+  CHECK(static_cast<double>(wide) < 0.84 * static_cast<double>(weights.size()));
+  const auto half = elements(3 * block, 2, [&](std::size_t i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, weights.data() + 4 * i, 4);
+    return word >> 16;
+  });
+  CHECK(static_cast<double>(round_trip({}, dtype::bf16, half)) < 0.67 * static_cast<double>(half.size()));
+  const auto doubles = gaussian<double>(3 * block, random);
+  CHECK(static_cast<double>(round_trip({}, dtype::f64, doubles)) < 0.92 * static_cast<double>(doubles.size()));
+
+  // A third of zeros, here and there, is worth what they would take, but for a bit that says where.
+  auto sparse = weights;
+  for (std::size_t i = 0; i < 3 * block; ++i)
+    if (random() % 3 == 0) std::memset(sparse.data() + 4 * i, 0, 4);
+  CHECK(static_cast<double>(round_trip({}, dtype::f32, sparse)) <
+        0.84 * 2 / 3 * static_cast<double>(weights.size()) + 3 * block / 8.0);
+}
+
+TEST_CASE("what cannot be made smaller is to be stored as it is") {
+  generator random(4);
+  for (const auto type : all_types())
+    CHECK(encode({}, type, random_bytes(2 * block * cairn::size_of(type), random)).how.codec.empty());
+  CHECK(encode({}, dtype::f32, {}).how.codec.empty());
+}
+
+TEST_CASE("a reference is used where the difference is smaller") {
+  generator random(5);
+  for (const auto type : all_types()) {
+    const std::size_t width = cairn::size_of(type), count = 2 * block + 11;
+    CAPTURE(name(type));
+    const auto parent = random_bytes(count * width, random);
+    auto values = parent;
+    for (std::size_t i = 0; i < count; ++i)  // the lowest byte of every second element changes
+      if (random() % 2 == 0) values[i * width] ^= static_cast<std::byte>(random() % 16);
+    const lossless difference{.xor_parent = true};
+    CHECK(difference.uses_parent());
+    CHECK(encode(difference, type, values, parent).how.relative);
+    CHECK(round_trip(difference, type, values, parent) < count * width * 3 / 4);
+
+    // Not asked for, not there, or of no use.
+    CHECK_FALSE(encode({}, type, parent, values).how.relative);
+    const auto small = elements(count, width, [&](std::size_t) { return random() % 3; });
+    CHECK_FALSE(encode(difference, type, small).how.relative);
+    CHECK_FALSE(encode(difference, type, small, parent).how.relative);
+    round_trip(difference, type, small, parent);
+  }
+}
+
+TEST_CASE("nothing changed: the difference takes next to nothing") {
+  generator random(6);
+  const auto values = gaussian<float>(3 * block, random);
+  CHECK(encode({.xor_parent = true}, dtype::f32, values, values).how.relative);
+  CHECK(round_trip({.xor_parent = true}, dtype::f32, values, values) < 100);
+}
+
+TEST_CASE("the difference to zeros stays a difference") {
+  generator random(7);
+  const auto values = gaussian<float>(50'000, random);
+  CHECK(encode({.xor_parent = true}, dtype::f32, values, bytes(values.size())).how.relative);
+}
+
+TEST_CASE("malformed payloads are refused, or give some values, and nothing else is touched") {
+  generator random(8);
+  const auto is_refused = [](dtype type, std::span<const std::byte> stored, std::size_t size) {
+    const bytes exact(stored.begin(), stored.end());  // so that the sanitizers see a read beyond the end
+    bytes values(size + 16, guard);
+    bool refused = false;
+    try {
+      decode(type, exact, std::span(values).first(size));
+    } catch (const cairn::error& error) {
+      refused = true;
+      CHECK(error.code() == cairn::errc::corrupt);
+      CHECK(std::string(error.what()).find("file: \"a.b\": the lossless payload is malformed: ") != std::string::npos);
+    }
+    CHECK(std::count(values.end() - 16, values.end(), guard) == 16);
+    return refused;
+  };
+  for (const auto type : {dtype::u8, dtype::bf16, dtype::f32, dtype::f64}) {
+    const std::size_t width = cairn::size_of(type);
+    CAPTURE(name(type));
+    const auto values = elements(
+        700, width, [&](std::size_t i) { return i % 5 == 0 ? 0 : random() % 5 << (8 * width - 8) | random() % 256; });
+    const auto made = encode({}, type, values);
+    REQUIRE(made.how.codec == "lossless");
+    CHECK_FALSE(is_refused(type, made.stored, values.size()));
+    for (std::size_t i = 0; i < made.stored.size(); ++i)
+      for (int bit = 0; bit < 8; ++bit) {
+        auto flipped = made.stored;
+        flipped[i] ^= std::byte{1} << bit;
+        const bool refused = is_refused(type, flipped, values.size());
+        if (i < 4 && (i != 1 || bit != 0) && (i != 2 || bit >= 3)) CHECK(refused);
+      }
+    for (std::size_t size = 0; size < made.stored.size(); ++size)
+      CHECK(is_refused(type, std::span(made.stored).first(size), values.size()));
+    auto longer = made.stored;
+    longer.push_back({});
+    CHECK(is_refused(type, longer, values.size()));
+    CHECK(is_refused(type, made.stored, values.size() - width));
+    CHECK(is_refused(type, made.stored, 0));
+    CHECK(is_refused(width == 4 ? dtype::i32 : dtype::f32, made.stored, values.size() / 4 * 4));
+  }
+  for (int i = 0; i < 2000; ++i) is_refused(dtype::f32, random_bytes(random() % 100, random), 4 * (random() % 100));
+}
+
+TEST_CASE("the payload is the same on every machine") {
+  const auto values = elements(5000, 4, [](std::size_t i) {
+    return i % 3 == 0 ? 0 : (i * 2654435761U & 0x007FFFFFU) | (0x3D000000U + (i % 11 % 4 << 23)) | (i & 1U) << 31;
+  });
+  const auto made = encode({}, dtype::f32, values);
+  std::uint64_t hash = 14695981039346656037U;
+  for (const auto each : made.stored) hash = (hash ^ std::to_integer<std::uint64_t>(each)) * 1099511628211U;
+  CHECK(made.how.bytes == 10756);
+  CHECK(hash == 5175594330741086055);
+}

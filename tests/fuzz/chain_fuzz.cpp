@@ -1,0 +1,204 @@
+// Hostile payloads, encodings, tables and parents in checkpoints whose checksums all hold: a chain of checkpoints either gives
+// elements, or throws cairn::error that names file and leaf. No allocation is above a few times the bytes of the elements.
+// runs: 1/5
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <sanitizer/allocator_interface.h>
+
+#include "cairn/chain_reader.hpp"
+#include "cairn/encode_leaves.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/writer.hpp"
+
+namespace {
+
+bool is_limited = false;
+constexpr std::size_t allocation_limit = std::size_t{16} << 20U;
+
+void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
+  if (!is_limited || bytes <= allocation_limit) return;
+  std::fprintf(stderr, "an allocation of %zu bytes\n", bytes);
+  std::abort();
+}
+void note_release(const volatile void* /*memory*/) {}
+
+void require(bool held) {
+  if (!held) std::abort();
+}
+
+struct state {
+  std::vector<float> weight = std::vector<float>(700);
+  std::vector<cairn::bfloat16> half = std::vector<cairn::bfloat16>(500);
+  std::vector<float> moment = std::vector<float>(600);
+  std::vector<std::int64_t> counts = std::vector<std::int64_t>(90, 7);
+};
+
+const cairn::codec_rules rules{{"weight", cairn::codecs::lc<2>{}},
+                               {"half", cairn::codecs::lc<3>{.floor = -0.5F}},
+                               {"moment", cairn::codecs::lossless{.xor_parent = true}}};
+
+/// A whole checkpoint and two deltas, made once.
+struct pristine {
+  cairn::any_store store = cairn::stores::memory();
+
+  pristine() {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    state now;
+    cairn::save_chain chain;
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      for (auto& x : now.weight) x += normal(random) * 0.01F;
+      for (auto& x : now.half) x = cairn::bfloat16(normal(random));
+      for (std::size_t i = 0; i < now.moment.size(); i += 3) now.moment[i] += normal(random) * 1e-3F;
+      cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(now),
+                                       {.threads = 1, .step = step, .codecs = rules}, {},
+                                       {&chain, {.anchor_every = 0}});
+    }
+  }
+};
+
+/// The bytes that the fuzzer gives, one after the other; zeros at the end.
+class choices {
+ public:
+  choices(const std::uint8_t* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
+  [[nodiscard]] bool any() const { return at_ < size_; }
+  std::uint64_t next(std::uint64_t below) {
+    std::uint64_t value = 0;
+    for (std::uint64_t range = below; range > 1 && at_ < size_; range >>= 8U) value = value << 8U | bytes_[at_++];
+    return below == 0 ? 0 : value % below;
+  }
+
+ private:
+  const std::uint8_t* bytes_;
+  std::size_t size_, at_ = 0;
+};
+
+/// One change of a payload: bytes set, removed or added.
+void change(std::vector<std::byte>& payload, choices& from) {
+  const auto at = from.next(payload.size() + 1);
+  switch (from.next(4)) {
+    case 0:
+      if (at < payload.size()) payload[at] = static_cast<std::byte>(from.next(256));
+      break;
+    case 1:
+      if (at < payload.size()) payload[at] ^= static_cast<std::byte>(1U << from.next(8));
+      break;
+    case 2:
+      payload.resize(at);
+      break;
+    default:
+      payload.insert(payload.begin() + static_cast<std::ptrdiff_t>(at), from.next(40),
+                     static_cast<std::byte>(from.next(256)));
+  }
+}
+
+void change(cairn::encoding& how, choices& from) {
+  constexpr const char* names[] = {"lossless", "lc2", "lc3", "raw", "none"};
+  switch (from.next(4)) {
+    case 0:
+      how.codec = names[from.next(5)];
+      break;
+    case 1:
+      how.type = static_cast<cairn::dtype>(from.next(cairn::dtype_count));
+      break;
+    case 2:
+      how.shape = {from.next(100'000)};
+      break;
+    default:
+      how.relative = !how.relative;
+  }
+}
+
+/// The checkpoint `name` once more, with changes, under checksums that hold.
+void forge(const cairn::any_store& from, cairn::any_store& to, const std::string& name, choices& chosen) {
+  const cairn::checkpoint_reader reader(from, name);
+  std::vector<cairn::leaf> leaves;
+  std::vector<cairn::piece> pieces;
+  std::vector<std::vector<std::byte>> memory;
+  const auto& stored = reader.contents().leaves;
+  memory.reserve(2 * stored.size());
+  const auto target = chosen.next(stored.size());
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const auto& slice = reader.slices_of(i)[0];
+    const auto window = reader.stored_bytes(slice);
+    auto& bytes = memory.emplace_back(window.bytes().begin(), window.bytes().end());
+    cairn::leaf leaf;
+    leaf.path = stored[i].path;
+    leaf.type = stored[i].type;
+    leaf.shape = stored[i].shape;
+    cairn::piece piece{i, 0, leaf.count(), {}};
+    if (slice.encoded != nullptr) {
+      cairn::encoded_piece encoded{*slice.encoded, {}};
+      if (i == target) {
+        if (chosen.next(4) == 0) change(encoded.how, chosen);
+        for (auto n = chosen.next(6); n > 0 && chosen.any(); --n) change(bytes, chosen);
+      }
+      encoded.payload.type = cairn::dtype::u8;
+      encoded.payload.shape = {bytes.size()};
+      encoded.payload.memory = bytes.data();
+      piece.encoded = std::make_shared<const cairn::encoded_piece>(std::move(encoded));
+    } else {
+      leaf.memory = bytes.data();
+    }
+    leaves.push_back(std::move(leaf));
+    pieces.push_back(std::move(piece));
+  }
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves;
+  spec.shards = {pieces};
+  spec.step = reader.step();
+  spec.id = reader.id();
+  if (reader.parent() != nullptr) spec.ties.parent = *reader.parent();
+  spec.ties.tables = reader.code_tables();
+  if (chosen.next(16) == 0 && spec.ties.parent) spec.ties.parent->id ^= 1;
+  if (chosen.next(16) == 0 && !spec.ties.tables.empty()) spec.ties.tables.begin()->second[chosen.next(256)] = '1';
+  cairn::write_checkpoint(to, name, spec);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
+  require(__sanitizer_install_malloc_and_free_hooks(note_allocation, note_release) != 0);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const pristine good;
+  choices chosen(bytes, size);
+  cairn::any_store store = cairn::stores::memory();
+  const auto changed = chosen.next(3) + 1;
+  choices none(nullptr, 0);
+  for (std::uint64_t step = 1; step <= 3; ++step)
+    forge(good.store, store, cairn::checkpoint_name(step), step == changed ? chosen : none);
+  is_limited = true;
+  for (std::uint64_t step = changed; step <= 3; ++step) {
+    try {
+      const cairn::chain_reader reader(store, cairn::checkpoint_name(step));
+      const auto& leaves = reader.contents().leaves;
+      for (std::size_t i = 0; i < leaves.size(); ++i) {
+        if (leaves[i].bytes() > std::size_t{1} << 20U) continue;
+        try {
+          std::vector<std::byte> values(leaves[i].bytes());
+          reader.contents().fetch(i, values);
+        } catch (const cairn::error& error) {
+          const std::string said = error.what();
+          require(error.code() == cairn::errc::unsupported || said.find(leaves[i].path) != said.npos);
+          require(said.find("step-") != said.npos);
+        }
+      }
+    } catch (const cairn::error& error) {
+      require(std::strlen(error.what()) > 8);
+    }
+  }
+  is_limited = false;
+  return 0;
+}

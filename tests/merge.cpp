@@ -1,0 +1,146 @@
+#include "cairn/merge.hpp"
+
+#include <random>
+
+#include "cairn/save.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+
+namespace {
+
+/// Steps 1 to `steps`, all but the first one deltas.
+struct chain_of {
+  cairn::any_store store = cairn::stores::memory();
+  std::vector<chain::bits> bits;  // what each restores
+
+  explicit chain_of(std::uint64_t steps, const cairn::codec_rules& rules = chain::mixed_rules(),
+                    std::size_t shards = 1) {
+    std::mt19937 random(7);
+    auto state = chain::start(random);
+    cairn::save_chain chain;
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+      chain::train(state, random);
+      cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(state),
+                                       {.step = step, .metrics = {{"loss", 0.5}}, .shards = shards, .codecs = rules},
+                                       {}, {&chain, {.anchor_every = 0}});
+      bits.push_back(chain::restored(store, cairn::checkpoint_name(step)));
+    }
+  }
+
+  [[nodiscard]] bool is_unchanged() const {
+    for (std::size_t i = 0; i < bits.size(); ++i)
+      if (chain::restored(store, cairn::checkpoint_name(i + 1)) != bits[i]) return false;
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("merged deltas restore the same bits, and so does what is built on them") {
+  for (const std::size_t shards : {1U, 3U})
+    for (const std::size_t deltas : {2U, 3U, 5U})
+      for (const bool to_whole : {false, true}) {
+        chain_of made(8, chain::mixed_rules(), shards);
+        const auto name = cairn::checkpoint_name(6);
+        const auto id = cairn::checkpoint_reader(made.store, name).id();
+        const auto report =
+            cairn::merge_checkpoints(made.store, name, {.deltas = deltas, .to_whole = to_whole, .threads = 2});
+        const cairn::chain_reader reader(made.store, name);
+        CHECK(reader.newest().id() == id);
+        CHECK(reader.step() == 6);
+        CHECK(reader.metrics().at("loss") == 0.5);
+        if (to_whole) {
+          CHECK(report.parent.empty());
+          CHECK(report.deltas == 5);
+          CHECK(reader.links().size() == 1);
+        } else {
+          CHECK(report.parent == cairn::checkpoint_name(6 - deltas));
+          CHECK(report.deltas == deltas);
+          CHECK(reader.links().size() == 6 - deltas + 1);
+        }
+        CHECK(made.is_unchanged());
+      }
+}
+
+TEST_CASE("merging again and again down to one whole checkpoint") {
+  chain_of made(10);
+  for (const std::uint64_t step : {3U, 5U, 7U, 10U}) {
+    cairn::merge_checkpoints(made.store, cairn::checkpoint_name(step), {.deltas = 2});
+    CHECK(made.is_unchanged());
+  }
+  cairn::merge_checkpoints(made.store, cairn::checkpoint_name(10), {.deltas = 3});
+  CHECK(made.is_unchanged());
+  cairn::merge_checkpoints(made.store, cairn::checkpoint_name(10));
+  CHECK(made.is_unchanged());
+  for (std::uint64_t step = 1; step < 10; ++step) made.store.remove(cairn::checkpoint_name(step));
+  CHECK(chain::restored(made.store, cairn::checkpoint_name(10)) == made.bits.back());
+}
+
+TEST_CASE("nothing is to be merged where there are fewer than two deltas") {
+  chain_of made(2);
+  CHECK(cairn::merge_checkpoints(made.store, cairn::checkpoint_name(1)).deltas == 0);
+  CHECK(cairn::merge_checkpoints(made.store, cairn::checkpoint_name(2), {.deltas = 7}).deltas == 1);
+  CHECK(cairn::chain_reader(made.store, cairn::checkpoint_name(2)).links().size() == 2);
+  CHECK(cairn::merge_checkpoints(made.store, cairn::checkpoint_name(2), {.to_whole = true}).parent.empty());
+  CHECK(made.is_unchanged());
+}
+
+TEST_CASE("a codec of the user's own, and leaves that change their codec, are merged as values") {
+  struct difference {  // the bytes minus the parent's
+    [[nodiscard]] std::string name() const { return "difference"; }
+    [[nodiscard]] bool uses_parent() const { return true; }
+    [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes + 1; }
+    [[nodiscard]] cairn::encoded encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+      out[0] = std::byte{!in.reference.empty()};
+      for (std::size_t i = 0; i < in.values.size(); ++i)
+        out[i + 1] = static_cast<std::byte>(static_cast<int>(in.values[i]) -
+                                            (in.reference.empty() ? 0 : static_cast<int>(in.reference[i])));
+      return {.codec = name(), .bytes = in.values.size() + 1, .relative = !in.reference.empty()};
+    }
+    void decode(const cairn::decode_request& from) const {
+      if (from.payload.size() != from.values.size() + 1)
+        cairn::fail(cairn::errc::corrupt, {from.where, ": ", from.path});
+      for (std::size_t i = 0; i < from.values.size(); ++i)
+        from.values[i] =
+            static_cast<std::byte>(static_cast<int>(from.payload[i + 1]) +
+                                   (from.payload[0] != std::byte{} ? static_cast<int>(from.values[i]) : 0));
+    }
+  };
+  const cairn::codec_rules rules{{"adam.*", difference{}}};
+  auto store = cairn::any_store(cairn::stores::memory());
+  std::mt19937 random(8);
+  auto state = chain::start(random);
+  cairn::save_chain chain;
+  std::vector<chain::bits> bits;
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    chain::train(state, random);
+    auto now = rules;
+    now.push_back({"net.weight", step == 3 ? cairn::any_codec(cairn::codecs::lossless{.xor_parent = true})
+                                           : cairn::any_codec(cairn::codecs::lc<3>{})});
+    cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(state),
+                                     {.step = step, .codecs = now}, {}, {&chain, {.anchor_every = 0}});
+    bits.push_back(chain::restored(store, cairn::checkpoint_name(step), rules));
+  }
+  CHECK(bits.back().at("adam.m") == chain::bits_of(state).at("adam.m"));
+  cairn::merge_checkpoints(store, cairn::checkpoint_name(4), {.deltas = 3, .codecs = rules});
+  CHECK(chain::restored(store, cairn::checkpoint_name(4), rules) == bits.back());
+}
+
+TEST_CASE("a merge that fails leaves the checkpoint as it was") {
+  chain_of made(5);
+  const auto file = cairn::shard_file(0, 1);
+  const auto third = cairn::checkpoint_name(3);
+  const auto good = sample::get(made.store, third, file), index = sample::get(made.store, third, "index.json");
+  auto bad = good;
+  bad.back() = static_cast<char>(bad.back() ^ 1);
+  sample::put(made.store, third, {{file, bad}, {"index.json", index}});
+  const auto before = sample::get(made.store, cairn::checkpoint_name(5), file);
+  const auto failure =
+      sample::failure_of([&] { cairn::merge_checkpoints(made.store, cairn::checkpoint_name(5), {.deltas = 3}); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.says(third));
+  CHECK(sample::get(made.store, cairn::checkpoint_name(5), file) == before);
+  sample::put(made.store, third, {{file, good}, {"index.json", index}});
+  CHECK(made.is_unchanged());
+}

@@ -1,0 +1,7 @@
+#include "find.hpp"
+
+namespace units {
+
+finding avx2() { return find(); }
+
+}  // namespace units

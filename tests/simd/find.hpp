@@ -1,0 +1,100 @@
+// Runs all kernels and all codecs; compiled into every unit, with its own flags.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/encode/lc.hpp"
+#include "cairn/encode/lossless.hpp"
+#include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/half_floats.hpp"
+#include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/zeros.hpp"
+#include "unit.hpp"
+
+namespace units {
+namespace {
+
+using bytes = std::vector<std::byte>;
+constexpr std::size_t count = 70'001;
+
+bytes some_bytes(std::size_t size, std::uint32_t state) {
+  bytes made(size);
+  for (auto& each : made) {
+    state = state * 1664525 + 1013904223;
+    each = static_cast<std::byte>(state >> 24);
+  }
+  return made;
+}
+
+/// Small changes: floats of one exponent or two, some of them 0.
+bytes some_floats(std::uint32_t seed) {
+  auto made = some_bytes(count * 4, seed);
+  for (std::size_t i = 0; i < count; ++i) {
+    made[4 * i + 3] = static_cast<std::byte>(0x3C | (std::to_integer<unsigned>(made[4 * i + 3]) & 0x81));
+    if (i % 5 == 0) std::memset(made.data() + 4 * i, 0, 4);
+  }
+  return made;
+}
+
+template <class Kernels, std::size_t N>
+std::int64_t target_of(const cairn::simd::choice<Kernels> (&choices)[N], const Kernels& chosen) {
+  for (const auto& each : choices)
+    if (each.kernels == &chosen) return each.target;
+  return 0;
+}
+
+void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dtype type, finding& found) {
+  const auto values = some_floats(2);
+  auto reference = some_floats(3), back = reference;
+  const auto prepared = codec.prepare({});
+  bytes out(prepared.bound(type, values.size()));
+  const auto done = prepared.encode({.path = "p", .type = type, .values = values, .reference = reference}, out);
+  out.resize(done.bytes);
+  found.results[name] = cairn::checksum(out);
+  if (done.codec.empty()) return;
+  cairn::code_tables tables;
+  for (const auto& table : done.new_tables) tables.add(table);
+  codec.decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables});
+  found.results[name + " decoded"] = cairn::checksum(back);
+  found.results[name + " reference"] = cairn::checksum(reference);
+}
+
+finding find() {
+  using namespace cairn::simd;
+  finding found;
+  found.targets = {{"planes", target_of(planes_choices, planes())},
+                   {"zeros", target_of(zeros_choices, zeros())},
+                   {"buckets", target_of(buckets_choices, buckets())},
+                   {"half floats", target_of(half_floats_choices, half_floats())}};
+  for (const std::size_t width : {2U, 4U, 8U}) {
+    auto values = some_bytes(count * width, 1);
+    for (std::size_t i = 0; i < count; i += 3) std::memset(values.data() + i * width, 0, width);
+    const auto key = " of " + std::to_string(width) + " bytes";
+    bytes split(values.size()), marks((count + 7) / 8), packed(values.size() + 16), merged(values.size());
+    std::byte* to[8] = {};
+    const std::byte* from[8] = {};
+    for (std::size_t b = 0; b < width; ++b) from[b] = to[b] = split.data() + b * count;
+    planes().of_width(width).split(values.data(), count, true, to);
+    planes().of_width(width).merge(from, count, true, merged.data());
+    found.results["split" + key] = cairn::checksum(split);
+    found.results["merged" + key] = cairn::checksum(merged);
+    zeros().of_width(width).mark(values.data(), count, marks.data());
+    packed.resize(width * zeros().of_width(width).pack(values.data(), marks.data(), count, packed.data()));
+    found.results["marked" + key] = cairn::checksum(marks);
+    found.results["packed" + key] = cairn::checksum(packed);
+  }
+  for (const auto type : {cairn::dtype::f32, cairn::dtype::bf16, cairn::dtype::f16}) {
+    const auto key = " of " + std::string(name(type));
+    run_codec("lossless" + key, cairn::codecs::lossless{.xor_parent = true}, type, found);
+    run_codec("lc2" + key, cairn::codecs::lc<2>{}, type, found);
+    run_codec("lc3" + key, cairn::codecs::lc<3>{}, type, found);
+  }
+  return found;
+}
+
+}  // namespace
+}  // namespace units

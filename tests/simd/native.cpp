@@ -1,0 +1,7 @@
+#include "find.hpp"
+
+namespace units {
+
+finding native() { return find(); }
+
+}  // namespace units

@@ -1,0 +1,7 @@
+#include "find.hpp"
+
+namespace units {
+
+finding plain() { return find(); }
+
+}  // namespace units

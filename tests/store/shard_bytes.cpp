@@ -1,0 +1,1 @@
+#include "cairn/store/shard_bytes.hpp"
