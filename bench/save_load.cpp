@@ -33,12 +33,12 @@ constexpr std::string_view usage =
     "save_load [--reps 7] [--mib 1024] [--dir DIR] [--json FILE] [--only NAME,NAME] [--each yes] [--wait 5]\n"
     "  Saves and loads about 1,200 tensors with every method in turn and prints medians.\n"
     "  --dir   where the files go; a new directory in the current one by default, deleted afterwards\n"
-    "  --only  methods to run, of plain, cairn, cereal, libtorch, boost, hdf5\n"
+    "  --only  methods to run, of plain, cairn, cairn-lossless, cereal, libtorch, boost, hdf5\n"
     "  --each  yes: every measurement on a line of its own, on stderr\n"
     "  --wait  seconds to wait at most for idle cores before a measurement; 0: not at all\n";
 
 std::vector<method> all_methods() {
-  std::vector<method> methods{plain_method(), cairn_method(), cereal_method()};
+  std::vector<method> methods{plain_method(), cairn_method(), cairn_lossless_method(), cereal_method()};
 #ifdef CAIRN_BENCH_LIBTORCH
   methods.push_back(libtorch_method());
 #endif

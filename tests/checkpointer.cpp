@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"

@@ -1,4 +1,4 @@
-// Cairn: the state as it is, no list of fields.
+// Cairn: the state as it is, no list of fields. Stored as it is, as the others do; and without loss encoded, its default.
 #include "cairn/save.hpp"
 
 #include "save_load/method.hpp"
@@ -7,6 +7,10 @@ namespace bench {
 namespace {
 
 void save(const std::string& path, const training_state& state, bool durable) {
+  cairn::save(path, state, {.durable = durable, .codecs = {{"*", cairn::codecs::raw{}}}});
+}
+
+void save_encoded(const std::string& path, const training_state& state, bool durable) {
   cairn::save(path, state, {.durable = durable});
 }
 
@@ -15,5 +19,6 @@ void load(const std::string& path, training_state& state) { cairn::load(path, st
 }  // namespace
 
 method cairn_method() { return {.name = "cairn", .save = save, .load = load}; }
+method cairn_lossless_method() { return {.name = "cairn-lossless", .save = save_encoded, .load = load}; }
 
 }  // namespace bench

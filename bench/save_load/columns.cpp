@@ -35,7 +35,7 @@ columns_result measure_columns(std::size_t records, std::size_t reps, std::chron
   const std::size_t bytes = records * sizeof(particle);
   std::vector<particle> copy(state.particles);
 
-  cairn::checkpointer checkpoints(cairn::stores::memory(), {.keep_last = 1});
+  cairn::checkpointer checkpoints(cairn::stores::memory(), {.keep_last = 1, .codecs = {{"*", cairn::codecs::raw{}}}});
   std::uint64_t step = 0;
   const auto save = [&] { checkpoints.save(state, {.step = ++step}); };
   // The second save still takes new memory; from then on the store uses that of the checkpoint it has

@@ -4,10 +4,14 @@
 #define CAIRN_SEPARATE_COMPILATION
 #endif
 
+#include "cairn/chain_reader.ipp"
 #include "cairn/checkpointer.ipp"
 #include "cairn/core/convert.ipp"
 #include "cairn/core/strided.ipp"
+#include "cairn/encode/lc.ipp"
+#include "cairn/encode/lossless.ipp"
 #include "cairn/load.ipp"
+#include "cairn/merge.ipp"
 #include "cairn/save.ipp"
 #include "cairn/state/describe.ipp"
 #include "cairn/state/describing.ipp"

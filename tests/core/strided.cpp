@@ -1,5 +1,6 @@
 #include "cairn/core/strided.hpp"
 
+#include <cstring>
 #include <numeric>
 #include <random>
 

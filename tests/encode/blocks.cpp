@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <random>
 #include <vector>
 
@@ -50,6 +51,18 @@ TEST_CASE("blocks lie behind their sizes, in order, whatever the number of threa
       CHECK(encoded(sizes, threads) == expected);
     }
   }
+}
+
+TEST_CASE("a block that cannot be encoded ends the work of all threads") {
+  for (const unsigned threads : {1U, 2U, 8U})
+    for (const std::size_t bad : {0U, 1U, 30U, 59U}) {
+      buffer out(cairn::blocks_bound(60, bound));
+      const auto encode = [&](std::size_t block, std::span<std::byte> /*to*/) -> std::size_t {
+        if (block == bad) throw std::bad_alloc();
+        return 1;
+      };
+      CHECK_THROWS_AS(cairn::encode_blocks(60, bound, threads, out, encode), std::bad_alloc);
+    }
 }
 
 TEST_CASE("every block is decoded once, from its own bytes") {

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/encode/lc/buckets.hpp"
 #include "encode/lc/deltas.hpp"
 
 using namespace cairn;
@@ -193,6 +194,54 @@ TEST_CASE("lc: what it is not for goes without loss") {
   check({"many exceptions", dtype::f32, real, other});
 }
 
+TEST_CASE("lc: what a bucket's value would carry beyond the largest number is kept exactly") {
+  std::mt19937 random(21);
+  for (const auto type : types) {
+    const bool half = type == dtype::f16;
+    const float largest = half ? 65504.0F : 3.38e38F;
+    const float little = half ? 2112.0F : 2.2e37F, much = half ? 4000.0F : 4.2e37F;  // of one exponent
+    for (const std::size_t n : {std::size_t{500}, std::size_t{50'000}}) {
+      auto anchor = new_leaf(type, n, random);
+      auto real = anchor;
+      put(anchor, type, 70, largest - little);
+      put(real, type, 70, largest);
+      put(anchor, type, 71, 0);
+      put(real, type, 71, much);
+      const auto expected = reference_step(real, anchor, type, {}, 2);
+      chain c(type, anchor);
+      c.save(lc<2>{}, real, 2);
+      REQUIRE(c.last.codec == "lc2");
+      CHECK(get(c.tracked, type, 70) == get(real, type, 70));
+      CHECK(get(c.tracked, type, 71) != get(real, type, 71));
+      CHECK(c.tracked == expected);
+      CHECK(c.last.lost->max_error == reference_loss(real, c.tracked, type).max_error);
+      c.load(lc<2>{}, real, 2);
+      CHECK(c.read == c.tracked);
+    }
+  }
+}
+
+TEST_CASE("lc: buckets save, promotion saves more, and coding more again") {
+  std::mt19937 random(22);
+  const std::size_t n = 200'000;
+  const auto anchor = new_leaf(dtype::f32, n, random);
+  auto real = anchor;
+  move(real, dtype::f32, random, nature::tame, 0.01F);
+  lossy::bucket_table table;
+  for (std::size_t i = 0; i < n; ++i) table.add(std::vector{get(real, dtype::f32, i) - get(anchor, dtype::f32, i)});
+  const auto bucketed = lossy::bucketed_bytes(n, table.buckets().size() + 1);
+  CHECK(bucketed < real.size() / 4);
+  const auto check = [&](const auto& codec, unsigned bits) {
+    chain c(dtype::f32, anchor);
+    c.save(codec, real);
+    const std::size_t tables = c.last.new_tables.size() * sizeof(code_table);
+    CHECK(lossy::promoted_bytes(n, bits) < bucketed);
+    CHECK(c.last.bytes + tables < lossy::promoted_bytes(n, bits));
+  };
+  check(lc<2>{}, 2);
+  check(lc<3>{}, 3);
+}
+
 TEST_CASE("lc: equal elements, and a constant delta, take next to nothing") {
   std::mt19937 random(14);
   const auto anchor = new_leaf(dtype::f32, 3'000'000, random);
@@ -303,6 +352,24 @@ TEST_CASE("lc: code tables are used again, and rebuilt when they do not fit any 
     all_short.fill(1);
     c.tables.add(make_code_table(all_short));
     CHECK(next(3.0F, 0.05) == 0);
+  }
+}
+
+TEST_CASE("lc: whichever of two signs is a little larger, symbols and their code stay") {
+  std::mt19937 random(23);
+  const std::size_t n = 400'000;
+  for (const float turn : {1.0F, -1.0F}) {
+    chain c(dtype::f32, bytes(n * 4));
+    for (const float more : {turn, -turn}) {
+      auto real = c.tracked = c.read = bytes(n * 4);
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto die = random() % 100;
+        put(real, dtype::f32, i, die < 20 ? 0.7F + more * 0.01F : die < 23 ? -0.7F : 0.0F);
+      }
+      c.save(lc<2>{}, real);
+      REQUIRE(c.last.codec == "lc2");
+      CHECK(c.last.new_tables.size() == (more == turn ? 1 : 0));
+    }
   }
 }
 

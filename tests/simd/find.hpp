@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cairn/core/checksum.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/simd/buckets.hpp"
@@ -30,12 +31,14 @@ bytes some_bytes(std::size_t size, std::uint32_t state) {
   return made;
 }
 
-/// Small changes: floats of one exponent or two, some of them 0.
-bytes some_floats(std::uint32_t seed) {
-  auto made = some_bytes(count * 4, seed);
+/// Floating-point numbers of few exponents, some of them 0.
+bytes some_numbers(cairn::dtype type, std::uint32_t seed) {
+  const std::size_t width = cairn::size_of(type);
+  auto made = some_bytes(count * width, seed);
   for (std::size_t i = 0; i < count; ++i) {
-    made[4 * i + 3] = static_cast<std::byte>(0x3C | (std::to_integer<unsigned>(made[4 * i + 3]) & 0x81));
-    if (i % 5 == 0) std::memset(made.data() + 4 * i, 0, 4);
+    auto& top = made[i * width + width - 1];
+    top = static_cast<std::byte>(0x3C | (std::to_integer<unsigned>(top) & 0x81));
+    if (i % 5 == 0) std::memset(made.data() + i * width, 0, width);
   }
   return made;
 }
@@ -48,17 +51,19 @@ std::int64_t target_of(const cairn::simd::choice<Kernels> (&choices)[N], const K
 }
 
 void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dtype type, finding& found) {
-  const auto values = some_floats(2);
-  auto reference = some_floats(3), back = reference;
+  const auto values = some_numbers(type, 2);
+  auto reference = some_numbers(type, 3), back = reference;
   const auto prepared = codec.prepare({});
   bytes out(prepared.bound(type, values.size()));
   const auto done = prepared.encode({.path = "p", .type = type, .values = values, .reference = reference}, out);
   out.resize(done.bytes);
   found.results[name] = cairn::checksum(out);
   if (done.codec.empty()) return;
+  found.codecs[name] = done.codec;
   cairn::code_tables tables;
   for (const auto& table : done.new_tables) tables.add(table);
-  codec.decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables});
+  cairn::codec_named(done.codec, {}, "f")
+      .decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables});
   found.results[name + " decoded"] = cairn::checksum(back);
   found.results[name + " reference"] = cairn::checksum(reference);
 }

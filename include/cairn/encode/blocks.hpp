@@ -22,7 +22,7 @@ namespace cairn {
 }
 
 /// Calls `encode(block, out) -> bytes used` for every block, with room for `block_bound` bytes each time, on up to `threads`
-/// threads; `encode` must not throw. `out` has room for `blocks_bound`; the result is how much of it is used. The bytes do not
+/// threads. `out` has room for `blocks_bound`; the result is how much of it is used. The bytes do not
 /// depend on the number of threads.
 template <class Encode>
 [[nodiscard]] std::size_t encode_blocks(std::size_t blocks, std::size_t block_bound, unsigned threads,
@@ -45,22 +45,34 @@ template <class Encode>
   std::mutex turn;
   std::condition_variable next;
   std::size_t done = 0;
+  bool failed = false;
   std::vector<std::unique_ptr<std::byte[]>> scratch(
       std::min<std::size_t>(threads == 0 ? default_threads() : threads, blocks));
   for (auto& memory : scratch) memory = std::make_unique_for_overwrite<std::byte[]>(block_bound);
-  parallel_for(blocks, threads, [&](std::size_t i, unsigned worker) {
-    const std::size_t bytes = encode(i, std::span(scratch[worker].get(), block_bound));
-    std::size_t begin = 0;
-    {
-      std::unique_lock lock(turn);
-      next.wait(lock, [&] { return done == i; });
-      note(i, bytes);
-      begin = end;
-      end += bytes;
-      ++done;
-    }
+  const auto code = [&](std::size_t i, std::byte* memory) {
+    const std::size_t bytes = encode(i, std::span(memory, block_bound));
+    std::unique_lock lock(turn);
+    next.wait(lock, [&] { return done == i || failed; });
+    const std::size_t begin = end;
+    note(i, bytes);
+    end += bytes;
+    ++done;
+    const bool is_placed = !failed;
+    lock.unlock();
     next.notify_all();
-    std::memcpy(out.data() + begin, scratch[worker].get(), bytes);
+    if (is_placed) std::memcpy(out.data() + begin, memory, bytes);
+  };
+  parallel_for(blocks, threads, [&](std::size_t i, unsigned worker) {
+    try {
+      code(i, scratch[worker].get());
+    } catch (...) {  // those that come after this block must not wait for it
+      {
+        const std::lock_guard lock(turn);
+        failed = true;
+      }
+      next.notify_all();
+      throw;
+    }
   });
   return end;
 }

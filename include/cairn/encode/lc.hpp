@@ -51,7 +51,7 @@ struct lc {
   bucket_value value = bucket_value::midpoint;
   /// One choice of buckets per leaf, or one for all leaves that are encoded into a checkpoint.
   bucket_scope buckets = bucket_scope::per_leaf;
-  /// No decoded element is below it, if the parent's or the real one was not kept exactly: 0 for what is squared or a variance.
+  /// No decoded element is below it, but those that are kept exactly: 0 for a mean of squares.
   /// Rounded up to an element of the leaf's dtype; errc::invalid when it is not finite there.
   std::optional<float> floor{};
   /// A leaf of which an element would be farther than this from the real one takes three bits or goes without loss.

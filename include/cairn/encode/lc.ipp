@@ -92,7 +92,7 @@ inline encoded write_payload(const quantized& leaf, step_header step, const enco
   std::optional<huffman::encoder> encoder;
   if (code.stored != step_code::kind::none) {
     encoder.emplace(code.lengths);
-    if (packed_size(count, step.bits) >= huffman::encoder::pairs_worth) encoder->prepare_pairs();
+    if (encoder->is_worth_pairs(packed_size(count, step.bits))) encoder->prepare_pairs();
   }
   const std::size_t room = block_bound(std::min(count, block_elements), item);
   result.bytes = headers.bytes().size() +

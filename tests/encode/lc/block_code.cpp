@@ -63,13 +63,17 @@ TEST_CASE("lc/block_code: the newest known code that is good enough is taken") {
   REQUIRE(fresh.stored == step_code::kind::by_id);
   CHECK(fresh.lengths == huffman::find_code_lengths(counts));
 
+  const auto other = huffman::find_code_lengths(huffman::count_bytes(random_bytes(100'000, 90, random)));
+  code_tables stale;
+  stale.add(make_code_table(other));
+  REQUIRE(patched_bits(counts, other) < 8 * 100'000);
+  CHECK(choose_code(counts, &stale).id == fresh.id);
   code_tables known;
   known.add(make_code_table(fresh.lengths));
   CHECK(choose_code(counts, &known).id == fresh.id);
   auto near = counts;
   ++near[29];
   near[0] += 500;
-  const auto other = huffman::find_code_lengths(huffman::count_bytes(random_bytes(100'000, 90, random)));
   known.add(make_code_table(other));
   CHECK(choose_code(near, &known).id == fresh.id);
   auto lacking = counts;

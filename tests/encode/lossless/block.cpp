@@ -55,19 +55,24 @@ TEST_CASE("blocks come back bit for bit, with and without a reference") {
 }
 
 TEST_CASE("marks that do not say how many elements are kept are refused") {
-  const auto values = words_of(100, 4, 5, 3);
-  const block_memory memory(100, 4);
-  bytes out(elements_bound(100, 4)), back(400);
-  const std::size_t used = encode_elements({{4, false}, values.data(), nullptr, 100}, memory, out);
+  constexpr std::size_t count = 4000;
+  std::mt19937 random(3);
+  bytes values(4 * count);  // every second word is zero, and the others are not worth coding
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (i / 4 % 2 == 0) values[i] = static_cast<std::byte>(random());
+  const block_memory memory(count, 4);
+  bytes out(elements_bound(count, 4)), back(values.size());
+  const std::size_t used = encode_elements({{4, false}, values.data(), nullptr, count}, memory, out);
   block_header header;
-  REQUIRE(header.read(std::span(out).first(used), 100, 4));
+  REQUIRE(header.read(std::span(out).first(used), count, 4));
   REQUIRE(header.without_zeros);
-  // One element less is kept, and one byte less is there of every plane that is stored.
-  std::size_t stored = 0;
-  for (std::size_t b = 0; b < 4; ++b) stored += !header.is_coded(b);
-  out.erase(out.begin() + static_cast<long>(header.bytes()), out.begin() + static_cast<long>(header.bytes() + stored));
+  REQUIRE(header.coded_planes == 0);
+  // One element less is kept, and one byte less is there of every plane.
+  constexpr std::size_t stored = 4;
+  const auto planes = out.begin() + static_cast<long>(header.bytes());
+  out.erase(planes, planes + static_cast<long>(stored));
   --header.kept;
   header.write(out.data());
-  REQUIRE(block_header(header).read(std::span(out).first(used - stored), 100, 4));
+  REQUIRE(block_header(header).read(std::span(out).first(used - stored), count, 4));
   CHECK_FALSE(decode_elements(std::span(out).first(used - stored), 4, false, memory, back));
 }

@@ -9,32 +9,12 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "encode/simd/float_pairs.hpp"
 
 using namespace cairn::simd;
+using namespace float_pairs;
 
 namespace {
-
-std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
-
-/// Two vectors whose difference has few exponents and, here and there, anything.
-struct pair {
-  std::vector<float> u, a;
-
-  pair(std::size_t n, std::uint32_t seed, bool finite) : u(n), a(n) {
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal;
-    for (std::size_t i = 0; i < n; ++i) {
-      a[i] = normal(random);
-      u[i] = a[i] + normal(random) * 0.01F;
-      if (random() % 16 == 0) u[i] = a[i];
-      if (random() % 64 == 0) u[i] = std::bit_cast<float>(static_cast<std::uint32_t>(random() % 1000)), a[i] = -0.0F;
-      if (!finite && random() % 64 == 0) u[i] = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-      if (!finite && random() % 500 == 0) a[i] = std::numeric_limits<float>::infinity();
-    }
-  }
-};
-
-bool is_zero(std::uint32_t bits) { return bits << 1 == 0; }
 
 /// The range of all floats of a sign and an exponent but zero.
 bucket_range range_of(std::uint32_t key) {
@@ -59,52 +39,11 @@ magnitudes reference_survey(const pair& x, std::size_t begin, std::size_t n, std
   return found;
 }
 
-symbol_table table_for(std::uint32_t top, std::uint32_t symbols, float floor) {
-  symbol_table table;
-  for (std::uint32_t s = 1; s <= symbols; ++s) {
-    table.keys[s] = (s % 2 << 8) | (top - s / 2);
-    table.values[s] = std::bit_cast<float>(table.keys[s] << 23 | 0x34'5678);
-  }
-  table.floor = floor;
-  return table;
-}
-
-std::uint32_t symbol_of(float d, const symbol_table& table) {
-  if (is_zero(bits_of(d))) return 0;
-  for (std::uint32_t s = 1; s < 8; ++s)
-    if (table.keys[s] == bits_of(d) >> 23) return s;
-  return 0;
-}
-
-/// Symbols packed as buckets.hpp says.
-std::vector<std::byte> reference_pack(const std::vector<std::uint32_t>& symbols, int bits) {
-  const std::uint32_t slot = bits == 2 ? 2 : 4;
-  const std::size_t block = 16U * 32 / slot;
-  std::vector<std::uint32_t> words((symbols.size() + block - 1) / block * 16);
-  for (std::size_t i = 0; i < symbols.size(); ++i)
-    words[i / block * 16 + i % 16] |= symbols[i] << (i % block / 16 * slot);
-  std::vector<std::byte> bytes(words.size() * 4);
-  if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
-  return bytes;
-}
-
-/// Calls `check(kernels, length, offset)`: every length, and each with another offset.
-template <class Check>
-void on_all_targets(const Check& check) {
-  for (const auto& each : buckets_choices) {
-    if (!each.runs()) continue;
-    INFO(hwy::TargetName(each.target));
-    for (std::size_t n = 0; n <= 4200; ++n) check(*each.kernels, n, (n * 7 + n / 16) % 16);
-  }
-}
-
-bool same(const float* a, const float* b, std::size_t n) { return n == 0 || std::memcmp(a, b, n * sizeof *a) == 0; }
-
 }  // namespace
 
 TEST_CASE("buckets: deltas of any length") {
   const pair x(4300, 1, true);
-  on_all_targets([&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(buckets_choices, [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
     std::vector<float> out(n + 32, 7.0F), expected = out;
     for (std::size_t i = 0; i < n; ++i) expected[offset + i] = x.u[offset + i] - x.a[offset + i];
     kernels.deltas(x.u.data() + offset, x.a.data() + offset, n, out.data() + offset);
@@ -115,7 +54,7 @@ TEST_CASE("buckets: deltas of any length") {
 TEST_CASE("buckets: a survey finds the reach of buckets and the largest magnitudes") {
   const pair x(4300, 2, false);
   const std::uint32_t keys[2][4] = {{120, 256 + 120, 119, 0}, {256 + 0, 256 + 117, 1, 300}};
-  on_all_targets([&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(buckets_choices, [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
     const auto ceiling = n % 3 == 0 ? 0x7F80'0000U : static_cast<std::uint32_t>(119 + n % 5) << 23;
     for (const auto& four : keys) {
       bucket_range ranges[4];
@@ -131,45 +70,9 @@ TEST_CASE("buckets: a survey finds the reach of buckets and the largest magnitud
   });
 }
 
-TEST_CASE("buckets: packing classifies and adds, adding packed symbols does the same") {
-  const pair x(4300, 3, true);
-  on_all_targets([&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
-    for (const int bits : {2, 3}) {
-      const float floor = n % 2 == 0 ? -0.25F : -std::numeric_limits<float>::infinity();
-      const auto table = table_for(n % 5 == 0 ? 3 : 120, (1U << static_cast<unsigned>(bits)) - 1, floor);
-      std::vector<std::uint32_t> symbols(n);
-      std::vector<float> expected(x.a.begin() + static_cast<std::ptrdiff_t>(offset),
-                                  x.a.begin() + static_cast<std::ptrdiff_t>(offset + n));
-      for (std::size_t i = 0; i < n; ++i) {
-        symbols[i] = symbol_of(x.u[offset + i] - x.a[offset + i], table);
-        const float sum = expected[i] + table.values[symbols[i]];
-        expected[i] = sum < floor ? floor : sum;
-      }
-      const auto packed_right = reference_pack(symbols, bits);
-
-      std::vector<std::byte> packed(packed_right.size() + 64, std::byte{0xA5});
-      std::vector<float> b(n + 32, 7.0F);
-      const auto pack = bits == 2 ? kernels.pack2 : kernels.pack3;
-      pack(x.u.data() + offset, x.a.data() + offset, n, table, b.data() + offset, packed.data());
-      bool good = std::equal(packed_right.begin(), packed_right.end(), packed.begin()) &&
-                  same(b.data() + offset, expected.data(), n);
-      for (std::size_t i = packed_right.size(); i < packed.size(); ++i) good = good && packed[i] == std::byte{0xA5};
-      for (std::size_t i = 0; i < b.size(); ++i) good = good && (b[i] == 7.0F || (i >= offset && i < offset + n));
-
-      auto in_place = x.a;
-      pack(x.u.data() + offset, in_place.data() + offset, n, table, in_place.data() + offset, packed.data());
-      good = good && same(in_place.data() + offset, expected.data(), n);
-      auto added = x.a;
-      (bits == 2 ? kernels.add2 : kernels.add3)(packed.data(), n, table, added.data() + offset);
-      good = good && same(added.data(), in_place.data(), added.size());
-      if (!good) FAIL("length " << n << ", " << bits << " bits");
-    }
-  });
-}
-
 TEST_CASE("buckets: error sums have the same bits everywhere, and are right") {
   const pair x(4300, 4, true);
-  on_all_targets([&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(buckets_choices, [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
     double squares[16] = {}, real_squares[16] = {}, largest = 0;
     long double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {

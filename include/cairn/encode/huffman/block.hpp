@@ -54,7 +54,7 @@ enum class block_kind : std::uint8_t {
   begin(block_kind::coded);
   std::memcpy(out.data() + 1, table.data(), table_bytes);
   encoder code(lengths);
-  if (in.size() >= encoder::pairs_worth) code.prepare_pairs();
+  if (code.is_worth_pairs(in.size())) code.prepare_pairs();
   return 1 + table_bytes + code.encode(in, out.subspan(1 + table_bytes));
 }
 

@@ -30,8 +30,13 @@ inline constexpr std::size_t encode_slack = stream_sizes_bytes + streams + sizeo
 /// Codes bytes with one table.
 class encoder {
  public:
-  /// Bytes from which the table of pairs is worth its construction.
-  static constexpr std::size_t pairs_worth = std::size_t{1} << 20;
+  /// Is the table of pairs worth its construction for `n` bytes? It takes the time of about 2^15 bytes, and of 6 more for every
+  /// pair of symbols.
+  [[nodiscard]] bool is_worth_pairs(std::size_t n) const noexcept {
+    const auto symbols = static_cast<std::size_t>(
+        std::count_if(singles_.begin(), singles_.end(), [](std::uint32_t entry) { return entry != 0; }));
+    return n >= (std::size_t{1} << 15) + 6 * symbols * symbols;
+  }
 
   /// No length is above 12.
   explicit encoder(const code_lengths& lengths) noexcept {

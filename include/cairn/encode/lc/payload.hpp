@@ -13,7 +13,7 @@
 
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/code.hpp"
-#include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/symbols.hpp"
 
 namespace cairn::lossy {
 

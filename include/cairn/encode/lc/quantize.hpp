@@ -19,6 +19,7 @@
 #include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/lc/survey.hpp"
 #include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/symbols.hpp"
 
 namespace cairn::lossy {
 
@@ -80,7 +81,7 @@ inline void add(simd::error_sums& sum, const simd::error_sums& more) noexcept {
 
 inline void pack(unsigned bits, const float* u, const float* a, std::size_t n, const simd::symbol_table& symbols,
                  float* b, std::byte* packed) noexcept {
-  const auto& kernels = simd::buckets();
+  const auto& kernels = simd::symbols();
   (bits == 2 ? kernels.pack2 : kernels.pack3)(u, a, n, symbols, b, packed);
 }
 
@@ -186,7 +187,7 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
 /// Adds what packed symbols stand for to the elements of a block. The caller has set the floating-point environment.
 inline void add_symbols(dtype type, unsigned bits, const std::byte* packed, const simd::symbol_table& symbols,
                         std::span<std::byte> elements) noexcept {
-  const auto& kernels = simd::buckets();
+  const auto& kernels = simd::symbols();
   const auto add = bits == 2 ? kernels.add2 : kernels.add3;
   const std::size_t item = size_of(type), count = elements.size() / item;
   if (type == dtype::f32) return add(packed, count, symbols, reinterpret_cast<float*>(elements.data()));

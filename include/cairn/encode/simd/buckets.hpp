@@ -1,4 +1,4 @@
-// Kernels of the lossy codec: deltas of floats, the extremes of their buckets, packed symbols, what these add, and errors.
+// Kernels of the lossy codec that only look: deltas of floats, the extremes of their buckets, and the errors that are left.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,6 @@ struct magnitudes {
   std::uint32_t largest = 0, largest_below = 0;
 };
 
-/// No delta has this key.
-inline constexpr std::uint32_t no_key = 0xFFFF;
-
-/// What symbols stand for. Symbol 0 is for all deltas that no other symbol is for.
-struct symbol_table {
-  std::uint32_t keys[8] = {no_key, no_key, no_key, no_key, no_key, no_key, no_key, no_key};  ///< sign << 8 | exponent
-  float values[8] = {};
-  float floor = 0;  ///< nothing gets below it; minus infinity: there is none
-};
-
 /// Sums over elements that are all finite. Sixteen sums, of every sixteenth element, are added up at the end, on every target.
 struct error_sums {
   double squares = 0;       ///< of approximation - real, whose 53 bits are cut to 26 before they are squared
@@ -47,18 +37,6 @@ struct buckets_kernels {
   /// float that is not negative) are not `largest_below`.
   magnitudes (*survey)(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                        const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept;
-
-  /// Classifies deltas, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols, of 2 or 3
-  /// bits; +0 and -0 are symbol 0. 64 bytes for 256 elements: element i is in word i % 16 (u32), from bit 2 * (i / 16). Or 64 bytes
-  /// for 128 elements: from bit 4 * (i / 16). What is missing to the last 64 bytes are symbols 0.
-  void (*pack2)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
-                std::byte* packed) noexcept;
-  void (*pack3)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
-                std::byte* packed) noexcept;
-
-  /// a = max(a + value of the symbol, floor), for packed symbols. Every fourth bit of symbols of 3 bits means nothing.
-  void (*add2)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
-  void (*add3)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
 
   error_sums (*errors)(const float* real, const float* approximation, std::size_t n) noexcept;
 };

@@ -1,0 +1,16 @@
+// Which step of the LC-Checkpoint scheme saves how much.
+#pragma once
+
+#include <span>
+
+#include "codecs/trainer.hpp"
+#include "common/report.hpp"
+
+namespace bench {
+
+/// Prints, for 2 and 3 bits, the share of the fp32 bytes of all deltas of the chain that is saved by exponent buckets (E), by
+/// promotion of the largest (E+P) and by a Huffman code of single symbols (E+P+H), as published, and by Cairn, which codes packed
+/// symbols; beside the published numbers. The deltas are those to what a reader of Cairn's has. Buckets are per array.
+void print_breakdown(std::span<const parameter> parameters, const weight_chain& chain, report& numbers);
+
+}  // namespace bench

@@ -1,0 +1,51 @@
+// Kernels of the lossy codec that change elements: deltas of floats -> packed symbols, and what these add.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cairn::simd {
+
+/// No delta has this key.
+inline constexpr std::uint32_t no_key = 0xFFFF;
+
+/// What symbols stand for. Symbol 0 is for all deltas that no other symbol is for.
+struct symbol_table {
+  std::uint32_t keys[8] = {no_key, no_key, no_key, no_key, no_key, no_key, no_key, no_key};  ///< sign << 8 | exponent
+  float values[8] = {};
+  float floor = 0;  ///< nothing gets below it; minus infinity: there is none
+};
+
+/// `u`, `a` and `b` have `n` elements, at multiples of 4 bytes. All need the default floating-point environment.
+struct symbols_kernels {
+  /// Classifies deltas, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols, of 2 or 3
+  /// bits; +0 and -0 are symbol 0. 64 bytes for 256 elements: element i is in word i % 16 (u32), from bit 2 * (i / 16). Or 64 bytes
+  /// for 128 elements: from bit 4 * (i / 16). What is missing to the last 64 bytes are symbols 0.
+  void (*pack2)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
+                std::byte* packed) noexcept;
+  void (*pack3)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
+                std::byte* packed) noexcept;
+
+  /// a = max(a + value of the symbol, floor), for packed symbols. Every fourth bit of symbols of 3 bits means nothing.
+  void (*add2)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
+  void (*add3)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
+};
+
+}  // namespace cairn::simd
+
+#define CAIRN_SIMD_KERNELS "cairn/encode/simd/symbols-inl.hpp"
+#include "cairn/encode/simd/each_target.hpp"
+
+namespace cairn::simd {
+inline namespace CAIRN_SIMD_BASE {
+
+inline constexpr choice<symbols_kernels> symbols_choices[] = CAIRN_SIMD_CHOICES(symbols_table);
+
+/// Those for this machine.
+inline const symbols_kernels& symbols() noexcept {
+  static const symbols_kernels& chosen = best(symbols_choices);
+  return chosen;
+}
+
+}  // namespace CAIRN_SIMD_BASE
+}  // namespace cairn::simd

@@ -1,0 +1,101 @@
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cairn/chain_reader.hpp"
+#include "cairn/core/float_types.hpp"
+#include "cairn/merge.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+// The chain in tests/golden/chain-1 was written once and never changes: payloads of version 1 stay readable, to the same bits, and
+// what is written under this version has these bytes, with any compiler, on any SIMD target, by any number of threads.
+
+namespace {
+
+struct state {
+  std::vector<float> weight = std::vector<float>(700);
+  std::vector<cairn::bfloat16> half = std::vector<cairn::bfloat16>(400);
+  std::vector<cairn::float16> small = std::vector<cairn::float16>(300);
+  std::vector<float> moment = std::vector<float>(600);
+  std::vector<double> wide = std::vector<double>(200);
+  std::vector<std::int64_t> counts = std::vector<std::int64_t>(150);
+};
+
+/// The state at a step: products and sums of few-digit numbers, the same everywhere.
+state at(std::uint64_t step) {
+  state now;
+  auto noise = [k = std::uint32_t{1}]() mutable {
+    k = k * 1664525U + 1013904223U;
+    return static_cast<float>(static_cast<std::int32_t>(k >> 16U) - 32768) / 32768.0F;
+  };
+  const auto moved = static_cast<float>(step) * 0.00390625F;
+  for (auto& x : now.weight) x = noise() * 0.125F + noise() * moved * noise();
+  for (auto& x : now.half) x = cairn::bfloat16(noise() + noise() * moved);
+  for (auto& x : now.small) x = cairn::float16(noise() * 4 + noise() * moved);
+  for (std::size_t i = 0; i < now.moment.size(); ++i)
+    now.moment[i] = i % 5 < 2 ? 0.0F : noise() * 0.0009765625F * moved;
+  for (auto& x : now.wide) x = static_cast<double>(noise()) * 3;
+  for (std::size_t i = 0; i < now.counts.size(); ++i) now.counts[i] = static_cast<std::int64_t>(i * step);
+  now.weight[3] = std::numeric_limits<float>::infinity();
+  return now;
+}
+
+const cairn::codec_rules rules{
+    {"weight", cairn::codecs::lc<2>{}},
+    {"half", cairn::codecs::lc<3>{.floor = -0.5F}},
+    {"small", cairn::codecs::lc<3>{.priority = cairn::promotion::energy, .value = cairn::bucket_value::mean}},
+    {"moment", cairn::codecs::lossless{.xor_parent = true}}};
+
+cairn::any_store frozen() { return cairn::stores::directory(CAIRN_TESTS "/golden/chain-1"); }
+
+/// A whole checkpoint, three deltas, and the last two of these merged.
+void write_chain(cairn::any_store store, unsigned threads) {
+  cairn::save_chain chain;
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    const auto now = at(step);
+    cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(now),
+                                     {.threads = threads, .step = step, .shards = 2, .codecs = rules}, {},
+                                     {&chain, {.anchor_every = 0}});
+  }
+  cairn::merge_checkpoints(store, cairn::checkpoint_name(4), {.deltas = 2, .threads = threads});
+}
+
+}  // namespace
+
+TEST_CASE("the frozen chain reads back to the same bits") {
+  const std::map<std::string, std::uint64_t> lossy{
+      {"weight", 0x245d032ee427f9b2}, {"half", 0x74d5bed99f5efec1}, {"small", 0xdac005b0fb661679}};
+  const cairn::chain_reader reader(frozen(), cairn::checkpoint_name(4));
+  CHECK(reader.links().size() == 3);
+  const auto now = at(4);
+  for (const auto& leaf : cairn::describe(now).leaves) {
+    INFO(leaf.path);
+    std::vector<std::byte> bytes(leaf.bytes());
+    reader.contents().fetch(reader.contents().find(leaf.path), bytes);
+    if (const auto sum = lossy.find(leaf.path); sum != lossy.end())
+      CHECK(cairn::to_hex(cairn::checksum(bytes)) == cairn::to_hex(sum->second));
+    else
+      CHECK(bytes == sample::packed(leaf));
+  }
+}
+
+TEST_CASE("the same chain is still written with the same bytes") {
+  for (const unsigned threads : {1U, 3U}) {
+    cairn::any_store store = cairn::stores::memory();
+    write_chain(store, threads);
+    const auto golden = frozen();
+    REQUIRE(store.list() == golden.list());
+    for (const auto& name : golden.list()) {
+      REQUIRE(store.files(name) == golden.files(name));
+      for (const auto& file : golden.files(name)) {
+        INFO(name << "/" << file);
+        CHECK(sample::get(store, name, file) == sample::get(golden, name, file));
+      }
+    }
+  }
+}
