@@ -76,7 +76,8 @@ CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& 
 
 /// Merges the newest deltas behind the training. The next save waits for it: only one of the two is at the store at a time.
 CAIRN_INLINE void checkpointer::start_merge(const std::string& name) {
-  merge_options how{chain_.deltas_to_merge(), options_.chain.merge_to_whole, options_.threads, options_.codecs};
+  const unsigned threads = options_.threads == 0 ? 1 : options_.threads;  // the training has the others
+  merge_options how{chain_.deltas_to_merge(), options_.chain.merge_to_whole, threads, options_.codecs};
   try {
     merge_ = std::async(std::launch::async, [store = store_, name, how = std::move(how)]() mutable {
       return merge_checkpoints(store, name, how);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 #include "catch.hpp"
 
@@ -26,6 +27,7 @@ TEST_CASE("an exception reaches the caller and stops the hand-out") {
                                       [&](std::size_t i, unsigned) {
                                         if (i == 10) throw std::runtime_error("x");
                                         ++done;
+                                        std::this_thread::yield();  // to the one that throws, if it has to wait
                                       }),
                   std::runtime_error);
   CHECK(done < 99999);
