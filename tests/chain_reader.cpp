@@ -4,6 +4,7 @@
 
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/store/writer.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 
@@ -168,4 +169,38 @@ TEST_CASE("requests of all kinds are read at once") {
   CHECK(sample::failure_of([&] { reader.read(wrong); }).code == errc::mismatch);
   const cairn::read_request none[] = {{99, {}}};
   CHECK(sample::failure_of([&] { reader.read(none); }).code == errc::invalid);
+}
+
+TEST_CASE("a payload or table that is malformed under checksums that hold: an error that names leaf and file") {
+  std::mt19937_64 random(8);
+  sample::leaves leaves, payloads;
+  leaves.add("net.weight", cairn::dtype::f32, {500}, random);
+  const auto put = [&](const std::string& codec, std::uint64_t bytes, const std::string& table) {
+    const auto piece = std::make_shared<cairn::encoded_piece>();
+    piece->payload = payloads.add("", cairn::dtype::u8, {bytes}, random);
+    piece->how = {codec, cairn::dtype::f32, {500}, false, {}};
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    spec.shards = {{{0, 0, 500, piece}}};
+    if (!table.empty()) spec.ties.tables["0123456789abcdef"] = table;
+    cairn::any_store store = cairn::stores::memory();
+    cairn::write_checkpoint(store, "c", spec);
+    return store;
+  };
+  for (const auto* codec : {"lossless", "lc2", "lc3", "raw"})
+    for (const std::uint64_t bytes : {1U, 40U, 1900U}) {
+      INFO(codec << ", " << bytes);
+      const auto failure = sample::failure_of([&] { static_cast<void>(chain::restored(put(codec, bytes, ""), "c")); });
+      CHECK(failure.code == errc::corrupt);
+      CHECK(failure.says("net.weight"));
+      CHECK(failure.says(cairn::shard_file(0, 1)));
+    }
+  const auto unknown = sample::failure_of([&] { static_cast<void>(chain::restored(put("mine", 40, ""), "c")); });
+  CHECK(unknown.code == errc::unsupported);
+  CHECK(unknown.says("\"mine\""));
+  for (const auto& table : {std::string("12"), std::string(256, 'x'), std::string(256, '8')}) {
+    const auto failure = sample::failure_of([&] { const cairn::chain_reader reader(put("raw", 2000, table), "c"); });
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says("0123456789abcdef"));
+  }
 }
