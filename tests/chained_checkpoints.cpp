@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -195,6 +197,45 @@ TEST_CASE("a missing or damaged link: the newest checkpoint that is whole is res
     CHECK(run.save(state_at(8, 600), {.step = 8}).is_delta);
     check_restores(store, checkpoint_name(8), state_at(8, 600));
   }
+}
+
+TEST_CASE("leaves that go, come back and change their size in a chain") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  checkpointer run(store, {.codecs = {{"*", cairn::codecs::lc<3>{}}}, .chain = {.anchor_every = 0}});
+  struct changing {
+    std::vector<float> always = std::vector<float>(500, 1);
+    std::optional<std::vector<float>> sometimes;
+    std::map<std::string, std::vector<float>> many;
+  } state;
+  std::mt19937 random(15);
+  for (std::uint64_t step = 1; step <= 30; ++step) {
+    for (auto& x : state.always) x += 0.01F;
+    if (random() % 2 == 0) state.sometimes.reset();
+    if (random() % 2 == 0) state.sometimes = std::vector<float>(400 + random() % 2, static_cast<float>(step));
+    state.many.erase(std::to_string(random() % 4));
+    state.many[std::to_string(random() % 4)].assign(300, static_cast<float>(random() % 5));
+    run.save(state, {.step = step});
+    changing loaded;
+    checkpointer reader(store, {});
+    REQUIRE(reader.restore(loaded)->step == step);
+    CHECK(loaded.sometimes.has_value() == state.sometimes.has_value());
+    REQUIRE(loaded.many.size() == state.many.size());
+    for (const auto& [key, values] : state.many) CHECK(loaded.many.at(key).size() == values.size());
+  }
+}
+
+TEST_CASE("a parent that somebody has removed or replaced is not built on") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  checkpointer run(store, {.codecs = chain::mixed_rules()});
+  CHECK_FALSE(run.save(state_at(1, 600), {.step = 1}).is_delta);
+  CHECK(run.save(state_at(2, 600), {.step = 2}).is_delta);
+  store.remove(checkpoint_name(2));
+  CHECK_FALSE(run.save(state_at(3, 600), {.step = 3}).is_delta);
+  CHECK(run.save(state_at(4, 600), {.step = 4}).is_delta);
+  const auto other = state_at(5, 600);
+  cairn::detail::write_description(store, checkpoint_name(4), cairn::describe(other), {.step = 4});
+  CHECK_FALSE(run.save(state_at(5, 600), {.step = 5}).is_delta);
+  check_restores(store, checkpoint_name(5), state_at(5, 600));
 }
 
 TEST_CASE("a checkpoint that replaces its own parent is whole") {

@@ -48,6 +48,10 @@ TEST_CASE("references are found by path, type and shape") {
   CHECK(chain.find("v", dtype::f32, {2, 3}) == nullptr);
   CHECK(chain.make("w", dtype::f16, {4}).values.bytes().size() == 8);
   CHECK(chain.find("w", dtype::f32, {2, 3}) == nullptr);
+  chain.make("b", dtype::f32, {1});
+  chain.keep_only({"b"});
+  CHECK(chain.find("w", dtype::f16, {4}) == nullptr);
+  CHECK(chain.find("b", dtype::f32, {1}) != nullptr);
   chain.forget();
   CHECK_FALSE(chain.has_references());
 }

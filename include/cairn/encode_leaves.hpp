@@ -7,8 +7,10 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -97,6 +99,11 @@ struct encoding_result {
       }
       tasks.push_back(std::move(task));
     }
+  if (chain != nullptr) {
+    std::set<std::string_view> kept;
+    for (const auto& [index, unused] : of_leaf) kept.insert(leaves[index].path);
+    chain->keep_only(kept);
+  }
   return tasks;
 }
 

@@ -12,6 +12,7 @@
 #include "cairn/place.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/piece.hpp"
 #include "cairn/store/writer.hpp"
 
@@ -41,6 +42,15 @@ inline bool read_references(const any_store& store, std::span<const leaf> leaves
   }
 }
 
+/// Is the chain's newest checkpoint still what it was? Others may have removed or replaced it.
+inline bool has_parent(const any_store& store, const save_chain& chain) {
+  try {
+    return checkpoint_id(read_index(store, chain.parent()->name)) == chain.parent()->id;
+  } catch (const error&) {
+    return false;
+  }
+}
+
 /// Whether the next checkpoint is to be a delta; the chain's references are then those of its parent, else there are none.
 inline bool begin_delta(const any_store& store, std::span<const leaf> leaves, const save_options& options,
                         const chain_link& link) {
@@ -49,7 +59,7 @@ inline bool begin_delta(const any_store& store, std::span<const leaf> leaves, co
   const bool uses_parent = std::any_of(leaves.begin(), leaves.end(), [&](const leaf& each) {
     return codec_of_rule(rule_for(each.path, options.codecs), options.codecs).uses_parent();
   });
-  if (uses_parent && chain.can_extend(options.step, link.options) &&
+  if (uses_parent && chain.can_extend(options.step, link.options) && has_parent(store, chain) &&
       (chain.has_references() || read_references(store, leaves, options, chain)))
     return true;
   chain.forget();

@@ -6,8 +6,9 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/page_buffer.hpp"
@@ -53,6 +54,11 @@ class save_chain {
   reference& make(const std::string& path, dtype type, const extents& shape) {
     return references_.insert_or_assign(path, reference{type, shape, page_buffer(element_count(shape) * size_of(type))})
         .first->second;
+  }
+
+  /// Forgets the elements of all leaves but these: the parent of the next checkpoint will not have the others.
+  void keep_only(const std::set<std::string_view>& paths) {
+    std::erase_if(references_, [&](const auto& each) { return !paths.contains(each.first); });
   }
 
   /// A checkpoint has been published: the next one can be built on it.
