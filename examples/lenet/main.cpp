@@ -29,9 +29,36 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
+/// How the weights and what the optimizer keeps of them are stored; all else is stored without loss.
+template <class Codec>
+cairn::codec_rules codecs_for_floats(Codec codec) {
+  cairn::codec_rules rules;
+  if constexpr (requires { codec.floor; }) {
+    auto never_negative = codec;
+    never_negative.floor = 0.0F;
+    rules.push_back({"optimizer.second_moment.*", never_negative});
+  }
+  rules.push_back({"model.*", codec});
+  rules.push_back({"optimizer.*", codec});
+  return rules;
+}
+
+cairn::codec_rules codecs_named(const std::string& name) {
+  using namespace cairn::codecs;
+  if (name == "raw") return {{"*", raw{}}};
+  if (name == "lossless") return {};
+  if (name == "xor") return codecs_for_floats(lossless{.xor_parent = true});
+  if (name == "lc2") return codecs_for_floats(lc<2>{});
+  if (name == "lc3") return codecs_for_floats(lc<3>{});
+  throw std::invalid_argument("--codec is raw, lossless, xor, lc2 or lc3, not '" + name + "'");
+}
+
 std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
   if (chosen.checkpoint.empty()) return nullptr;
-  cairn::checkpointer_options how{.keep_last = chosen.keep, .when = cairn::policies::every_steps{chosen.every}};
+  cairn::checkpointer_options how{.keep_last = chosen.keep,
+                                  .when = cairn::policies::every_steps{chosen.every},
+                                  .codecs = codecs_named(chosen.codec),
+                                  .chain = {.anchor_every = 20, .merge_every = 4}};
   if (isatty(STDERR_FILENO)) how.on_event = cairn::observers::progress_line{};
   return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
 }
@@ -55,15 +82,16 @@ void train(const options& chosen, const digits& data) {
                              " training images, now there are " + std::to_string(images));
   }
 
-  std::uint64_t saves = 0;
+  std::uint64_t saves = 0, bytes = 0;
   double stalled = 0;
   while (state.step < last_step) {
     const auto [loss, epoch_ends] = train_one_step(state, data.train, batch_size);
     if (state.step == chosen.kill_at) std::raise(SIGKILL);
     if (checkpoints) {
       const auto before = std::chrono::steady_clock::now();
-      if (checkpoints->step(state, {.step = state.step, .loss = loss}).saved) {
+      if (const auto done = checkpoints->step(state, {.step = state.step, .loss = loss})) {
         stalled += seconds_since(before);
+        bytes += done.report.bytes;
         ++saves;
       }
     }
@@ -80,7 +108,8 @@ void train(const options& chosen, const digits& data) {
 
   std::cout << "trained to step " << state.step << " in " << seconds_since(began) << " s";
   if (saves > 0)
-    std::cout << "; " << saves << " checkpoints, " << 1e3 * stalled / static_cast<double>(saves) << " ms each";
+    std::cout << "; " << saves << " checkpoints, " << 1e3 * stalled / static_cast<double>(saves) << " ms and "
+              << bytes / saves << " bytes each";
   std::cout << "\nstate " << fingerprint::of(state) << '\n';
 }
 

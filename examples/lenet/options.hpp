@@ -17,7 +17,7 @@
 namespace lenet {
 
 struct options {
-  std::string data, checkpoint, optimizer = "sgd";
+  std::string data, checkpoint, optimizer = "sgd", codec = "lossless";
   std::uint64_t epochs = 3, batch = 32, seed = 1, limit = 0, every = 100, keep = 3, print = 0, kill_at = 0;
 };
 
@@ -33,6 +33,7 @@ struct options {
       entry{"data", &chosen.data, "folder of the four MNIST files, gzipped or not; none: drawn digits"},
       entry{"checkpoint", &chosen.checkpoint, "folder of the checkpoints; none: no checkpoints"},
       entry{"optimizer", &chosen.optimizer, "sgd or adam"},
+      entry{"codec", &chosen.codec, "of the checkpoints: raw, lossless, xor, lc2 or lc3"},
       entry{"epochs", &chosen.epochs, "passes over the images", 1},
       entry{"batch", &chosen.batch, "images per step", 1},
       entry{"seed", &chosen.seed, "of the first weights and the order of the images"},
