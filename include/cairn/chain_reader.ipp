@@ -9,6 +9,7 @@
 #include "cairn/core/page_buffer.hpp"
 #include "cairn/core/parallel.hpp"
 #include "cairn/core/strided.hpp"
+#include "cairn/encode/make_code_table.hpp"
 
 namespace cairn {
 

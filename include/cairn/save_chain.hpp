@@ -13,7 +13,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/page_buffer.hpp"
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/store/lineage.hpp"
+#include "cairn/store/parent_link.hpp"
 
 namespace cairn {
 

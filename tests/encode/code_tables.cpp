@@ -1,4 +1,5 @@
 #include "cairn/encode/code_tables.hpp"
+#include "cairn/encode/make_code_table.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,5 @@
 #include "cairn/encode/lc.hpp"
+#include "cairn/encode/make_code_table.hpp"
 
 #include <cfenv>
 #include <set>

@@ -10,6 +10,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
+#include "cairn/encode/make_code_table.hpp"
 #include "cairn/encode/lossless.hpp"
 
 namespace {

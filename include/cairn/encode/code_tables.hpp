@@ -8,8 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/checksum.hpp"
-
 namespace cairn {
 
 /// Code length per byte value; 0: the value has no code. At most 12 bits.
@@ -22,10 +20,6 @@ struct code_table {
 
   friend bool operator==(const code_table&, const code_table&) = default;
 };
-
-[[nodiscard]] inline code_table make_code_table(const code_lengths& lengths) noexcept {
-  return {checksum(std::as_bytes(std::span(lengths))), lengths};
-}
 
 /// The tables that a chain of checkpoints has, the newest last.
 class code_tables {

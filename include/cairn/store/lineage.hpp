@@ -13,17 +13,9 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/json.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/parent_link.hpp"
 
 namespace cairn {
-
-/// The checkpoint that a delta is built on. The id says which one of that name: it is the same as long as the checkpoint restores
-/// the same values, even when merging stores them in other bytes.
-struct parent_link {
-  std::string name;
-  std::uint64_t id = 0;
-
-  friend bool operator==(const parent_link&, const parent_link&) = default;
-};
 
 struct lineage {
   std::optional<parent_link> parent{};  ///< none: the checkpoint is whole

@@ -1,4 +1,5 @@
 #include "cairn/encode/lc/block_code.hpp"
+#include "cairn/encode/make_code_table.hpp"
 
 #include <random>
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cairn/encode/code_tables.hpp"
+#include "cairn/encode/make_code_table.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 #include "cairn/encode/huffman/decoder.hpp"

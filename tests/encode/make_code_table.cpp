@@ -1,0 +1,1 @@
+#include "cairn/encode/make_code_table.hpp"

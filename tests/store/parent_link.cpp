@@ -1,0 +1,1 @@
+#include "cairn/store/parent_link.hpp"
