@@ -60,6 +60,19 @@ struct encoding_result {
   return {to_hex(table.id), std::move(digits)};
 }
 
+/// A payload of `bytes` bytes in memory of its own.
+[[nodiscard]] inline std::shared_ptr<const encoded_piece> make_encoded_piece(encoding how,
+                                                                             std::shared_ptr<page_buffer> memory,
+                                                                             std::size_t bytes) {
+  encoded_piece stored;
+  stored.how = std::move(how);
+  stored.payload.type = dtype::u8;
+  stored.payload.shape = {bytes};
+  stored.payload.memory = memory->bytes().data();
+  stored.payload.owner = std::move(memory);
+  return std::make_shared<const encoded_piece>(std::move(stored));
+}
+
 /// Lists the pieces that a codec is to see, with their values and references.
 [[nodiscard]] inline std::vector<piece_task> tasks_of(std::span<const leaf> leaves, division& shards,
                                                       std::span<const codec_rule> rules, save_chain* chain,
@@ -121,14 +134,10 @@ inline void encode_piece(piece_task& task, const any_codec& codec, const code_ta
     memory = std::move(exact);
   }
   const bool is_whole = task.which->count == task.whole->count();
-  encoded_piece stored;
-  stored.how = {result.codec, task.whole->type, is_whole ? task.whole->shape : extents{task.which->count},
-                result.relative, result.lost};
-  stored.payload.type = dtype::u8;
-  stored.payload.shape = {result.bytes};
-  stored.payload.memory = memory->bytes().data();
-  stored.payload.owner = memory;
-  task.which->encoded = std::make_shared<const encoded_piece>(std::move(stored));
+  task.which->encoded =
+      make_encoded_piece({result.codec, task.whole->type, is_whole ? task.whole->shape : extents{task.which->count},
+                          result.relative, result.lost},
+                         std::move(memory), result.bytes);
 }
 
 /// Encodes the pieces of `shards` in place, each by the codec that `rules` choose. With a chain, the references of the codecs that

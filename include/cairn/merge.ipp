@@ -111,21 +111,10 @@ class merging {
     return nullptr;
   }
 
-  [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding how, std::shared_ptr<page_buffer> memory,
-                                                                  std::size_t bytes) {
-    encoded_piece stored;
-    stored.how = std::move(how);
-    stored.payload.type = dtype::u8;
-    stored.payload.shape = {bytes};
-    stored.payload.memory = memory->bytes().data();
-    stored.payload.owner = std::move(memory);
-    return std::make_shared<const encoded_piece>(std::move(stored));
-  }
-
   [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding how, std::span<const std::byte> bytes) {
     auto memory = std::make_shared<page_buffer>(bytes.size());
     std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
-    return owned(std::move(how), std::move(memory), bytes.size());
+    return make_encoded_piece(std::move(how), std::move(memory), bytes.size());
   }
 
   /// The payload of the newest link as it is.
@@ -171,7 +160,8 @@ class merging {
     auto memory = std::make_shared<page_buffer>(codec.bound(request.type, request.values.size()));
     const auto result = codec.encode(request, memory->bytes());
     if (result.codec.empty() || result.relative != codec.xor_parent) return nullptr;
-    return owned({result.codec, request.type, shape, result.relative, {}}, std::move(memory), result.bytes);
+    return make_encoded_piece({result.codec, request.type, shape, result.relative, {}}, std::move(memory),
+                              result.bytes);
   }
 
   /// The values that the chain restores, without loss; what was lost before stays on record.

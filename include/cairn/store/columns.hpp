@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/core/checksum.hpp"
 
 namespace cairn {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/store/json.hpp"
 #include "cairn/store/lineage.hpp"
 #include "cairn/store/naming.hpp"

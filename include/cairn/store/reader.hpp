@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/parallel.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/stored_checkpoint.hpp"

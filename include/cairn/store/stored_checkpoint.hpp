@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/safetensors.hpp"

@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/page_buffer.hpp"
 #include "cairn/core/parallel.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/store/columns.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/lineage.hpp"
@@ -169,9 +169,9 @@ struct written_checkpoint {
   std::uint64_t id = 0;     ///< see checkpoint_id
 };
 
-/// Writes and commits the checkpoint `name`, in place of an older one of that name. Memory beyond the state: a few MiB per thread. Errors: what the store throws, and errc::invalid for
-/// two leaves of one path, a path that is not UTF-8, pieces that are not part of their leaf. Nothing is left
-/// behind by a failure.
+/// Writes and commits the checkpoint `name`, in place of an older one of that name. Memory beyond the state: a few MiB
+/// per thread. Errors: what the store throws, and errc::invalid for two leaves of one path, a path that is not UTF-8,
+/// pieces that are not part of their leaf. Nothing is left behind by a failure.
 inline written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
   // 1. Lay out the shards: the size of every file is known before the first byte is written.
   const division whole = spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{};
