@@ -53,7 +53,8 @@ CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& 
   try {
     if (!ownership_) ownership_ = store_.lock();
     const save_options how{options_.durable, options_.threads, now.step, metrics, options_.shards, options_.codecs};
-    report = detail::write_description(store_, name, what, how, progress_of(told), {&chain_, options_.chain});
+    report =
+        detail::write_description(store_, name, what, how, {.progress = progress_of(told)}, {&chain_, options_.chain});
   } catch (const error& cause) {
     told.what = event::kind::failed;
     told.message = cause.what();

@@ -75,9 +75,12 @@ class merging {
     merged.shape = stored.shape;
     const auto number = leaves_.size();
     const auto histories = histories_of(index);
-    if (histories.empty()) add(0, whole_piece(index, merged, {number, 0, merged.count(), {}}));
+    if (histories.empty()) add(0, whole_piece(index, merged, {.leaf = number, .count = merged.count()}));
     for (const auto& slices : histories) {
-      piece part{number, slices.front()->first, slices.front()->count, merge_slices(merged, slices)};
+      piece part{.leaf = number,
+                 .first = slices.front()->first,
+                 .count = slices.front()->count,
+                 .encoded = merge_slices(merged, slices)};
       if (!part.encoded) part = whole_piece(index, merged, std::move(part));
       add(slices.front()->shard, std::move(part));
     }
@@ -114,7 +117,7 @@ class merging {
   [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding how, std::span<const std::byte> bytes) {
     auto memory = std::make_shared<page_buffer>(bytes.size());
     std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
-    return make_encoded_piece(std::move(how), std::move(memory), bytes.size());
+    return make_encoded_piece(std::move(how), memory->bytes().data(), memory, bytes.size());
   }
 
   /// The payload of the newest link as it is.
@@ -160,7 +163,7 @@ class merging {
     auto memory = std::make_shared<page_buffer>(codec.bound(request.type, request.values.size()));
     const auto result = codec.encode(request, memory->bytes());
     if (result.codec.empty() || result.relative != codec.xor_parent) return nullptr;
-    return make_encoded_piece({result.codec, request.type, shape, result.relative, {}}, std::move(memory),
+    return make_encoded_piece({result.codec, request.type, shape, result.relative, {}}, memory->bytes().data(), memory,
                               result.bytes);
   }
 
