@@ -12,6 +12,7 @@
 #include "cairn/encode/lossless.ipp"
 #include "cairn/load.ipp"
 #include "cairn/merge.ipp"
+#include "cairn/observers.ipp"
 #include "cairn/save.ipp"
 #include "cairn/state/describe.ipp"
 #include "cairn/state/describing.ipp"
