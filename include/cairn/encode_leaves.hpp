@@ -50,8 +50,9 @@ struct encoding_result {
   std::vector<std::pair<std::string, loss>> lost{};          // by path; the pieces of a leaf one by one
 };
 
-[[nodiscard]] inline any_codec codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
-  return rule < rules.size() ? rules[rule].codec : any_codec(codecs::lossless{});
+[[nodiscard]] inline const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
+  static const any_codec of_no_rule = codecs::lossless{};
+  return rule < rules.size() ? rules[rule].codec : of_no_rule;
 }
 
 /// A code table in the store's form: its id and one hexadecimal digit per byte value.
@@ -77,7 +78,7 @@ struct encoding_result {
 /// The room before a staged piece that its codec needs to encode it in place; 0 where it cannot.
 [[nodiscard]] inline std::size_t room_to_encode(const leaf& whole, std::size_t bytes,
                                                 std::span<const codec_rule> rules) {
-  const auto codec = codec_of_rule(rule_for(whole.path, rules), rules);
+  const auto& codec = codec_of_rule(rule_for(whole.path, rules), rules);
   if (whole.bytes() < least_encoded_bytes || codec.uses_parent() || !codec.encodes_in_place()) return 0;
   return codec.bound(whole.type, bytes) - bytes;
 }
@@ -149,7 +150,7 @@ class leaf_encoder {
         const auto& whole = leaves_[each.leaf];
         const auto width = size_of(whole.type);
         piece_task task{.which = &each, .whole = &whole, .rule = rule_for(whole.path, rules_)};
-        const auto codec = codec_of_rule(task.rule, rules_);
+        const auto& codec = codec_of_rule(task.rule, rules_);
         if (each.count == 0 || whole.bytes() < least_encoded_bytes || codec.name() == codecs::raw{}.name()) continue;
         if (chain_ != nullptr && codec.uses_parent()) {
           const auto [reference, is_of_parent] = remember(each.leaf);

@@ -23,9 +23,12 @@ namespace cairn::detail {
 /// The newest `deltas` links of a chain on their way into one checkpoint.
 class merging {
  public:
-  merging(const chain_reader& chain, std::size_t deltas, unsigned threads)
-      : chain_(chain), deltas_(deltas), threads_(threads) {
-    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) merge_leaf(i);
+  merging(const chain_reader& chain, std::size_t deltas, const merge_options& options)
+      : chain_(chain), deltas_(deltas), threads_(options.threads) {
+    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) {
+      if (options.check) options.check();
+      merge_leaf(i);
+    }
     for (const auto& table : chain.tables().all()) spec_.ties.tables.insert(table_text(table));
     if (is_delta_) spec_.ties.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
@@ -34,7 +37,8 @@ class merging {
     spec_.step = chain.step();
     spec_.metrics = chain.metrics();
     spec_.id = chain.newest().id();
-    spec_.threads = threads;
+    spec_.threads = threads_;
+    if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
   }
   merging(const merging&) = delete;
   merging& operator=(const merging&) = delete;
@@ -215,7 +219,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
-  const detail::merging merged(chain, to_whole ? chain.links().size() : report.deltas, options.threads);
+  const detail::merging merged(chain, to_whole ? chain.links().size() : report.deltas, options);
   report.bytes = write_checkpoint(store, name, merged.spec()).bytes;
   report.parent = merged.spec().ties.parent ? merged.spec().ties.parent->name : std::string();
   report.seconds = watch.seconds();
