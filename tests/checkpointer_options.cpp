@@ -1,0 +1,1 @@
+#include "cairn/checkpointer_options.hpp"

@@ -1,0 +1,66 @@
+// A store in which a save waits until a test lets it go on, or fails when the test wants that.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/memory.hpp"
+
+namespace tests {
+
+/// Closed, it holds whoever comes; open, it lets all through.
+class gate {
+ public:
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = false;
+  }
+  void open() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_open_ = true;
+    }
+    changed_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = true;
+};
+
+/// A store in memory. A transaction begins when the gate is open, and not at all when `refuses` says so; `remove` and `list` are
+/// as they are there.
+struct gated_store {
+  cairn::any_store inner = cairn::stores::memory();
+  std::shared_ptr<gate> entrance = std::make_shared<gate>();
+  std::function<bool(std::string_view)> refuses{};
+
+  [[nodiscard]] std::string location() const { return inner.location(); }
+  [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+    entrance->pass();
+    if (refuses && refuses(name)) cairn::fail(cairn::errc::io, {"the disk is full at ", name});
+    return inner.begin(name);
+  }
+  [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    return inner.open(name, file);
+  }
+  void remove(std::string_view name) { inner.remove(name); }
+};
+
+}  // namespace tests
