@@ -2,7 +2,9 @@
 #pragma once
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/loop.hpp"
 #include "cairn/observers.hpp"
 #include "cairn/save.hpp"
+#include "cairn/signals.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/version.hpp"

@@ -42,6 +42,10 @@ class hidden_linear {
   linear inside;
 };
 
+struct growing {
+  int value = 0;
+};
+
 struct positive {
   int value = 1;
   explicit positive(int v = 1) : value(v) {}
@@ -77,6 +81,15 @@ struct cairn::adapter<hidden_linear> {
   static void fields(hidden_linear& object, const Field& field) {
     field("w", object.inside.weight);
     field("b", object.inside.bias);
+  }
+};
+
+template <>
+struct cairn::adapter<growing> {
+  static int get(const growing& g) { return g.value; }
+  static void set(growing& g, int value) { g.value = value; }
+  static void check(const growing& g, int value) {
+    if (value < g.value) cairn::fail(cairn::errc::mismatch, {"smaller"});
   }
 };
 
@@ -144,4 +157,26 @@ TEST_CASE("what an adapter refuses is found before anything is changed") {
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("last in kept: not positive"));
   CHECK(fresh.first == std::vector<int>{9});
   CHECK(fresh.last.value == 4);
+}
+
+TEST_CASE("what an adapter refuses for the object at hand is found before anything is changed") {
+  struct state {
+    std::vector<int> first;
+    growing last;
+    std::vector<growing> many;
+  };
+  state original{{1, 2}, {5}, {{7}}};
+  const tests::kept kept(cairn::describe(original));
+  state larger{{9}, {6}, {}};
+  CHECK_THROWS_WITH(kept.load(larger), Catch::Matchers::ContainsSubstring("last in kept: smaller"));
+  CHECK(larger.first == std::vector<int>{9});
+  CHECK(larger.last.value == 6);
+  state one_larger{{9}, {0}, {{8}}};
+  CHECK_THROWS_WITH(kept.load(one_larger), Catch::Matchers::ContainsSubstring("many.0 in kept: smaller"));
+  CHECK(one_larger.first == std::vector<int>{9});
+  state smaller{{9}, {4}, {}};
+  kept.load(smaller);
+  CHECK(smaller.last.value == 5);
+  REQUIRE(smaller.many.size() == 1);
+  CHECK(smaller.many[0].value == 7);
 }

@@ -59,9 +59,11 @@ concept copied = requires { typename copy_traits<T>::type; };
 template <class T>
 using copy_type = typename copy_traits<T>::type;
 
-/// Elements that may live in a column: of fixed layout, strings, or copied as one of these.
+/// Elements that may live in a column: of fixed layout, strings, or copied as one of these. What is checked against the
+/// very object that it would go into is loaded one by one.
 template <class T>
-concept columnar = flat<T> || text<T> || (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>));
+concept columnar = flat<T> || text<T> ||
+                   (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>>);
 
 /// The elements of a copy that stands in for a row of T.
 template <class T>

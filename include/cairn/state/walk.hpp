@@ -82,6 +82,7 @@ void walk_copied(walker& w, T& object) {
   const bool complete = w.end_copy();
   if (w.is_describing() || !complete) return;
   try {
+    if constexpr (has_checked_adapter<T, copy_type<T>>) adapter<T>::check(std::as_const(object), std::as_const(*copy));
     if (w.is_writing()) {
       copy_traits<T>::put(object, *copy);
     } else if constexpr (std::is_default_constructible_v<T>) {

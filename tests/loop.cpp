@@ -1,0 +1,271 @@
+#include "cairn/loop.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <random>
+#include <ranges>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "state/kept.hpp"
+#include "store/sample.hpp"
+
+namespace {
+
+static_assert(std::ranges::input_range<cairn::loop>);
+static_assert(!std::ranges::forward_range<cairn::loop>);
+static_assert(std::same_as<std::ranges::range_reference_t<cairn::loop>, const cairn::batch&>);
+
+struct trainer {
+  std::vector<float> weights;
+  cairn::loop data;
+};
+
+struct seen_batch {
+  std::vector<std::uint64_t> items;
+  std::uint64_t epoch;
+  std::uint64_t first;
+  bool ends_epoch;
+
+  explicit seen_batch(const cairn::batch& b)
+      : items(b.items.begin(), b.items.end()), epoch(b.epoch), first(b.first), ends_epoch(b.ends_epoch) {}
+  friend bool operator==(const seen_batch&, const seen_batch&) = default;
+};
+using run = std::vector<seen_batch>;
+
+/// Adds at most `most` batches of the loop.
+void go(cairn::loop& data, run& seen, std::uint64_t most = ~std::uint64_t{0}) {
+  if (most == 0) return;
+  for (const cairn::batch& b : data) {
+    seen.emplace_back(b);
+    if (--most == 0) break;
+  }
+}
+
+run all_of(cairn::loop data) {
+  run seen;
+  go(data, seen);
+  return seen;
+}
+
+struct drawn {
+  std::uint64_t items;
+  cairn::loop_options options;
+};
+
+drawn draw_loop(std::mt19937_64& random) {
+  const auto small = [&](std::uint64_t most) { return random() % (most + 1); };
+  return {small(40),
+          {.seed = random() % 2 ? random() : small(3),
+           .batch = 1 + small(random() % 2 ? 4 : 50),
+           .epochs = small(4),
+           .shuffle = random() % 4 != 0,
+           .drop_last = random() % 2 == 0}};
+}
+
+/// The items of the first epoch.
+std::vector<std::uint64_t> order_of(std::uint64_t items, std::uint64_t seed, std::uint64_t epoch) {
+  run seen = all_of(cairn::loop(items, {.seed = seed, .batch = items, .epochs = epoch + 1}));
+  return seen.at(epoch).items;
+}
+
+}  // namespace
+
+TEST_CASE("every item comes once per epoch, in batches of the size asked for") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    const auto [items, options] = draw_loop(random);
+    const std::uint64_t left_out = options.drop_last ? items % options.batch : 0;
+    std::uint64_t epoch = 0;
+    std::vector<std::uint64_t> epoch_items;
+    for (const auto& b : all_of(cairn::loop(items, options))) {
+      CHECK(b.epoch == epoch);
+      CHECK(b.first == epoch_items.size());
+      epoch_items.insert(epoch_items.end(), b.items.begin(), b.items.end());
+      CHECK(b.items.size() == std::min(options.batch, items - b.first));
+      CHECK(b.ends_epoch == (epoch_items.size() == items - left_out));
+      if (!b.ends_epoch) continue;
+      ++epoch;
+      if (!options.shuffle) CHECK(std::ranges::is_sorted(epoch_items));
+      std::ranges::sort(epoch_items);
+      CHECK(std::ranges::adjacent_find(epoch_items) == epoch_items.end());
+      CHECK(epoch_items.back() < items);
+      epoch_items.clear();
+    }
+    CHECK(epoch_items.empty());
+    CHECK(epoch == (items == left_out ? 0 : options.epochs));
+  }
+}
+
+TEST_CASE("over any number of restarts the batches are those of a run without any") {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 1000; ++round) {
+    const auto [items, options] = draw_loop(random);
+    const run whole = all_of(cairn::loop(items, options));
+    run seen;
+    trainer state{{1}, cairn::loop(items, options)};
+    for (auto restarts = random() % 6; restarts > 0; --restarts) {
+      go(state.data, seen, random() % (whole.size() + 2));
+      const tests::kept checkpoint(cairn::describe(state));
+      run lost;
+      go(state.data, lost, random() % 5);  // after the save, before the crash
+      auto other = draw_loop(random).options;
+      other.epochs = options.epochs;
+      state = random() % 2 ? trainer{{}, cairn::loop(items, other)} : state;
+      checkpoint.load(state);
+    }
+    go(state.data, seen);
+    CHECK(seen == whole);
+  }
+}
+
+TEST_CASE("with a checkpointer, saved in the body: a run that is killed goes on behind the last save") {
+  cairn::stores::memory store;
+  const cairn::loop_options options{.seed = 3, .batch = 4, .epochs = 3};
+  const run whole = all_of(cairn::loop(30, options));
+  run seen;
+  for (const std::size_t killed_after : {3U, 5U, 100U}) {
+    trainer state{{}, cairn::loop(30, options)};
+    cairn::checkpointer checkpoints(store);
+    checkpoints.restore(state);
+    for (const cairn::batch& b : state.data) {
+      seen.emplace_back(b);
+      checkpoints.save(state, {.step = seen.size()});
+      if (seen.size() >= killed_after) break;
+    }
+  }
+  CHECK(seen == whole);
+}
+
+TEST_CASE("the orders are the same everywhere") {  // values from another implementation, in Python
+  using list = std::vector<std::uint64_t>;
+  CHECK(order_of(10, 1, 0) == list{5, 0, 8, 7, 3, 1, 9, 6, 4, 2});
+  CHECK(order_of(10, 1, 1) == list{6, 2, 8, 7, 4, 5, 9, 3, 0, 1});
+  CHECK(order_of(10, 2, 0) == list{4, 9, 8, 5, 0, 7, 6, 2, 3, 1});
+  CHECK(order_of(7, ~std::uint64_t{0}, 3) == list{0, 6, 1, 2, 4, 5, 3});
+  const auto many = order_of(1000, 42, 5);
+  CHECK(list(many.begin(), many.begin() + 4) == list{777, 947, 76, 119});
+  CHECK(list(many.end() - 4, many.end()) == list{791, 745, 635, 621});
+}
+
+TEST_CASE("seeds and epochs each give an order of their own, and each order is as likely") {
+  std::set<std::vector<std::uint64_t>> orders;
+  for (std::uint64_t seed = 0; seed < 30; ++seed)
+    for (std::uint64_t epoch = 0; epoch < 5; ++epoch) orders.insert(order_of(20, seed, epoch));
+  CHECK(orders.size() == 150);
+  std::map<std::vector<std::uint64_t>, int> counts;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) ++counts[order_of(3, seed, 0)];
+  CHECK(counts.size() == 6);
+  for (const auto& [order, count] : counts) CHECK(std::abs(count - 1000) < 150);
+
+  std::mt19937_64 random(5);
+  const std::uint64_t quarter = std::uint64_t{1} << 62;
+  int low = 0;  // a remainder alone would give these twice as often as the others
+  for (int i = 0; i < 3000; ++i) low += cairn::detail::draw(random, 3 * quarter) < quarter;
+  CHECK(std::abs(low - 1000) < 150);
+}
+
+TEST_CASE("a checkpoint over another number of items is refused, and nothing is changed") {
+  trainer state{{1}, cairn::loop(10, {.seed = 1, .batch = 3})};
+  const tests::kept checkpoint(cairn::describe(state));
+  for (const std::uint64_t items : {0U, 12U}) {
+    trainer other{{2}, cairn::loop(items)};
+    const auto failure = sample::failure_of([&] { checkpoint.load(other); });
+    CHECK(failure.code == cairn::errc::mismatch);
+    CHECK(failure.says("data in kept: "));
+    CHECK(failure.says("over " + std::to_string(items) + " items"));
+    CHECK(failure.says("over 10 items"));
+    CHECK(other.weights == std::vector<float>{2});
+    CHECK(other.data.items() == items);
+  }
+  trainer any;  // was never told
+  checkpoint.load(any);
+  CHECK(all_of(any.data) == all_of(state.data));
+  CHECK(any.data.items() == 10);
+}
+
+TEST_CASE("a place that no loop can be in is refused") {
+  struct forged {
+    std::vector<float> weights;
+    cairn::detail::saved_loop data;
+  };
+  const std::vector<cairn::detail::saved_loop> places{{.items = 10, .batch = 0},
+                                                      {.items = 10, .batch = 3, .position = 2},
+                                                      {.items = 10, .batch = 5, .position = 10},
+                                                      {.items = 10, .batch = 3, .position = 12},
+                                                      {.items = 10, .batch = 3, .position = 9, .drop_last = true},
+                                                      {.items = 0, .batch = 3, .position = 3}};
+  for (const auto& place : places) {
+    const forged from{{1}, place};
+    const tests::kept checkpoint(cairn::describe(from));
+    for (trainer state : {trainer{{2}, cairn::loop(place.items)}, trainer{{2}, {}}}) {
+      const auto failure = sample::failure_of([&] { checkpoint.load(state); });
+      CHECK(failure.code == cairn::errc::corrupt);
+      CHECK(state.weights == std::vector<float>{2});
+    }
+  }
+}
+
+TEST_CASE("epochs are what this process asks for: it ends there, and a later one may ask for more") {
+  trainer state{{}, cairn::loop(5, {.seed = 9, .batch = 2, .epochs = 2})};
+  run seen;
+  go(state.data, seen);
+  CHECK(seen.size() == 6);
+  CHECK(state.data.begin() == state.data.end());
+  go(state.data, seen);
+  CHECK(seen.size() == 6);
+  CHECK(state.data.epoch() == 2);
+  CHECK(state.data.position() == 0);
+
+  const tests::kept checkpoint(cairn::describe(state));
+  trainer again{{}, cairn::loop(5, {.epochs = 2})}, more{{}, cairn::loop(5, {.epochs = 3})};
+  checkpoint.load(again);
+  go(again.data, seen);
+  CHECK(seen.size() == 6);
+  checkpoint.load(more);
+  go(more.data, seen);
+  CHECK(seen == all_of(cairn::loop(5, {.seed = 9, .batch = 2, .epochs = 3})));
+}
+
+TEST_CASE("batches of nothing are refused; over nothing there are none; one may be larger than all") {
+  const auto failure = sample::failure_of([] { cairn::loop(5, {.batch = 0}); });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(failure.says("0 items"));
+  CHECK(all_of(cairn::loop()).empty());
+  CHECK(all_of(cairn::loop(0, {.epochs = 9})).empty());
+  CHECK(all_of(cairn::loop(5, {.batch = 6, .epochs = 9, .drop_last = true})).empty());
+  CHECK(all_of(cairn::loop(5, {.epochs = 0})).empty());
+  CHECK(all_of(cairn::loop(5, {.batch = ~std::uint64_t{0}})).at(0).items.size() == 5);
+}
+
+TEST_CASE("copies go on independently") {
+  cairn::loop first(20, {.seed = 4, .batch = 3, .epochs = 2});
+  const run whole = all_of(first);
+  run seen;
+  go(first, seen, 2);
+  CHECK(first.position() == 6);
+  cairn::loop second = first;
+  run seen_by_second = seen;
+  go(first, seen);
+  CHECK(second.position() == 6);
+  go(second, seen_by_second);
+  CHECK(seen == whole);
+  CHECK(seen_by_second == whole);
+}
+
+TEST_CASE("the standard's algorithms take it, and what is saved is small") {
+  cairn::loop data(1'000'000, {.batch = 1000});
+  auto first_two = data | std::views::take(2);
+  CHECK(std::ranges::distance(first_two) == 2);
+  const trainer state{{}, data};
+  std::uint64_t bytes = 0;
+  for (const auto& leaf : cairn::describe(state).leaves) bytes += leaf.bytes();
+  CHECK(bytes == 5 * 8 + 2);
+}
