@@ -248,6 +248,26 @@ static void run(const std::string& place) {
   // [errors]
 }
 
+static void data_order(const std::string& place) {
+  const std::vector<float> images(1000, 0.5F);
+  cairn::checkpointer ckpt{place + "/order", {.keep_last = 2, .when = cairn::policies::every_steps{10}}};
+  // [loop]
+  struct {
+    double weight = 0;
+    std::uint64_t step = 0;
+    cairn::loop data;
+  } state;
+  state.data = cairn::loop(images.size(), {.seed = 1, .batch = 64, .epochs = 4});
+  ckpt.restore(state);
+  for (const cairn::batch& b : state.data) {
+    for (const std::uint64_t i : b.items) state.weight += 1e-3 * images[i];
+    if (b.ends_epoch) std::cout << "epoch " << b.epoch << ": " << state.weight << '\n';
+    ckpt.step(state, {.step = ++state.step});  // a batch counts as seen once it is handed out
+  }
+  // [loop]
+  assert(state.step == 4 * 16);
+}
+
 static void every_type(const std::string& place) {
   struct {
     running_mean loss;
@@ -276,5 +296,6 @@ int main() {
   partial(place);
   run(place);
   small(place);
+  data_order(place);
   every_type(place);
 }
