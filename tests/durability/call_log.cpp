@@ -102,7 +102,8 @@ void note_gone(recording& to, int directory, const char* path) {
 }
 
 /// Within a directory one operation; between two, one in each.
-void note_renamed(recording& to, int from_directory, const char* from, int to_directory, const char* onto, bool swapped) {
+void note_renamed(recording& to, int from_directory, const char* from, int to_directory, const char* onto,
+                  bool swapped) {
   const auto a = place_of(to, from_directory, from), b = place_of(to, to_directory, onto);
   const auto moved = inode_at(to, to_directory, onto);
   const auto other = swapped ? inode_at(to, from_directory, from) : std::nullopt;
@@ -253,14 +254,12 @@ ssize_t pwritev64(int file, const iovec* parts, int count, off64_t offset) {
 
 int fsync(int file) {
   static auto* const call = lost_writes::next<int(int)>("fsync");
-  return lost_writes::passed_on([&] { return call(file); },
-                                [&](auto& to, int) { lost_writes::note_synced(to, file); });
+  return lost_writes::passed_on([&] { return call(file); }, [&](auto& to, int) { lost_writes::note_synced(to, file); });
 }
 
 int fdatasync(int file) {
   static auto* const call = lost_writes::next<int(int)>("fdatasync");
-  return lost_writes::passed_on([&] { return call(file); },
-                                [&](auto& to, int) { lost_writes::note_synced(to, file); });
+  return lost_writes::passed_on([&] { return call(file); }, [&](auto& to, int) { lost_writes::note_synced(to, file); });
 }
 
 int ftruncate(int file, off_t size) noexcept { return lost_writes::resized("ftruncate", file, size); }

@@ -86,7 +86,8 @@ class disk_model {
     for (std::uint64_t at = 0; at < bytes.size();) {
       const bool is_torn = random() % 8 == 0;
       const auto unit = is_torn ? sector : page;
-      const auto page_end = std::min<std::uint64_t>((what.offset + at) / page * page + page - what.offset, bytes.size());
+      const auto page_end =
+          std::min<std::uint64_t>((what.offset + at) / page * page + page - what.offset, bytes.size());
       const bool keeps_page = random() % 2 == 0;
       while (at < page_end) {
         const auto end = std::min((what.offset + at) / unit * unit + unit - what.offset, page_end);

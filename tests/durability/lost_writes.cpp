@@ -50,8 +50,7 @@ std::vector<plan> plans(bool durable) {
   all[0].options = {.keep_last = 2, .keep_every = 5, .shards = 2};
   all[1].restart_every = 7;
   all[1].root = "somewhere/deep/run";
-  all[1].options = {
-      .keep_last = 2, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 0, .merge_every = 3}};
+  all[1].options = {.keep_last = 2, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 0, .merge_every = 3}};
   all[2].repeat_every = 5;
   all[2].restart_every = 9;
   all[2].options = {.keep_last = 1,
@@ -176,7 +175,8 @@ struct tally {
 /// One crash of a recorded run, and what comes after it.
 class crash {
  public:
-  crash(const recorded_run& run, std::uint64_t seed, tally& result) : run_(run), random_(seed), seed_(seed), tally_(result) {
+  crash(const recorded_run& run, std::uint64_t seed, tally& result)
+      : run_(run), random_(seed), seed_(seed), tally_(result) {
     const auto& operations = run.log.operations;
     point_ = random_() % (operations.size() + 1);
     for (std::size_t i = 0; i < point_; ++i) {
@@ -232,8 +232,11 @@ class crash {
     for (std::size_t number = started_; number-- > 0;) {
       const auto& each = run_.versions[number];
       if (each.step != found->step || each.bits != bits) continue;
-      if (number + 1 < returned_ && run_.how.options.durable) wrong("lost: step " + std::to_string(found->step) + " was restored");
-      return tally_.add(number + 1 == returned_ ? &tally::newest : number + 1 > returned_ ? &tally::newer : &tally::older);
+      if (number + 1 < returned_ && run_.how.options.durable)
+        wrong("lost: step " + std::to_string(found->step) + " was restored");
+      return tally_.add(number + 1 == returned_  ? &tally::newest
+                        : number + 1 > returned_ ? &tally::newer
+                                                 : &tally::older);
     }
     wrong("step " + std::to_string(found->step) + " was never like that");
   }
@@ -279,7 +282,8 @@ std::vector<recorded_run> record_all(bool durable) {
 }
 
 void crash_all(const std::vector<recorded_run>& runs, std::size_t seeds, tally& result) {
-  cairn::parallel_for(seeds, 2, [&](std::size_t seed, unsigned) { crash(runs[seed / 3 % runs.size()], seed, result).check(); });
+  cairn::parallel_for(seeds, 2,
+                      [&](std::size_t seed, unsigned) { crash(runs[seed / 3 % runs.size()], seed, result).check(); });
   for (std::size_t i = 0; i < std::min<std::size_t>(result.wrong.size(), 5); ++i) UNSCOPED_INFO(result.wrong[i]);
   CHECK(result.wrong.size() == 0);
 }
@@ -290,10 +294,12 @@ TEST_CASE("lost writes: a crash of the machine loses no checkpoint whose save ha
   const std::size_t seeds = std::getenv("CAIRN_LONG_TESTS") != nullptr ? 20'000 : 2000;
   tally result;
   crash_all(record_all(true), seeds, result);
-  std::printf("lost writes: %zu crashes, %zu wrong; restored the newest that was saved %zu times, a newer one %zu times; nothing "
-              "was saved yet %zu times; passed over %zu, shells of removed ones left %zu\n",
-              result.crashes, result.wrong.size(), result.newest, result.newer, result.nothing + result.refused,
-              result.passed_over, result.husks);
+  std::printf(
+      "lost writes: %zu crashes, %zu wrong; restored the newest that was saved %zu times, a newer one %zu times; "
+      "nothing "
+      "was saved yet %zu times; passed over %zu, shells of removed ones left %zu\n",
+      result.crashes, result.wrong.size(), result.newest, result.newer, result.nothing + result.refused,
+      result.passed_over, result.husks);
   CHECK(result.newest > seeds / 4);
   CHECK(result.newer > 0);
   CHECK(result.older == 0);
@@ -303,9 +309,11 @@ TEST_CASE("lost writes: where saves do not wait for the disk, a crash leaves wha
   const std::size_t seeds = std::getenv("CAIRN_LONG_TESTS") != nullptr ? 2000 : 200;
   tally result;
   crash_all(record_all(false), seeds, result);
-  std::printf("lost writes, not durable: %zu crashes, %zu wrong; restored the newest %zu times, a newer one %zu, an older one %zu; "
-              "refused %zu, nothing there %zu\n",
-              result.crashes, result.wrong.size(), result.newest, result.newer, result.older, result.refused, result.nothing);
+  std::printf(
+      "lost writes, not durable: %zu crashes, %zu wrong; restored the newest %zu times, a newer one %zu, an older one "
+      "%zu; "
+      "refused %zu, nothing there %zu\n",
+      result.crashes, result.wrong.size(), result.newest, result.newer, result.older, result.refused, result.nothing);
   CHECK(result.refused > 0);
 }
 
