@@ -1,5 +1,5 @@
-// Every byte of a small chain of checkpoints altered, every file cut at every length and made longer: what is restored afterwards is
-// what was saved, or an older checkpoint as it was saved, or nothing.
+// Every byte of a small chain of checkpoints altered, every file cut at every length and made longer: what is restored
+// afterwards is what was saved, or an older checkpoint as it was saved, or nothing.
 #include "cairn/checkpointer.hpp"
 
 #include <algorithm>

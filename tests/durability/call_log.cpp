@@ -1,5 +1,5 @@
-// The C library's calls that change files, each under its own name: passes them on and, while a recorder is there, writes down those
-// that change something below its directory.
+// The C library's calls that change files, each under its own name: passes them on and, while a recorder is there, writes
+// down those that change something below its directory.
 #undef _FORTIFY_SOURCE  // with it, headers define some of these functions themselves
 #include "durability/call_log.hpp"
 
@@ -134,7 +134,7 @@ void note_written(recording& to, int file, const iovec* parts, int count, ssize_
 
 int opened(const char* function, int directory, const char* path, int flags, mode_t mode) {
   auto* const call = next<int(int, const char*, int, ...)>(function);
-  if ((flags & (O_CREAT | O_TRUNC)) == 0) return call(directory, path, flags, mode);
+  if ((flags & (O_CREAT | O_TRUNC)) == 0 || current.load() == nullptr) return call(directory, path, flags, mode);
   struct stat about{};
   const bool was_there = ::fstatat(directory, path, &about, 0) == 0;
   return passed_on([&] { return call(directory, path, flags, mode); },
@@ -273,25 +273,31 @@ int fallocate64(int file, int mode, off64_t offset, off64_t size) {
   return lost_writes::reserved("fallocate", file, mode, offset, size);
 }
 
+int mkdir(const char* path, mode_t mode) noexcept {
+  static auto* const call = lost_writes::next<int(const char*, mode_t)>("mkdir");
+  return lost_writes::passed_on([&] { return call(path, mode); },
+                                [&](auto& to, int) { lost_writes::note_made(to, AT_FDCWD, path, true); });
+}
+
 int mkdirat(int directory, const char* path, mode_t mode) noexcept {
   static auto* const call = lost_writes::next<int(int, const char*, mode_t)>("mkdirat");
   return lost_writes::passed_on([&] { return call(directory, path, mode); },
                                 [&](auto& to, int) { lost_writes::note_made(to, directory, path, true); });
 }
 
-int mkdir(const char* path, mode_t mode) noexcept { return ::mkdirat(AT_FDCWD, path, mode); }
+int renameat(int from_directory, const char* from, int to_directory, const char* onto) noexcept {
+  static auto* const call = lost_writes::next<int(int, const char*, int, const char*)>("renameat");
+  return lost_writes::passed_on(
+      [&] { return call(from_directory, from, to_directory, onto); },
+      [&](auto& to, int) { lost_writes::note_renamed(to, from_directory, from, to_directory, onto, false); });
+}
 
 int renameat2(int from_directory, const char* from, int to_directory, const char* onto, unsigned flags) noexcept {
   static auto* const call = lost_writes::next<int(int, const char*, int, const char*, unsigned)>("renameat2");
-  return lost_writes::passed_on([&] { return call(from_directory, from, to_directory, onto, flags); },
-                                [&](auto& to, int) {
-                                  lost_writes::note_renamed(to, from_directory, from, to_directory, onto,
-                                                            (flags & RENAME_EXCHANGE) != 0);
-                                });
-}
-
-int renameat(int from_directory, const char* from, int to_directory, const char* onto) noexcept {
-  return ::renameat2(from_directory, from, to_directory, onto, 0);
+  const bool swapped = (flags & RENAME_EXCHANGE) != 0;
+  return lost_writes::passed_on(
+      [&] { return call(from_directory, from, to_directory, onto, flags); },
+      [&](auto& to, int) { lost_writes::note_renamed(to, from_directory, from, to_directory, onto, swapped); });
 }
 
 int unlinkat(int directory, const char* path, int flags) noexcept {
@@ -300,7 +306,16 @@ int unlinkat(int directory, const char* path, int flags) noexcept {
                                 [&](auto& to, int) { lost_writes::note_gone(to, directory, path); });
 }
 
-int unlink(const char* path) noexcept { return ::unlinkat(AT_FDCWD, path, 0); }
-int rmdir(const char* path) noexcept { return ::unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
+int unlink(const char* path) noexcept {
+  static auto* const call = lost_writes::next<int(const char*)>("unlink");
+  return lost_writes::passed_on([&] { return call(path); },
+                                [&](auto& to, int) { lost_writes::note_gone(to, AT_FDCWD, path); });
+}
+
+int rmdir(const char* path) noexcept {
+  static auto* const call = lost_writes::next<int(const char*)>("rmdir");
+  return lost_writes::passed_on([&] { return call(path); },
+                                [&](auto& to, int) { lost_writes::note_gone(to, AT_FDCWD, path); });
+}
 
 }  // extern "C"

@@ -24,11 +24,12 @@ enum class remains : std::uint8_t {
   first     ///< of every inode what was done first, up to any point
 };
 
-/// The disk after the first `count` operations of a log. An inode's sync makes the inode durable, and no other: a new name is safe
-/// when its directory has been synced.
+/// The disk after the first `count` operations of a log. An inode's sync makes the inode durable, and no other: a new
+/// name is safe when its directory has been synced. With `write_back`, the system syncs inodes too, any of them at any time.
 class disk_model {
  public:
-  disk_model(const call_log& log, std::size_t count) : log_(log), inodes_(log.is_directory.size()) {
+  disk_model(const call_log& log, std::size_t count, std::mt19937_64* write_back = nullptr)
+      : log_(log), inodes_(log.is_directory.size()) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto& what = log.operations[i];
       auto& of = inodes_[what.of];
@@ -36,6 +37,8 @@ class disk_model {
         flush(of);
       else if (what.what != operation::kind::mark)
         of.pending.push_back(&what);
+      if (write_back != nullptr && (*write_back)() % 2 == 0)
+        flush(inodes_[log.operations[i - (*write_back)() % std::min<std::size_t>(i + 1, 50)].of]);
     }
   }
 
