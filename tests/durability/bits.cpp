@@ -226,7 +226,7 @@ TEST_CASE("altered bits: a file of any other length is found") {
       with.examine(of, "cut at " + std::to_string(length), [&](std::string& bytes) { bytes.resize(length); });
     });
     std::mt19937 random(32);
-    for (const std::size_t more : {1, 7, 4096})
+    for (const std::size_t more : {1U, 7U, 4096U})
       for (const bool is_noise : {false, true})
         examiner(real, result).examine(of, "longer by " + std::to_string(more), [&](std::string& bytes) {
           for (std::size_t i = 0; i < more; ++i) bytes += static_cast<char>(is_noise ? random() : 0);

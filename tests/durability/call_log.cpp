@@ -1,5 +1,5 @@
-// The C library's calls that change files, each under its own name: passes them on and, while a recorder is there, writes
-// down those that change something below its directory.
+// The C library's calls that change files, each under its own name: passes them on and, while a recorder is there,
+// writes down those that change something below its directory.
 #undef _FORTIFY_SOURCE  // with it, headers define some of these functions themselves
 #include "durability/call_log.hpp"
 

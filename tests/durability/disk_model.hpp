@@ -25,7 +25,8 @@ enum class remains : std::uint8_t {
 };
 
 /// The disk after the first `count` operations of a log. An inode's sync makes the inode durable, and no other: a new
-/// name is safe when its directory has been synced. With `write_back`, the system syncs inodes too, any of them at any time.
+/// name is safe when its directory has been synced. With `write_back`, the system syncs inodes too, any of them at any
+/// time.
 class disk_model {
  public:
   disk_model(const call_log& log, std::size_t count, std::mt19937_64* write_back = nullptr)

@@ -1,5 +1,5 @@
-// Ten thousand saves of states of all sizes, by all codecs, with restarts, merging and retention: every restart restores
-// what was saved, and nothing grows, neither memory nor descriptors nor threads nor files.
+// Ten thousand saves of states of all sizes, by all codecs, with restarts, merging and retention: every restart
+// restores what was saved, and nothing grows, neither memory nor descriptors nor threads nor files.
 #include "cairn/checkpointer.hpp"
 
 #include <malloc.h>
