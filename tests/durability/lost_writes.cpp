@@ -46,6 +46,7 @@ struct plan {
   std::size_t saves = 24;
   std::size_t repeat_every = 0;   // so many saves, a step is saved once more with another state
   std::size_t restart_every = 0;  // so many saves, another checkpointer goes on from what it restores
+  bool behind = false;            // the training goes on meanwhile; what is told of as published counts as saved
   bool finds_remains = false;     // of a process that was killed in a save
   bool finds_root = false;        // a directory that somebody made and did not sync
   std::size_t first_durable = 0;  // before this save, checkpointers do not wait for the disk
@@ -54,7 +55,7 @@ struct plan {
 
 std::vector<plan> plans(bool durable) {
   const cairn::codec_rules exact{{"*", cairn::codecs::lossless{.xor_parent = true}}};
-  std::vector<plan> all(4);
+  std::vector<plan> all(5);
   all[0].repeat_every = 3;
   all[0].options = {.keep_last = 2, .keep_every = 5, .shards = 2};
   all[1].restart_every = 7;
@@ -70,6 +71,10 @@ std::vector<plan> plans(bool durable) {
   all[3].parameters = 9000;  // files that are written past the page cache
   all[3].saves = 12;
   all[3].options = {.keep_last = 3, .codecs = exact, .chain = {.anchor_every = 5, .merge_every = 4}};
+  all[4] = all[1];
+  all[4].behind = true;
+  all[4].options.when = cairn::policies::every_steps{1};
+  all[4].options.on_busy = cairn::when_busy::wait;
   for (auto& each : all) {
     each.options.durable = durable;
     each.options.threads = 1;
@@ -100,7 +105,8 @@ struct trainer {
       chain::train(state, random);
       if (how.repeat_every == 0 || save % how.repeat_every != 1) ++step;
       started(save, *run);
-      run->save(state, {.step = step, .loss = 1.0 / static_cast<double>(step + 1)});
+      const cairn::observation seen{.step = step, .loss = 1.0 / static_cast<double>(step + 1)};
+      how.behind ? static_cast<void>(run->step(state, seen)) : static_cast<void>(run->save(state, seen));
       returned(save, *run);
       if (save % 4 == 3) run->wait();  // else merging goes on behind the training
       if (how.restart_every == 0 || save % how.restart_every != how.restart_every - 1) continue;
@@ -149,14 +155,15 @@ call_log record(const plan& how, const std::string& base) {
   if (how.finds_root) fs::create_directories(root);
   trainer recorded;
   recorded.open = [&](checkpointer_options options) {
-    options.on_event = [](const cairn::event& e) {
+    options.on_event = [&](const cairn::event& e) {
+      if (e.what == kind::published && how.behind) recorder::mark("returned", e.step - 1);
       if (e.what == kind::pruned || e.what == kind::merged) recorder::mark(std::string(name(e.what)));
     };
     return std::make_unique<checkpointer>(root, std::move(options));
   };
   recorded.started = [](std::size_t save, auto&) { recorder::mark("started", save); };
   recorded.returned = [&](std::size_t save, auto&) {
-    if (save >= how.first_durable) recorder::mark("returned", save);
+    if (save >= how.first_durable && !how.behind) recorder::mark("returned", save);
     if (how.finds_remains && save % 6 == 2) leave_remains(root, save + 2);
   };
   recorded.run(how);
