@@ -174,7 +174,9 @@ CAIRN_INLINE save_report write_description(any_store& store, const std::string& 
 CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options) {
   const auto [directory, name] = split_path(path);
   any_store store = stores::directory(directory, {.durable = options.durable});
-  return write_description(store, name, describe(state), options);
+  auto report = write_description(store, name, describe(state), options);
+  if (options.durable) posix::sync_ancestors(directory);
+  return report;
 }
 
 }  // namespace cairn::detail

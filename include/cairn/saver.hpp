@@ -17,6 +17,7 @@
 #include "cairn/event.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
+#include "cairn/observation.hpp"
 #include "cairn/save.hpp"
 #include "cairn/save_chain.hpp"
 #include "cairn/state/any_state.hpp"
@@ -40,6 +41,14 @@ struct save_request {
     return bytes;
   }
 };
+
+/// The save of a described state, as the options want it.
+[[nodiscard]] inline save_request request_of(description what, const observation& now,
+                                             const checkpointer_options& options) {
+  save_request request{std::move(what), now.step, now.metrics, options.threads, options.codecs};
+  if (now.loss) request.metrics.emplace("loss", *now.loss);
+  return request;
+}
 
 /// What the standard library or a user's codec threw, as the one error that Cairn throws; `what` failed.
 [[nodiscard]] CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what);

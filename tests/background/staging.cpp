@@ -92,3 +92,34 @@ TEST_CASE("nothing at all") {
   CHECK(copies.copy(leaves, shards, 0) == 0);
   CHECK(copies.capacity() == 0);
 }
+
+TEST_CASE("a plan keeps to its budget, whatever the state") {
+  tests::random_states states(9);
+  const staging copies([](const cairn::leaf&, std::size_t bytes) { return bytes / 5; });
+  for (int round = 0; round < 20; ++round) {
+    auto state = states.next();
+    state.table.resize({10, 10'000});
+    state.examples.resize(1'000);
+    const auto leaves = cairn::describe(state).leaves;
+    const auto whole = cairn::plan_staging(copies, leaves, 3, 100U << 20U);
+    CHECK_FALSE(whole.in_parts);
+    CHECK(whole.shards == cairn::divide_evenly(leaves, 3));
+    CHECK(whole.bytes == copies.bytes_for(leaves, whole.shards));
+    for (const std::uint64_t budget : {400'000U, 50'000U, 5'000U}) {
+      const auto plan = cairn::plan_staging(copies, leaves, 1, budget);
+      CHECK(plan.in_parts);
+      CHECK(plan.bytes <= budget);
+      std::uint64_t count = 0, expected = 0;
+      for (const auto& leaf : leaves) expected += leaf.count();
+      for (const auto& shard : plan.shards) {
+        CHECK(copies.bytes_for(leaves, {&shard, 1}) <= plan.bytes);
+        for (const auto& each : shard) count += each.count;
+      }
+      CHECK(count == expected);
+    }
+  }
+  const std::vector<float> many(1'000'000);
+  const auto leaves = cairn::describe(many).leaves;
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::plan_staging(copies, leaves, 1, 40)); }).code ==
+        cairn::errc::invalid);
+}

@@ -364,14 +364,14 @@ TEST_CASE("lost writes: where saves do not wait for the disk, a crash leaves wha
 }
 
 // The names above the checkpoints are their maker's to sync; file systems with a journal do it all the same.
-TEST_CASE("lost writes: a directory of checkpoints that somebody else made and did not sync", "[!mayfail]") {
+TEST_CASE("lost writes: a directory of checkpoints that somebody else made and did not sync") {
   auto how = plans(true)[0];
   how.finds_root = true;
   tally result;
   crash_all(record_all({how}), 100, result);
 }
 
-TEST_CASE("lost writes: deltas that wait for the disk, on checkpoints that did not", "[!mayfail]") {
+TEST_CASE("lost writes: deltas that wait for the disk, on checkpoints that did not") {
   auto how = plans(true)[1];
   how.finds_remains = false;
   how.first_durable = how.restart_every;

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "cairn/core/error.hpp"
 #include "cairn/core/huge_buffer.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/pages.hpp"
@@ -56,11 +59,11 @@ class staging {
     for (auto& shard : shards)
       for (auto& each : shard) {
         if (!is_copied(leaves, each)) continue;
-        const auto place = place_of(leaves, each);
-        each.staged = at + place.room;
-        each.room = place.room;
-        at += place.end();
-        bytes += place.bytes;
+        const auto where = place_of(leaves, each);
+        each.staged = at + where.room;
+        each.room = where.room;
+        at += where.end();
+        bytes += where.bytes;
         add_tasks(tasks, leaves[each.leaf], each);
       }
     const auto most = static_cast<unsigned>(std::min<std::uint64_t>(bytes / worth_a_thread + 1, default_threads()));
@@ -120,5 +123,31 @@ class staging {
   room_rule room_;
   huge_buffer memory_;
 };
+
+/// How a state is cut so that copies of its parts fit into a budget.
+struct staging_plan {
+  division shards;
+  std::uint64_t bytes = 0;  ///< of the largest copy
+  bool in_parts = false;    ///< the shards have to be copied one by one
+};
+
+/// Cuts the leaves into `shards` shards, or into as many as it takes until each fits into `budget` bytes. errc::invalid for a state
+/// that would need too many.
+[[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
+                                               std::uint64_t budget) {
+  constexpr std::size_t most_shards = 99'999;
+  staging_plan plan{divide_evenly(leaves, shards)};
+  plan.bytes = copies.bytes_for(leaves, plan.shards);
+  if (plan.bytes <= budget) return plan;
+  plan.in_parts = true;
+  for (auto count = std::max<std::size_t>(shards, plan.bytes / budget + 1); count <= most_shards;
+       count += count / 8 + 1) {
+    plan.shards = divide_evenly(leaves, count);
+    plan.bytes = 0;
+    for (const auto& shard : plan.shards) plan.bytes = std::max(plan.bytes, copies.bytes_for(leaves, {&shard, 1}));
+    if (plan.bytes <= budget) return plan;
+  }
+  fail(errc::invalid, {"the state is too large for copies of ", std::to_string(budget), " bytes"});
+}
 
 }  // namespace cairn

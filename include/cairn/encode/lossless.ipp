@@ -135,8 +135,10 @@ namespace codecs {
 CAIRN_INLINE std::size_t lossless::bound(dtype type, std::size_t bytes) const noexcept {
   using header = byte_planes::payload_header;
   const std::size_t width = size_of(type), count = bytes / width;
-  const std::size_t largest = std::min(count, header{}.block_elements());
-  return header::bytes + blocks_bound(header{}.blocks(count), byte_planes::elements_bound(largest, width));
+  if (count == 0) return header::bytes;
+  const std::size_t largest = std::min(count, header{}.block_elements()), whole = header{}.blocks(count) - 1;
+  return header::bytes + blocks_bound(whole, byte_planes::elements_bound(largest, width)) +
+         blocks_bound(1, byte_planes::elements_bound(count - whole * largest, width));
 }
 
 CAIRN_INLINE encoded lossless::encode(const encode_request& in, std::span<std::byte> out) const {

@@ -177,6 +177,7 @@ class directory {
   [[nodiscard]] ownership lock() {
     auto root = open_root(true);
     if (!posix::try_lock(root->fd.get(), path_)) fail(errc::busy, {"another process is saving to ", path_});
+    if (options_.durable) settle(*root);
     for (const auto& entry : posix::entries(root->fd.get(), path_))
       if (entry.starts_with(detail::unfinished)) sweep(*root, entry);
     return root;
@@ -217,6 +218,7 @@ class directory {
     const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
     if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
     const auto now_at = hide(*root, std::string(name), there);
+    if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index goes
     if (detail::empty_own(there, nullptr)) ::unlinkat(root->fd.get(), now_at.c_str(), AT_REMOVEDIR);
   }
 
@@ -248,6 +250,21 @@ class directory {
     if (!posix::try_lock(there.fd.get(), there.path)) return name;
     const bool renamed = ::renameat2(root.fd.get(), name.c_str(), root.fd.get(), hidden.c_str(), RENAME_NOREPLACE) == 0;
     return renamed ? hidden : name;
+  }
+
+  /// Makes durable what others have made here without waiting for the disk: deltas may be built on it, and all lies below `path_`.
+  void settle(const detail::open_directory& root) const {
+    for (const auto& name : list()) {
+      const auto there = detail::open_in(root.fd.get(), name, root.file(name));
+      if (!there.fd) continue;
+      for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
+        const auto file = is_own_file(entry) ? posix::open_at(there.fd.get(), entry, O_RDONLY) : posix::descriptor();
+        if (file) posix::sync(file.get(), there.file(entry));
+      }
+      posix::sync(there.fd.get(), there.path);
+    }
+    posix::sync(root.fd.get(), root.path);
+    posix::sync_ancestors(path_);
   }
 
   static void sweep(const detail::open_directory& root, const std::string& entry) {
