@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -152,11 +153,10 @@ struct outcome {
   [[nodiscard]] bool has_ended_well() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 };
 
-inline constexpr std::uint64_t begin_mark = 0xca1204, end_mark = 0xca1205;
-
-/// What lies between these two of the traced process counts. getppid takes no argument: the marks are for the tracer alone.
-inline void begin() { static_cast<void>(::syscall(SYS_getppid, begin_mark)); }
-inline void end() { static_cast<void>(::syscall(SYS_getppid, end_mark)); }
+/// What lies between these two of the traced process's first thread counts. Signals that are ignored by default: only the tracer
+/// minds them.
+inline void begin() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGURG); }
+inline void end() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGWINCH); }
 
 namespace detail {
 
@@ -173,7 +173,7 @@ class tracing {
     int status = 0;
     while (::waitpid(child_, &status, __WALL) < 0 && errno == EINTR) {
     }
-    return WIFSTOPPED(status) && ::ptrace(PTRACE_SYSCALL, child_, nullptr, nullptr) == 0;
+    return WIFSTOPPED(status) && ::ptrace(PTRACE_CONT, child_, nullptr, nullptr) == 0;
   }
 
   /// Until the last thread has ended.
@@ -188,13 +188,26 @@ class tracing {
         continue;
       }
       const int signal = WSTOPSIG(status);
-      const bool is_call = signal == (SIGTRAP | 0x80), is_event = (status >> 16) != 0;
+      const bool is_call = signal == (SIGTRAP | 0x80), is_event = (status >> 16) != 0,
+                 is_mark = at_mark(signal, thread);
+      threads_.insert(thread);
       if (is_call) at_call(thread);
-      ::ptrace(PTRACE_SYSCALL, thread, nullptr, is_call || is_event ? 0L : static_cast<long>(signal));
+      // What follows is of no interest behind the marks, nor when what was planned is done.
+      const bool stops = counting_ && (!result_.done || changed_ != 0);
+      ::ptrace(stops ? PTRACE_SYSCALL : PTRACE_CONT, thread, nullptr,
+               is_call || is_event || is_mark ? 0L : static_cast<long>(signal));
     }
   }
 
  private:
+  [[nodiscard]] bool at_mark(int signal, pid_t thread) {
+    if (signal != SIGURG && signal != SIGWINCH) return false;
+    counting_ = signal == SIGURG;
+    for (const pid_t other : threads_)  // those that wait for work have not been stopped at their calls
+      if (counting_ && other != thread) ::ptrace(PTRACE_INTERRUPT, other, nullptr, nullptr);
+    return true;
+  }
+
   void at_call(pid_t thread) {
     __ptrace_syscall_info info{};
     if (::ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0) return;
@@ -202,12 +215,11 @@ class tracing {
     if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return;
     call made{info.entry.nr, {}};
     for (std::size_t i = 0; i < made.arguments.size(); ++i) made.arguments[i] = info.entry.args[i];
-    if (made.number == SYS_getppid && made.arguments[0] == begin_mark) counting_ = true;
-    if (made.number == SYS_getppid && made.arguments[0] == end_mark) counting_ = false;
-    if (counting_ && made.number != SYS_getppid) enter(thread, made);
+    if (counting_ && made.number != SYS_getpid && made.number != SYS_tgkill) enter(thread, made);
   }
 
   void enter(pid_t thread, const call& made) {
+    if (result_.done) return;
     result_.calls.push_back(made);
     using kind = plan::kind;
     const bool only_files = plan_.what == kind::fail || plan_.what == kind::shorten;
@@ -282,6 +294,7 @@ class tracing {
   plan plan_;
   outcome result_;
   bool counting_ = false;
+  std::set<pid_t> threads_;
   std::uint64_t count_ = 0;
   pid_t changed_ = 0;  // the thread in the call that is changed
 };
