@@ -51,6 +51,7 @@ record undisturbed(const stage& on) {
   durability::performance whole(on, on.root(), told);
   whole.play([&](const auto& part) {
     part();
+    if (on.in().behind) whole.run().wait();
     read_all(on, all);
   });
   return all;
@@ -117,10 +118,10 @@ bool kill_at(const stage& on, std::uint64_t n, const record& before, const Say& 
   return result.done;
 }
 
-void kill_everywhere(const std::string& name, bool durable) {
+void kill_everywhere(const std::string& name, bool durable, bool behind) {
   const tracer::shared<std::atomic<std::uint64_t>> kills;
   const auto problems = durability::divide([&](unsigned first, unsigned stride, const auto& say) {
-    const stage on(durability::make_scenario(name, durable));
+    const stage on(durability::make_scenario(name, durable, behind));
     const auto before = undisturbed(on);
     for (std::uint64_t n = first + 1; kill_at(on, n, before, say); n += stride) ++*kills;
   });
@@ -132,8 +133,10 @@ void kill_everywhere(const std::string& name, bool durable) {
 }
 
 void kill_everywhere(const std::string& name) {
-  SECTION("durable") { kill_everywhere(name, true); }
-  SECTION("plain") { kill_everywhere(name, false); }
+  SECTION("durable") { kill_everywhere(name, true, false); }
+  SECTION("plain") { kill_everywhere(name, false, false); }
+  SECTION("durable, behind the training") { kill_everywhere(name, true, true); }
+  SECTION("plain, behind the training") { kill_everywhere(name, false, true); }
 }
 
 }  // namespace

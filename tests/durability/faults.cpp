@@ -109,7 +109,8 @@ void live_through(const stage& on, durability::testimony& told) {
   });
   tracer::end();
   const auto published = told.published.load();
-  if (published != 0 && (told.returned >> published & 1) == 0) told.object("a save that was published has thrown");
+  if (!on.in().behind && published != 0 && (told.returned >> published & 1) == 0)
+    told.object("a save that was published has thrown");
   if (auto problem = check(on, sure_of(on, told)); !problem.empty()) told.object("after the fault: " + problem);
   try {
     run.save(on.in().last() + 1);
@@ -180,16 +181,16 @@ std::vector<tracer::call> calls_of(const stage& on) {
   return calls;
 }
 
-/// Plain saving makes the calls of durable saving but for a few: two of the errors are enough for them.
-bool is_worth_it(const fault& injected, const tracer::call& at, bool durable) {
+/// Plain saving, and saving behind the training, make the calls of durable saving but for a few: two of the errors will do there.
+bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
   if (injected.what == plan::kind::shorten) return tracer::can_come_short(at);
-  return durable || durability::is_long() || injected.error == EIO || injected.error == EINTR;
+  return is_first || durability::is_long() || injected.error == EIO || injected.error == EINTR;
 }
 
-void meet_all(const std::string& name, bool durable) {
+void meet_all(const std::string& name, bool durable, bool behind) {
   const tracer::shared<counts> counted;
   const auto problems = durability::divide([&](unsigned first, unsigned stride, const auto& say) {
-    const stage on(durability::make_scenario(name, durable));
+    const stage on(durability::make_scenario(name, durable, behind));
     const auto calls = calls_of(on);
     counted->calls = calls.size();
     std::size_t renamed = 0;
@@ -197,7 +198,7 @@ void meet_all(const std::string& name, bool durable) {
       while (tracer::name_of(calls[renamed]) != "renameat2") ++renamed;
     for (std::size_t i = first; i < calls.size(); i += stride)
       for (const auto& each : faults) {
-        if (!is_worth_it(each, calls[i], durable)) continue;
+        if (!is_worth_it(each, calls[i], durable && !behind)) continue;
         const auto problem = meet(on, each, i + 1, i < renamed, *counted);
         if (!problem.empty()) say("call " + std::to_string(i + 1) + ", " + problem);
       }
@@ -211,8 +212,11 @@ void meet_all(const std::string& name, bool durable) {
 }
 
 void meet_all(const std::string& name) {
-  SECTION("durable") { meet_all(name, true); }
-  SECTION("plain") { meet_all(name, false); }
+  SECTION("durable") { meet_all(name, true, false); }
+  SECTION("plain") { meet_all(name, false, false); }
+  SECTION("durable, behind the training") { meet_all(name, true, true); }
+  if (!durability::is_long()) return;
+  SECTION("plain, behind the training") { meet_all(name, false, true); }
 }
 
 }  // namespace

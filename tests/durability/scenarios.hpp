@@ -74,6 +74,7 @@ struct scenario {
   bool has_deltas = false;
   cairn::chain_options chain{};
   opening begins = opening::fresh;
+  bool behind = false;  ///< by `step`, and not by `save`
 
   [[nodiscard]] cairn::checkpointer_options options() const {
     cairn::checkpointer_options made;
@@ -82,6 +83,9 @@ struct scenario {
     made.threads = 1;
     if (has_deltas) made.codecs = chain::mixed_rules();
     made.chain = chain;
+    made.when = cairn::policies::every_steps{1};
+    made.on_busy = cairn::when_busy::wait;
+    made.copy_threads = 1;
     return made;
   }
 
@@ -99,11 +103,12 @@ struct scenario {
 };
 
 /// Durable ones are so large that their data goes around the page cache.
-inline scenario make_scenario(const std::string& name, bool durable) {
+inline scenario make_scenario(const std::string& name, bool durable, bool behind) {
   const std::size_t small = is_long() ? 2000 : 64, large = is_long() ? 60'000 : durable ? 6000 : 64;
   const std::vector<std::uint64_t> saved =
       is_long() ? std::vector<std::uint64_t>{4, 5, 6, 7} : std::vector<std::uint64_t>{4};
   scenario made{.name = name + (durable ? ", durable" : ", plain"), .durable = durable};
+  made.behind = behind;
   if (name == "first") {
     made.parameters = large;
     made.saved = {1};
@@ -290,8 +295,9 @@ std::vector<std::string> divide(const Work& work) {
 /// What the traced process tells, in memory that outlives it.
 struct testimony {
   std::atomic<std::uint64_t> published{0};  ///< the newest step that was told to be published
-  std::atomic<std::uint64_t> returned{0};   ///< a bit for every step whose save returned
-  std::atomic<unsigned> errors{0};          ///< that surfaced
+  std::atomic<std::uint64_t> returned{
+      0};                           ///< a bit for every step whose save returned, or was published behind the training
+  std::atomic<unsigned> errors{0};  ///< that surfaced
   char last_error[400] = {};
   char problem[400] = {};  ///< the first thing that must not be
 
@@ -314,8 +320,10 @@ class performance {
  public:
   performance(const stage& on, const std::string& root, testimony& told) : on_(on), told_(told) {
     auto options = on.in().options();
-    options.on_event = [&told](const cairn::event& what) {
-      if (what.what == cairn::event::kind::published) told.published = what.step;
+    options.on_event = [&told, behind = on.in().behind](const cairn::event& what) {
+      if (what.what != cairn::event::kind::published) return;
+      told.published = what.step;
+      if (behind) told.returned |= std::uint64_t{1} << what.step;
     };
     run_ = std::make_unique<cairn::checkpointer>(root, std::move(options));
   }
@@ -343,6 +351,10 @@ class performance {
     if (in.begins == opening::restoring) attempt([&] { restore(); });
     for (std::size_t i = 0; i < states.size(); ++i)
       attempt([&] {
+        if (in.behind) {
+          run_->step(states[i], {.step = in.saved[i]});
+          return;
+        }
         run_->save(states[i], {.step = in.saved[i]});
         told_.returned |= std::uint64_t{1} << in.saved[i];
       });
