@@ -1,5 +1,5 @@
-// The fault matrix: every system call about files fails or comes short once. No crash, no hang, no success that is none, no harm to
-// what is published; the next save does well.
+// The fault matrix: every system call about files fails or comes short once. No crash, no hang, no success that is none,
+// no harm to what is published; the next save does well.
 #include <atomic>
 #include <cerrno>
 #include <iostream>
@@ -53,16 +53,19 @@ bool is_invisible(const tracer::call& at, const fault& injected) {
   return advisory.contains(tracer::name_of(at)) || (injected.error == EINTR && retried.contains(tracer::name_of(at)));
 }
 
-/// Whether a fault has to be told of: what was to be written, or waited for, was not. So was the way there, where the save reads
-/// nothing that it could do without: `before_rename` of the checkpoint, in a process that looks at no other.
-bool has_to_surface(const tracer::call& at, const fault& injected, bool before_rename) {
+/// Whether a fault has to be told of: what was to be written, or waited for, was not. So was the way there, where the
+/// save reads nothing that it could do without: `before_rename` of the checkpoint, in a process that looks at no other.
+bool has_to_surface(const tracer::outcome& result, const fault& injected, bool before_rename) {
   static const std::set<std::string> essential{"pwrite64", "pwritev", "ftruncate", "fsync", "fallocate"};
   if (injected.what != plan::kind::fail || injected.error == EINTR) return false;
-  return essential.contains(tracer::name_of(at)) || (before_rename && tracer::name_of(at) == "openat");
+  const auto name = tracer::name_of(result.at);
+  const bool is_way =
+      name == "openat" && before_rename && !result.path.starts_with("/sys/");  // the C library counts cores
+  return essential.contains(name) || is_way;
 }
 
-/// What is wrong with the directory, where `sure` have been published; empty when all is well. Retention may have removed what is
-/// older than the newest ones that it keeps.
+/// What is wrong with the directory, where `sure` have been published; empty when all is well. Retention may have
+/// removed what is older than the newest ones that it keeps.
 std::string check(const stage& on, const std::set<std::uint64_t>& sure) {
   const auto& in = on.in();
   const auto store = durability::store_at(on.root());
@@ -158,14 +161,15 @@ std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool 
   if (problem.empty() && !result.has_ended_well()) problem = "it ended with status " + std::to_string(result.status);
   if (problem.empty() && told->errors > 1) problem = "one fault, " + std::to_string(told->errors) + " errors";
   if (problem.empty() && told->errors > 0 && is_invisible(result.at, injected)) problem = "an error";
-  if (problem.empty() && told->errors == 0 && has_to_surface(result.at, injected, before_rename)) problem = "no error";
+  if (problem.empty() && told->errors == 0 && has_to_surface(result, injected, before_rename)) problem = "no error";
   try {
     if (problem.empty()) problem = after_the_fault(on, *told);
   } catch (const std::exception& cause) {
     problem = std::string("a fresh process: ") + cause.what();
   }
   if (problem.empty()) return {};
-  return tracer::name_of(result.at) + " gives " + std::string(injected.name) + ": " + problem + error;
+  const auto path = result.path.empty() ? "" : "(" + result.path + ")";
+  return tracer::name_of(result.at) + path + " gives " + std::string(injected.name) + ": " + problem + error;
 }
 
 /// The calls about files that a scenario makes when nothing fails.

@@ -1,5 +1,4 @@
-// Runs an action in a process of its own under ptrace: lists its system calls, kills it at one of them, makes one fail or come
-// short.
+// Runs an action in a process of its own under ptrace: lists its system calls, kills it at one, makes one fail or come short.
 #pragma once
 
 #include <fcntl.h>
@@ -146,15 +145,16 @@ struct outcome {
   std::vector<call> calls;  ///< all between the marks
   bool done = false;        ///< what was planned has happened, to the call `at`
   call at{};
-  int status = 0;  ///< as waitpid has it
+  std::string path{};  ///< that the call `at` names, where it names one
+  int status = 0;      ///< as waitpid has it
 
   [[nodiscard]] bool was_killed() const noexcept { return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; }
   [[nodiscard]] bool has_hung() const noexcept { return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM; }
   [[nodiscard]] bool has_ended_well() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 };
 
-/// What lies between these two of the traced process's first thread counts. Signals that are ignored by default: only the tracer
-/// minds them.
+/// What lies between these two of the traced process's first thread counts. Signals that are ignored by default: only the
+/// tracer minds them.
 inline void begin() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGURG); }
 inline void end() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGWINCH); }
 
@@ -227,6 +227,7 @@ class tracing {
     if (++count_ != plan_.at || plan_.what == kind::list) return;
     result_.done = true;
     result_.at = made;
+    result_.path = path_of(thread, made);
     if (plan_.what == kind::kill) ::kill(child_, SIGKILL);  // a call that has been entered is then not done
 #if defined(CAIRN_CAN_CHANGE_CALLS)
     if (plan_.what == kind::fail) {
@@ -235,6 +236,15 @@ class tracing {
     }
     if (plan_.what == kind::shorten) shorten(thread, made);
 #endif
+  }
+
+  [[nodiscard]] static std::string path_of(pid_t thread, const call& made) {
+    const bool takes_path = made.number == SYS_openat || made.number == SYS_newfstatat || made.number == SYS_unlinkat ||
+                            made.number == SYS_faccessat2 || made.number == SYS_renameat2 || made.number == SYS_mkdirat;
+    char text[100] = {};
+    const iovec here{text, sizeof text - 1}, there{reinterpret_cast<void*>(made.arguments[1]), sizeof text - 1};
+    if (takes_path) static_cast<void>(::process_vm_readv(thread, &here, 1, &there, 1, 0));
+    return text;
   }
 
 #if defined(CAIRN_CAN_CHANGE_CALLS)
@@ -301,8 +311,8 @@ class tracing {
 
 }  // namespace detail
 
-/// Runs `action` in a process of its own, which ends with status 0 behind it, with 4 where it throws, and with SIGALRM when it takes
-/// more than `seconds`. Throws std::runtime_error where processes cannot be traced.
+/// Runs `action` in a process of its own, which ends with status 0 behind it, with 4 where it throws, and with SIGALRM when
+/// it takes more than `seconds`. Throws std::runtime_error where processes cannot be traced.
 template <class Action>
 outcome run(const plan& what, const Action& action, unsigned seconds = 60) {
   int gate[2];
