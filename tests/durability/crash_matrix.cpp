@@ -57,8 +57,8 @@ record undisturbed(const stage& on) {
   return all;
 }
 
-/// What is wrong with what a killed process left; empty when all is well. The next save is one of the step after what was
-/// restored, which may be the one that was killed, or of another step.
+/// What is wrong with what a killed process left; empty when all is well. The next save is one of the step after what
+/// was restored, which may be the one that was killed, or of another step.
 std::string after_the_crash(const stage& on, const durability::testimony& told, const record& before, bool of_another) {
   const auto& in = on.in();
   std::uint64_t step = 0;

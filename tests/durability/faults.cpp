@@ -1,5 +1,5 @@
-// The fault matrix: every system call about files fails or comes short once. No crash, no hang, no success that is none,
-// no harm to what is published; the next save does well.
+// The fault matrix: every system call about files fails or comes short once. No crash, no hang, no success that is
+// none, no harm to what is published; the next save does well.
 #include <atomic>
 #include <cerrno>
 #include <iostream>
@@ -185,7 +185,7 @@ std::vector<tracer::call> calls_of(const stage& on) {
   return calls;
 }
 
-/// Plain saving, and saving behind the training, make the calls of durable saving but for a few: two of the errors will do there.
+/// Plain saving, and saving behind the training, make the calls of durable saving but for a few: two errors will do there.
 bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
   if (injected.what == plan::kind::shorten) return tracer::can_come_short(at);
   return is_first || durability::is_long() || injected.error == EIO || injected.error == EINTR;

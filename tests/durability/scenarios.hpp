@@ -178,7 +178,7 @@ inline chain::state trained(const scenario& in, std::uint64_t step, bool again =
   return state;
 }
 
-/// What is wrong with checkpoint `name` as one of `real`: exact where its codecs are, as far off as its file says where not.
+/// What is wrong with checkpoint `name` as one of `real`: exact, or as far off as its file says.
 inline std::string compare(const cairn::any_store& store, const std::string& name, const chain::state& real) {
   const cairn::chain_reader reader(store, name);
   reader.verify(1);
@@ -266,8 +266,8 @@ class stage {
   std::string prepared_, run_;
 };
 
-/// Divides work between two processes: `work(first, stride, say)` does every `stride`-th part from `first` on and says what
-/// is wrong. Returns all that is said.
+/// Divides work between two processes: `work(first, stride, say)` does every `stride`-th part from `first` on and says
+/// what is wrong. Returns all that is said.
 template <class Work>
 std::vector<std::string> divide(const Work& work) {
   constexpr unsigned stride = 2;

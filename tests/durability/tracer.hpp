@@ -1,4 +1,4 @@
-// Runs an action in a process of its own under ptrace: lists its system calls, kills it at one, makes one fail or come short.
+// Runs an action in a process under ptrace: lists its system calls, kills it at one, makes one fail or come short.
 #pragma once
 
 #include <fcntl.h>
@@ -153,8 +153,8 @@ struct outcome {
   [[nodiscard]] bool has_ended_well() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 };
 
-/// What lies between these two of the traced process's first thread counts. Signals that are ignored by default: only the
-/// tracer minds them.
+/// What lies between these two of the traced process's first thread counts. Signals that are ignored by default: only
+/// the tracer minds them.
 inline void begin() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGURG); }
 inline void end() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGWINCH); }
 
@@ -311,8 +311,8 @@ class tracing {
 
 }  // namespace detail
 
-/// Runs `action` in a process of its own, which ends with status 0 behind it, with 4 where it throws, and with SIGALRM when
-/// it takes more than `seconds`. Throws std::runtime_error where processes cannot be traced.
+/// Runs `action` in a process of its own, which ends with status 0 behind it, with 4 where it throws, and with SIGALRM
+/// when it takes more than `seconds`. Throws std::runtime_error where processes cannot be traced.
 template <class Action>
 outcome run(const plan& what, const Action& action, unsigned seconds = 60) {
   int gate[2];
