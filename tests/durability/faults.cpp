@@ -185,7 +185,7 @@ std::vector<tracer::call> calls_of(const stage& on) {
   return calls;
 }
 
-/// Plain saving, and saving behind the training, make the calls of durable saving but for a few: two errors will do there.
+/// Plain saving, and saving behind the training, make nearly the calls of durable saving: two errors will do there.
 bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
   if (injected.what == plan::kind::shorten) return tracer::can_come_short(at);
   return is_first || durability::is_long() || injected.error == EIO || injected.error == EINTR;
