@@ -221,9 +221,9 @@ TEST_CASE("the plan of retention removes nothing, and is what the next save does
   checkpointer checkpoints(scratch.path("run"), {.keep_last = 2, .keep_every = 3});
   const auto plan = checkpoints.retention_plan();
   REQUIRE(plan.size() == 2);
-  CHECK(plan[0].name == checkpoint_name(1));
+  CHECK(plan[0].name == checkpoint_name(2));
   CHECK(plan[0].reason.find("not one of the last 2, nor a multiple of 3 steps") != std::string::npos);
-  CHECK(plan[1].name == checkpoint_name(2));
+  CHECK(plan[1].name == checkpoint_name(1));
   CHECK(steps_in(scratch.path("run")) == steps{1, 2, 3, 4});
   save_all(checkpoints, {5});
   CHECK(steps_in(scratch.path("run")) == steps{3, 4, 5});

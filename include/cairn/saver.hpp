@@ -92,7 +92,7 @@ class saver {
 
   void tell(const event& what) const { detail::tell(tell_, what); }
   [[nodiscard]] std::vector<retained_entry> entries();
-  bool remember(const std::string& name, std::uint64_t step);
+  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::uint64_t step);
 
   any_store store_;
   const checkpointer_options& options_;

@@ -3,7 +3,10 @@
 
 #include <exception>
 #include <new>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cairn/background/pace.hpp"
 #include "cairn/place.hpp"
@@ -68,9 +71,9 @@ CAIRN_INLINE save_report saver::save(save_request& request) {
   }
   newest_step_ = request.step;
   unusable_.erase(name);
-  known_checkpoint known{{name, request.step, std::move(request.metrics), false, {}}, report.bytes};
-  if (report.is_delta) known.entry.needs = {report.parent};
-  known_.insert_or_assign(name, std::move(known));
+  known_checkpoint made{{.name = name, .step = request.step, .metrics = std::move(request.metrics)}, report.bytes};
+  if (report.is_delta) made.entry.needs = {report.parent};
+  known_.insert_or_assign(name, std::move(made));
   told.what = event::kind::published;
   told.bytes = report.bytes;
   told.seconds = watch.seconds();
@@ -110,14 +113,27 @@ CAIRN_INLINE std::vector<removal> saver::retention_plan() {
 }
 
 CAIRN_INLINE std::uint64_t saver::prune() {
+  std::vector<removal> plan;
+  try {
+    plan = retention_plan();
+  } catch (const error& cause) {  // the save is done all the same, and the next one tries again
+    tell({.what = event::kind::failed, .checkpoint = store_.location(), .step = newest_step_, .message = cause.what()});
+    return 0;
+  }
   std::uint64_t removed = 0;
-  for (const auto& each : retention_plan()) {
+  std::set<std::string> needed;  // by those that could not be removed
+  for (const auto& each : plan) {
     const stopwatch watch;
-    const auto& known = known_.at(each.name);
+    const auto& at_hand = known_.at(each.name);
+    const auto stays = [&] { needed.insert(at_hand.entry.needs.begin(), at_hand.entry.needs.end()); };
+    if (needed.contains(each.name)) {
+      stays();
+      continue;
+    }
     event told{.what = event::kind::pruned,
                .checkpoint = each.name,
-               .step = known.entry.step,
-               .bytes = known.bytes,
+               .step = at_hand.entry.step,
+               .bytes = at_hand.bytes,
                .message = each.reason};
     try {
       store_.remove(each.name);
@@ -126,6 +142,7 @@ CAIRN_INLINE std::uint64_t saver::prune() {
       told.bytes = 0;
       told.message = cause.what();
       tell(told);
+      stays();
       continue;
     }
     ++removed;
@@ -136,34 +153,35 @@ CAIRN_INLINE std::uint64_t saver::prune() {
   return removed;
 }
 
-/// The published checkpoints that can be restored, as far as is known. What cannot be does not count for any
-/// rule and is left where it is: it may be all that is left for a person to look at.
+/// The published checkpoints. Those that cannot be restored, as far as is known, do not count for any rule and are left where they
+/// are, with what they need: they may be all that is left for a person to look at. errc::io when there is one of which nothing is
+/// known, as it cannot be read now.
 CAIRN_INLINE std::vector<retained_entry> saver::entries() {
   std::vector<retained_entry> all;
   for (const auto& name : store_.list()) {
     const auto step = parse_checkpoint_name(name);
-    if (!step || unusable_.contains(name)) continue;
-    if (!known_.contains(name) && !remember(name, *step)) continue;
-    all.push_back(known_.at(name).entry);
+    if (!step) continue;
+    all.push_back(known(name, *step).entry);
     all.back().pinned = options_.pinned.contains(*step) || *step == newest_step_;
+    all.back().counts = all.back().counts && !unusable_.contains(name);
   }
   return all;
 }
 
-/// Reads what retention has to know of a checkpoint of an earlier process: its metrics and its parent.
-CAIRN_INLINE bool saver::remember(const std::string& name, std::uint64_t step) {
-  known_checkpoint known{{name, step, {}, false, {}}, 0};
+/// What retention has to know of a checkpoint: it is read of one of an earlier process.
+CAIRN_INLINE const saver::known_checkpoint& saver::known(const std::string& name, std::uint64_t step) {
+  if (const auto at = known_.find(name); at != known_.end()) return at->second;
+  known_checkpoint made{{.name = name, .step = step}, 0};
   try {
     auto index = read_index(store_, name);
-    known.entry.metrics = std::move(index.metrics);
-    if (index.parent) known.entry.needs.push_back(std::move(index.parent->name));
-    for (const auto& shard : index.shards) known.bytes += shard.bytes;
-  } catch (const error&) {
-    unusable_.insert(name);
-    return false;
+    made.entry.metrics = std::move(index.metrics);
+    if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
+    for (const auto& shard : index.shards) made.bytes += shard.bytes;
+  } catch (const error& cause) {
+    if (cause.code() == errc::io) throw;
+    made.entry.counts = false;  // it is damaged, and nobody knows what it needs
   }
-  known_.emplace(name, std::move(known));
-  return true;
+  return known_.emplace(name, std::move(made)).first->second;
 }
 
 }  // namespace cairn::detail

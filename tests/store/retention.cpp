@@ -81,6 +81,38 @@ TEST_CASE("every removal has a reason") {
   const auto plan = cairn::plan_retention(std::vector{entry(1), entry(2), entry(3)},
                                           {.keep_last = 1, .keep_best = {}, .keep_every = 100});
   REQUIRE(plan.size() == 2);
-  CHECK(plan[0].name == "step-1");
-  CHECK(plan[0].reason == "step-1 is not one of the last 1, nor a multiple of 100 steps");
+  CHECK(plan[0].name == "step-2");
+  CHECK(plan[1].name == "step-1");
+  CHECK(plan[1].reason == "step-1 is not one of the last 1, nor a multiple of 100 steps");
+}
+
+TEST_CASE("what is built on another is removed before it") {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<cairn::retained_entry> entries;
+    for (std::size_t i = 0; i < 10; ++i) {
+      auto made = entry(i);
+      if (i > 0 && random() % 2 == 0) made.needs.push_back(entries[random() % i].name);
+      entries.push_back(made);
+    }
+    auto shuffled = entries;
+    std::shuffle(shuffled.begin(), shuffled.end(), random);
+    std::set<std::string> gone;
+    for (const auto& removal : cairn::plan_retention(shuffled, {.keep_last = 1, .keep_best = {}, .keep_every = {}})) {
+      gone.insert(removal.name);
+      for (const auto& each : entries)
+        if (!gone.contains(each.name))
+          CHECK(std::none_of(each.needs.begin(), each.needs.end(),
+                             [&](const auto& need) { return gone.contains(need); }));
+    }
+  }
+}
+
+TEST_CASE("what does not count is kept, with what it needs, and takes nobody's place") {
+  std::vector<cairn::retained_entry> entries{entry(1), entry(2), entry(3), entry(4), entry(5)};
+  entries[3].counts = entries[4].counts = false;
+  entries[4].needs = {"step-1"};
+  CHECK(removed(entries, {.keep_last = 1, .keep_best = {}, .keep_every = {}}) == std::set<std::string>{"step-2"});
+  for (auto& each : entries) each.counts = false;
+  CHECK(removed(entries, {.keep_last = 0, .keep_best = {}, .keep_every = {}}).empty());
 }

@@ -194,7 +194,11 @@ class directory {
     auto names = posix::entries(root->fd.get(), path_);
     std::erase_if(names, [&](const std::string& name) {
       const auto index = sentence({name, "/", index_file});
-      return name.front() == '.' || ::faccessat(root->fd.get(), index.c_str(), F_OK, 0) != 0;
+      if (name.front() == '.') return true;
+      if (::faccessat(root->fd.get(), index.c_str(), F_OK, 0) == 0) return false;
+      if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
+        fail_io("look for", root->file(index));  // a checkpoint that may be there is not one that is not
+      return true;
     });
     sort_items(names, checkpoint_before);
     return names;

@@ -57,8 +57,8 @@ class file_sink final : public sink {
 
   /// Gives the file its exact size and, unless `cached`, waits for the disk. Nothing is written afterwards.
   void finish() {
-    if (mode_ == file_mode::direct && ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
-      fail_io("write", where_);
+    const auto cut = [&] { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)); };
+    if (mode_ == file_mode::direct && posix::retried(cut) != 0) fail_io("write", where_);
     if (mode_ != file_mode::cached) posix::sync(file_.get(), where_);
   }
 

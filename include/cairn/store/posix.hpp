@@ -90,7 +90,10 @@ inline void make_directories(const std::string& path, bool durable) {
       const auto slash = part.find_last_of('/');
       const auto parent = slash == part.npos ? "." : slash == 0 ? "/" : part.substr(0, slash);
       const auto opened = durable ? open_at(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY) : descriptor();
-      if (opened) sync(opened.get(), parent);
+      if (opened)
+        sync(opened.get(), parent);
+      else if (durable && errno != EACCES)  // one that may not be read cannot be synced
+        fail_io("open the directory", parent);
     } else if (errno != EEXIST && errno != EISDIR) {
       const int failure = errno;
       struct stat about{};  // a read-only parent answers EROFS even where the directory is there already

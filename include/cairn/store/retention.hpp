@@ -20,11 +20,12 @@ namespace cairn {
 
 /// A published checkpoint, as retention sees it.
 struct retained_entry {
-  std::string name;
+  std::string name{};
   std::uint64_t step = 0;
-  std::map<std::string, double> metrics;
-  bool pinned = false;             ///< never removed
-  std::vector<std::string> needs;  ///< names of the checkpoints that this one is built on
+  std::map<std::string, double> metrics{};
+  bool pinned = false;               ///< never removed
+  std::vector<std::string> needs{};  ///< names of the checkpoints that this one is built on
+  bool counts = true;                ///< for the rules; one that does not is kept, with what it needs
 };
 
 /// Keep the `count` checkpoints with the best `metric`.
@@ -46,13 +47,14 @@ struct removal {
   std::string reason;  ///< one sentence for people
 };
 
-/// The checkpoints that no rule keeps, oldest first. The newest one is never among them, nor is a pinned one,
-/// nor what a kept one needs, directly or not. O(n log n).
+/// The checkpoints that no rule keeps, newest first: to be removed in this order, so that none is ever without what it is built on. The
+/// newest one is never among them, nor is a pinned one, nor what a kept one needs, directly or not. O(n log n).
 [[nodiscard]] inline std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                          const retention_rules& rules) {
   if (entries.empty() || (!rules.keep_last && !rules.keep_best && !rules.keep_every)) return {};
   std::vector<const retained_entry*> newest_first;
-  for (const auto& entry : entries) newest_first.push_back(&entry);
+  for (const auto& entry : entries)
+    if (entry.counts) newest_first.push_back(&entry);
   sort_items(newest_first,
              [](const auto* a, const auto* b) { return a->step != b->step ? a->step > b->step : a->name > b->name; });
 
@@ -65,7 +67,9 @@ struct removal {
     waiting.push_back(entry);
   };
 
-  keep(newest_first.front());
+  for (const auto& entry : entries)
+    if (!entry.counts) keep(&entry);
+  if (!newest_first.empty()) keep(newest_first.front());
   for (std::size_t i = 0; i < newest_first.size(); ++i) {
     const auto* entry = newest_first[i];
     if (entry->pinned || (rules.keep_last && i < *rules.keep_last)) keep(entry);
@@ -98,8 +102,8 @@ struct removal {
     mention("one of the best " + std::to_string(rules.keep_best->count) + " by " + rules.keep_best->metric);
   if (rules.keep_every) mention("a multiple of " + std::to_string(*rules.keep_every) + " steps");
   std::vector<removal> plan;
-  for (auto at = newest_first.rbegin(); at != newest_first.rend(); ++at)
-    if (!kept.contains((*at)->name)) plan.push_back({(*at)->name, (*at)->name + " is not " + rule_text});
+  for (const auto* entry : newest_first)
+    if (!kept.contains(entry->name)) plan.push_back({entry->name, entry->name + " is not " + rule_text});
   return plan;
 }
 

@@ -1,0 +1,235 @@
+// The fault matrix: every system call about files fails or comes short once. No crash, no hang, no success that is
+// none, no harm to what is published; the next save does well.
+#include <atomic>
+#include <cerrno>
+#include <iostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "durability/scenarios.hpp"
+
+namespace {
+
+using durability::scenario;
+using durability::stage;
+using tracer::plan;
+
+struct tally {
+  std::uint64_t runs = 0, calls = 0, scenarios = 0, surfaced = 0;
+
+  tally() = default;
+  tally(const tally&) = delete;
+  tally& operator=(const tally&) = delete;
+  ~tally() {
+    if (scenarios == 0) return;
+    std::cout << "fault matrix: " << runs << " faults in " << calls << " calls of " << scenarios << " scenarios, "
+              << surfaced << " of them errors of a save" << std::endl;
+  }
+};
+tally total;  // NOLINT
+
+/// One fault, in words.
+struct fault {
+  plan::kind what = plan::kind::fail;
+  int error = 0;
+  std::string_view name;
+};
+
+constexpr fault faults[] = {{plan::kind::fail, EIO, "EIO"},
+                            {plan::kind::fail, ENOSPC, "ENOSPC"},
+                            {plan::kind::fail, EDQUOT, "EDQUOT"},
+                            {plan::kind::fail, EINTR, "EINTR"},
+                            {plan::kind::shorten, 0, "half of it"}};
+
+/// Whether a fault has to stay without effect on the save.
+bool is_invisible(const tracer::call& at, const fault& injected) {
+  if (injected.what == plan::kind::shorten) return true;
+  static const std::set<std::string> advisory{"close", "madvise", "fadvise64"};
+  static const std::set<std::string> retried{"openat",  "read",      "write", "pread64",   "pwrite64",
+                                             "pwritev", "ftruncate", "fsync", "fallocate", "flock"};
+  return advisory.contains(tracer::name_of(at)) || (injected.error == EINTR && retried.contains(tracer::name_of(at)));
+}
+
+/// Whether a fault has to be told of: what was to be written, or waited for, was not. So was the way there, where the
+/// save reads nothing that it could do without: `before_rename` of the checkpoint, in a process that looks at no other.
+bool has_to_surface(const tracer::outcome& result, const fault& injected, bool before_rename) {
+  static const std::set<std::string> essential{"pwrite64", "pwritev", "ftruncate", "fsync", "fallocate"};
+  if (injected.what != plan::kind::fail || injected.error == EINTR) return false;
+  const auto name = tracer::name_of(result.at);
+  const bool is_way =
+      name == "openat" && before_rename && !result.path.starts_with("/sys/");  // the C library counts cores
+  return essential.contains(name) || is_way;
+}
+
+/// What is wrong with the directory, where `sure` have been published; empty when all is well. Retention may have
+/// removed what is older than the newest ones that it keeps.
+std::string check(const stage& on, const std::set<std::uint64_t>& sure) {
+  const auto& in = on.in();
+  const auto store = durability::store_at(on.root());
+  const auto there = durability::steps_in(on.root());
+  for (const auto step : there) {
+    const auto name = cairn::checkpoint_name(step);
+    try {
+      auto problem = durability::compare(store, name, durability::trained(in, step));
+      if (!problem.empty() && in.replaces(step))
+        problem = durability::compare(store, name, durability::trained(in, step, true));
+      if (!problem.empty()) return problem;
+    } catch (const cairn::error& cause) {
+      return cause.what();
+    }
+  }
+  const bool removes = in.keep_last && there.size() >= *in.keep_last;
+  const auto oldest = removes                          ? there[there.size() - *in.keep_last]
+                      : in.keep_last && !there.empty() ? there.front()
+                                                       : 0;
+  for (const auto step : sure)
+    if (step >= oldest && !std::binary_search(there.begin(), there.end(), step))
+      return cairn::checkpoint_name(step) + " is gone";
+  return {};
+}
+
+std::set<std::uint64_t> sure_of(const stage& on, const durability::testimony& told) {
+  std::set<std::uint64_t> sure(on.in().prepared.begin(), on.in().prepared.end());
+  for (std::uint64_t step = 0; step < 64; ++step)
+    if ((told.returned >> step & 1) != 0) sure.insert(step);
+  return sure;
+}
+
+/// The traced process: meets the fault, and then goes on.
+void live_through(const stage& on, durability::testimony& told) {
+  durability::performance run(on, on.enter(), told);
+  run.play([&](const auto& part) {
+    try {
+      part();
+    } catch (const cairn::error& cause) {
+      told.note(cause.what());
+    } catch (const std::exception& cause) {
+      told.object(std::string("an exception of another kind: ") + cause.what());
+    }
+  });
+  tracer::end();
+  const auto published = told.published.load();
+  if (!on.in().behind && published != 0 && (told.returned >> published & 1) == 0)
+    told.object("a save that was published has thrown");
+  if (auto problem = check(on, sure_of(on, told)); !problem.empty()) told.object("after the fault: " + problem);
+  try {
+    run.save(on.in().last() + 1);
+    run.run().wait();
+  } catch (const cairn::error& cause) {
+    told.object(std::string("a later save: ") + cause.what());
+  }
+  if (auto problem = check(on, sure_of(on, told)); !problem.empty()) told.object("after a later save: " + problem);
+}
+
+/// What is wrong with what the process left; empty when all is well.
+std::string after_the_fault(const stage& on, const durability::testimony& told) {
+  const auto& in = on.in();
+  const auto step = in.last() + 1;
+  {
+    cairn::checkpointer fresh(on.root(), in.options());
+    auto state = durability::trained(in, 0);
+    const auto report = fresh.restore(state, {.threads = 1});
+    if (!report || report->step != step) return "the later save is not restored";
+    if (!report->skipped.empty()) return "passed over: " + report->skipped.front().reason;
+    fresh.save(durability::trained(in, step + 1), {.step = step + 1});
+    fresh.wait();
+  }
+  if (auto left = durability::half_done_in(on.root()); !left.empty()) return left;
+  auto sure = sure_of(on, told);
+  sure.insert(step + 1);
+  return check(on, sure);
+}
+
+struct counts {
+  std::atomic<std::uint64_t> runs{0}, calls{0}, surfaced{0};
+};
+
+/// One run with one fault. What was wrong.
+std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool before_rename, counts& counted) {
+  const tracer::shared<durability::testimony> told;
+  on.set_up();
+  const auto result = tracer::run({injected.what, at, injected.error}, [&] { live_through(on, *told); });
+  if (!result.done) return "the call is not made";
+  ++counted.runs;
+  counted.surfaced += told->errors;
+  std::string problem = told->problem;
+  const std::string error = told->errors == 0 ? "" : std::string(" [") + told->last_error + "]";
+  if (problem.empty() && result.has_hung()) problem = "it hangs";
+  if (problem.empty() && !result.has_ended_well()) problem = "it ended with status " + std::to_string(result.status);
+  if (problem.empty() && told->errors > 1) problem = "one fault, " + std::to_string(told->errors) + " errors";
+  if (problem.empty() && told->errors > 0 && is_invisible(result.at, injected)) problem = "an error";
+  if (problem.empty() && told->errors == 0 && has_to_surface(result, injected, before_rename)) problem = "no error";
+  try {
+    if (problem.empty()) problem = after_the_fault(on, *told);
+  } catch (const std::exception& cause) {
+    problem = std::string("a fresh process: ") + cause.what();
+  }
+  if (problem.empty()) return {};
+  const auto path = result.path.empty() ? "" : "(" + result.path + ")";
+  return tracer::name_of(result.at) + path + " gives " + std::string(injected.name) + ": " + problem + error;
+}
+
+/// The calls about files that a scenario makes when nothing fails.
+std::vector<tracer::call> calls_of(const stage& on) {
+  const tracer::shared<durability::testimony> told;
+  on.set_up();
+  const auto result = tracer::run({}, [&] { live_through(on, *told); });
+  if (!result.has_ended_well() || told->errors > 0 || told->problem[0] != 0)
+    throw std::runtime_error(std::string("without a fault: ") + told->last_error + told->problem);
+  std::vector<tracer::call> calls;
+  for (const auto& call : result.calls)
+    if (tracer::is_about_files(call)) calls.push_back(call);
+  return calls;
+}
+
+/// Plain saving, and saving behind the training, make nearly the calls of durable saving: two errors will do there.
+bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
+  if (injected.what == plan::kind::shorten) return tracer::can_come_short(at);
+  return is_first || durability::is_long() || injected.error == EIO || injected.error == EINTR;
+}
+
+void meet_all(const std::string& name, bool durable, bool behind) {
+  const tracer::shared<counts> counted;
+  const auto problems = durability::divide([&](unsigned first, unsigned stride, const auto& say) {
+    const stage on(durability::make_scenario(name, durable, behind));
+    const auto calls = calls_of(on);
+    counted->calls = calls.size();
+    std::size_t renamed = 0;
+    if (on.in().begins == durability::opening::fresh)
+      while (tracer::name_of(calls[renamed]) != "renameat2") ++renamed;
+    for (std::size_t i = first; i < calls.size(); i += stride)
+      for (const auto& each : faults) {
+        if (!is_worth_it(each, calls[i], durable && !behind)) continue;
+        const auto problem = meet(on, each, i + 1, i < renamed, *counted);
+        if (!problem.empty()) say("call " + std::to_string(i + 1) + ", " + problem);
+      }
+  });
+  for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);
+  CHECK(counted->runs > 100);
+  total.runs += counted->runs;
+  total.calls += counted->calls;
+  total.surfaced += counted->surfaced;
+  ++total.scenarios;
+}
+
+void meet_all(const std::string& name) {
+  SECTION("durable") { meet_all(name, true, false); }
+  SECTION("plain") { meet_all(name, false, false); }
+  SECTION("durable, behind the training") { meet_all(name, true, true); }
+  if (!durability::is_long()) return;
+  SECTION("plain, behind the training") { meet_all(name, false, true); }
+}
+
+}  // namespace
+
+TEST_CASE("faults in the first checkpoint") { meet_all("first"); }
+TEST_CASE("faults in a whole checkpoint") { meet_all("full"); }
+TEST_CASE("faults in replacing a checkpoint") { meet_all("replace"); }
+TEST_CASE("faults in deltas") { meet_all("delta"); }
+TEST_CASE("faults in merging deltas") { meet_all("merge"); }
+TEST_CASE("faults in removing old checkpoints") { meet_all("prune"); }
+TEST_CASE("faults in removing an old chain") { meet_all("prune deltas"); }
+TEST_CASE("faults in restoring and going on") { meet_all("resume"); }

@@ -1,0 +1,376 @@
+// What the crash matrix and the fault matrix do to a directory of checkpoints, and what must be there afterwards.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/store/directory.hpp"
+#include "chain.hpp"
+#include "child.hpp"
+#include "durability/tracer.hpp"
+
+namespace durability {
+
+namespace fs = std::filesystem;
+
+/// Longer and larger runs, where somebody has the time.
+[[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
+
+/// A directory in memory, where there is one, that goes with its owner.
+class workplace {
+ public:
+  workplace() {
+    const fs::path memory = "/dev/shm";
+    const bool fits = ::access(memory.c_str(), W_OK) == 0;
+    std::string pattern = (fits ? memory : fs::temp_directory_path()) / "cairn-durability-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = pattern;
+  }
+  workplace(const workplace&) = delete;
+  workplace& operator=(const workplace&) = delete;
+  ~workplace() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] std::string path(const std::string& below) const { return path_ + "/" + below; }
+
+ private:
+  std::string path_;
+};
+
+/// How the traced process begins.
+enum class opening : std::uint8_t {
+  fresh,     ///< it saves without a look at what is there
+  restored,  ///< it has restored the newest checkpoint before the trace begins
+  restoring  ///< it restores within the trace
+};
+
+/// The traced process saves `saved` into a directory that holds `prepared`, and waits for what goes on behind it.
+struct scenario {
+  std::string name;
+  bool durable = true;
+  std::size_t parameters = 64;
+  std::vector<std::uint64_t> prepared{};
+  std::vector<std::uint64_t> saved{};
+  std::optional<std::size_t> keep_last{};
+  bool has_deltas = false;
+  cairn::chain_options chain{};
+  opening begins = opening::fresh;
+  bool behind = false;  ///< by `step`, and not by `save`
+
+  [[nodiscard]] cairn::checkpointer_options options() const {
+    cairn::checkpointer_options made;
+    made.keep_last = keep_last;
+    made.durable = durable;
+    made.threads = 1;
+    if (has_deltas) made.codecs = chain::mixed_rules();
+    made.chain = chain;
+    made.when = cairn::policies::every_steps{1};
+    made.on_busy = cairn::when_busy::wait;
+    made.copy_threads = 1;
+    return made;
+  }
+
+  /// A step that is there already is saved with other values.
+  [[nodiscard]] bool replaces(std::uint64_t step) const { return contains(prepared, step) && contains(saved, step); }
+  [[nodiscard]] std::uint64_t last() const { return std::max(newest(prepared), newest(saved)); }
+  [[nodiscard]] static std::uint64_t newest(const std::vector<std::uint64_t>& steps) {
+    return steps.empty() ? 0 : steps.back();
+  }
+
+ private:
+  [[nodiscard]] static bool contains(const std::vector<std::uint64_t>& steps, std::uint64_t step) {
+    return std::find(steps.begin(), steps.end(), step) != steps.end();
+  }
+};
+
+/// Durable ones are so large that their data goes around the page cache.
+inline scenario make_scenario(const std::string& name, bool durable, bool behind) {
+  const std::size_t small = is_long() ? 2000 : 64, large = is_long() ? 60'000 : durable ? 6000 : 64;
+  const std::vector<std::uint64_t> saved =
+      is_long() ? std::vector<std::uint64_t>{4, 5, 6, 7} : std::vector<std::uint64_t>{4};
+  scenario made{.name = name + (durable ? ", durable" : ", plain"), .durable = durable};
+  made.behind = behind;
+  if (name == "first") {
+    made.parameters = large;
+    made.saved = {1};
+  } else if (name == "full") {
+    made.parameters = large;
+    made.prepared = {1, 2};
+    made.saved = {3};
+  } else if (name == "replace") {
+    made.parameters = large;
+    made.prepared = {1, 2};
+    made.saved = {2};
+  } else if (name == "delta") {
+    made.parameters = small;
+    made.prepared = {1, 2};
+    made.saved = {3, 4};
+    made.has_deltas = true;
+    made.begins = opening::restored;
+  } else if (name == "merge") {
+    made.parameters = small;
+    made.prepared = {1, 2};
+    made.saved = {3};
+    made.keep_last = 1;
+    made.has_deltas = true;
+    made.chain = {.anchor_every = 0, .merge_every = 2};
+    made.begins = opening::restored;
+  } else if (name == "prune") {
+    made.parameters = small;
+    made.prepared = {1, 2, 3};
+    made.saved = saved;
+    made.keep_last = 1;
+  } else if (name == "prune deltas") {  // 4 needs 3; 1 and 2 may go
+    made.parameters = small;
+    made.prepared = {1, 2, 3};
+    made.saved = saved;
+    made.keep_last = 1;
+    made.has_deltas = true;
+    made.chain.anchor_every = 2;
+    made.begins = opening::restored;
+  } else if (name == "resume") {
+    made.parameters = small;
+    made.prepared = {1, 2};
+    made.saved = {3, 4};
+    made.keep_last = 1;
+    made.has_deltas = true;
+    made.chain.anchor_every = 2;
+    made.begins = opening::restoring;
+  } else {
+    throw std::logic_error("no scenario " + name);
+  }
+  return made;
+}
+
+/// The state after so many steps of the one training there is. `again`: of a step that is saved a second time.
+inline chain::state trained(const scenario& in, std::uint64_t step, bool again = false) {
+  static std::map<std::size_t, std::pair<std::mt19937, std::vector<chain::state>>> runs;
+  auto& [random, states] = runs[in.parameters];
+  if (states.empty()) {
+    random.seed(11);
+    states.push_back(chain::start(random, in.parameters));
+  }
+  while (states.size() <= step) {
+    states.push_back(states.back());
+    chain::train(states.back(), random);
+  }
+  auto state = states[step];
+  if (again) state.net.bias.front() += 1;
+  return state;
+}
+
+/// What is wrong with checkpoint `name` as one of `real`: exact, or as far off as its file says.
+inline std::string compare(const cairn::any_store& store, const std::string& name, const chain::state& real) {
+  const cairn::chain_reader reader(store, name);
+  reader.verify(1);
+  for (const auto& leaf : cairn::describe(real).leaves) {
+    const auto index = reader.contents().find(leaf.path);
+    if (index == cairn::catalog::npos) return name + " has no " + leaf.path;
+    const auto was = sample::packed(leaf);
+    std::vector<std::byte> is(reader.contents().leaves[index].bytes());
+    reader.contents().fetch(index, is);
+    const auto slices = reader.newest().slices_of(reader.newest().contents().find(leaf.path));
+    if (slices.size() != 1 || was.size() != is.size()) return name + ": " + leaf.path + " has another shape";
+    const auto lost = slices[0].encoded ? slices[0].encoded->lost : std::nullopt;
+    if (!lost && was != is) return name + ": " + leaf.path + " has other bits";
+    if (!lost) continue;
+    double largest = 0;
+    const auto differ = [&]<class T>(T a, T b, std::uint64_t i) {
+      std::memcpy(&a, was.data() + i * sizeof a, sizeof a);
+      std::memcpy(&b, is.data() + i * sizeof b, sizeof b);
+      largest = std::max(
+          largest, std::abs(static_cast<double>(static_cast<float>(a)) - static_cast<double>(static_cast<float>(b))));
+    };
+    for (std::uint64_t i = 0; i < leaf.count(); ++i) {
+      if (leaf.type == cairn::dtype::f32)
+        differ(0.0F, 0.0F, i);
+      else
+        differ(cairn::bfloat16(), cairn::bfloat16(), i);
+    }
+    if (lost->max_error != largest) return name + ": " + leaf.path + " is not what its writer tracked";
+  }
+  return {};
+}
+
+[[nodiscard]] inline cairn::any_store store_at(const std::string& root) { return cairn::stores::directory(root); }
+
+/// The steps of the checkpoints in a directory, in order.
+inline std::vector<std::uint64_t> steps_in(const std::string& root) {
+  std::vector<std::uint64_t> steps;
+  for (const auto& name : store_at(root).list()) steps.push_back(cairn::parse_checkpoint_name(name).value());
+  return steps;
+}
+
+/// What is half-done in a directory; empty when nothing is.
+inline std::string half_done_in(const std::string& root) {
+  for (const auto& entry : fs::directory_iterator(root)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with("step-")) return name + " is left";
+    if (!fs::exists(entry.path() / "index.json")) return name + " is left without its index";
+  }
+  return {};
+}
+
+/// A directory as the traced process finds it, made once and copied for every run.
+class stage {
+ public:
+  explicit stage(scenario in) : in_(std::move(in)), prepared_(place_.path("prepared")), run_(place_.path("run")) {
+    fs::create_directory(prepared_);
+    auto options = in_.options();
+    options.keep_last.reset();
+    options.chain.merge_every = 0;
+    cairn::checkpointer run(prepared_ + "/" + name, options);
+    for (const auto step : in_.prepared) run.save(trained(in_, step), {.step = step});
+    for (std::uint64_t step = 0; step < in_.last() + 3; ++step) static_cast<void>(trained(in_, step));
+  }
+
+  [[nodiscard]] const scenario& in() const noexcept { return in_; }
+  [[nodiscard]] std::string root() const { return run_ + "/" + name; }
+
+  /// A fresh copy. Nothing at all where nothing is prepared.
+  void set_up() const {
+    fs::remove_all(run_);
+    fs::copy(prepared_, run_, fs::copy_options::recursive);
+  }
+
+  /// Makes the root one of a short path: every part of it is a few calls. Returns that.
+  std::string enter() const {
+    fs::current_path(run_);
+    return name;
+  }
+
+ private:
+  static constexpr const char* name = "all/checkpoints";
+
+  scenario in_;
+  workplace place_;
+  std::string prepared_, run_;
+};
+
+/// Divides work between two processes: `work(first, stride, say)` does every `stride`-th part from `first` on and says
+/// what is wrong. Returns all that is said.
+template <class Work>
+std::vector<std::string> divide(const Work& work) {
+  constexpr unsigned stride = 2;
+  std::array<tests::channel, stride> said;
+  std::array<pid_t, stride> workers{};
+  for (unsigned first = 0; first < stride; ++first)
+    workers[first] = tests::start_child(said[first], [&](const tests::channel& to) {
+      try {
+        work(first, stride, [&](const std::string& line) { to.send(line + "\n"); });
+      } catch (const std::exception& cause) {
+        to.send(std::string(cause.what()) + "\n");
+      }
+    });
+  std::vector<std::string> all;
+  for (unsigned each = 0; each < stride; ++each) {
+    std::istringstream lines(said[each].receive_all());
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    int status = 0;
+    ::waitpid(workers[each], &status, 0);
+    if (status != 0) all.push_back("the process of the test itself ended with status " + std::to_string(status));
+  }
+  return all;
+}
+
+/// What the traced process tells, in memory that outlives it.
+struct testimony {
+  std::atomic<std::uint64_t> published{0};  ///< the newest step that was told to be published
+  std::atomic<std::uint64_t> returned{
+      0};                           ///< a bit for every step whose save returned, or was published behind the training
+  std::atomic<unsigned> errors{0};  ///< that surfaced
+  char last_error[400] = {};
+  char problem[400] = {};  ///< the first thing that must not be
+
+  void object(const std::string& what) { keep(what, problem); }
+  void note(const std::string& what) {
+    ++errors;
+    last_error[0] = 0;
+    keep(what, last_error);
+  }
+
+ private:
+  template <std::size_t Size>
+  static void keep(const std::string& what, char (&text)[Size]) {
+    if (text[0] == 0) std::strncpy(text, what.c_str(), Size - 1);
+  }
+};
+
+/// The saves of a scenario, step by step, in the traced process.
+class performance {
+ public:
+  performance(const stage& on, const std::string& root, testimony& told) : on_(on), told_(told) {
+    auto options = on.in().options();
+    options.on_event = [&told, behind = on.in().behind](const cairn::event& what) {
+      if (what.what != cairn::event::kind::published) return;
+      told.published = what.step;
+      if (behind) told.returned |= std::uint64_t{1} << what.step;
+    };
+    run_ = std::make_unique<cairn::checkpointer>(root, std::move(options));
+  }
+
+  [[nodiscard]] cairn::checkpointer& run() noexcept { return *run_; }
+
+  void restore() {
+    auto state = trained(on_.in(), 0);
+    static_cast<void>(run_->restore(state, {.threads = 1}));
+  }
+
+  void save(std::uint64_t step, bool again = false) {
+    run_->save(trained(on_.in(), step, again), {.step = step});
+    told_.returned |= std::uint64_t{1} << step;
+  }
+
+  /// Everything, with `attempt` around each part of it.
+  template <class Attempt>
+  void play(const Attempt& attempt) {
+    const auto& in = on_.in();
+    if (in.begins == opening::restored) restore();
+    std::vector<chain::state> states;
+    for (const auto step : in.saved) states.push_back(trained(in, step, in.replaces(step)));
+    tracer::begin();
+    if (in.begins == opening::restoring) attempt([&] { restore(); });
+    for (std::size_t i = 0; i < states.size(); ++i)
+      attempt([&] {
+        if (in.behind) {
+          run_->step(states[i], {.step = in.saved[i]});
+          return;
+        }
+        run_->save(states[i], {.step = in.saved[i]});
+        told_.returned |= std::uint64_t{1} << in.saved[i];
+      });
+    attempt([&] { run_->wait(); });
+  }
+
+  /// The traced part ends with the checkpointer.
+  void close() {
+    run_.reset();
+    tracer::end();
+  }
+
+ private:
+  const stage& on_;
+  testimony& told_;
+  std::unique_ptr<cairn::checkpointer> run_;
+};
+
+}  // namespace durability

@@ -1,0 +1,373 @@
+// Runs an action in a process under ptrace: lists its system calls, kills it at one, makes one fail or come short.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <sys/reg.h>
+#define CAIRN_CAN_CHANGE_CALLS 1
+#endif
+
+namespace tracer {
+
+/// A system call as a thread makes it.
+struct call {
+  std::uint64_t number = 0;
+  std::array<std::uint64_t, 6> arguments{};
+};
+
+namespace detail {
+
+enum class length : std::uint8_t { none, bytes, vectors, entries };  // what argument 2 counts, where it does
+
+struct file_call {
+  std::uint64_t number;
+  std::string_view name;
+  length counts = length::none;
+};
+
+inline constexpr file_call file_calls[] = {
+#if defined(__x86_64__)
+    {SYS_open, "open"},
+    {SYS_creat, "creat"},
+    {SYS_stat, "stat"},
+    {SYS_lstat, "lstat"},
+    {SYS_access, "access"},
+    {SYS_mkdir, "mkdir"},
+    {SYS_rmdir, "rmdir"},
+    {SYS_unlink, "unlink"},
+    {SYS_rename, "rename"},
+    {SYS_link, "link"},
+    {SYS_readlink, "readlink"},
+#endif
+    {SYS_openat, "openat"},
+    {SYS_openat2, "openat2"},
+    {SYS_close, "close"},
+    {SYS_read, "read", length::bytes},
+    {SYS_pread64, "pread64", length::bytes},
+    {SYS_readv, "readv", length::vectors},
+    {SYS_preadv, "preadv", length::vectors},
+    {SYS_write, "write", length::bytes},
+    {SYS_pwrite64, "pwrite64", length::bytes},
+    {SYS_writev, "writev", length::vectors},
+    {SYS_pwritev, "pwritev", length::vectors},
+    {SYS_getdents64, "getdents64", length::entries},
+    {SYS_newfstatat, "newfstatat"},
+    {SYS_fstat, "fstat"},
+    {SYS_statx, "statx"},
+    {SYS_statfs, "statfs"},
+    {SYS_fstatfs, "fstatfs"},
+    {SYS_faccessat, "faccessat"},
+    {SYS_faccessat2, "faccessat2"},
+    {SYS_readlinkat, "readlinkat"},
+    {SYS_mkdirat, "mkdirat"},
+    {SYS_unlinkat, "unlinkat"},
+    {SYS_renameat, "renameat"},
+    {SYS_renameat2, "renameat2"},
+    {SYS_linkat, "linkat"},
+    {SYS_truncate, "truncate"},
+    {SYS_ftruncate, "ftruncate"},
+    {SYS_fallocate, "fallocate"},
+    {SYS_copy_file_range, "copy_file_range"},
+    {SYS_lseek, "lseek"},
+    {SYS_fsync, "fsync"},
+    {SYS_fdatasync, "fdatasync"},
+    {SYS_syncfs, "syncfs"},
+    {SYS_sync_file_range, "sync_file_range"},
+    {SYS_msync, "msync"},
+    {SYS_fadvise64, "fadvise64"},
+    {SYS_flock, "flock"},
+    {SYS_fcntl, "fcntl"},
+    {SYS_ioctl, "ioctl"},
+    {SYS_mmap, "mmap"},
+};
+
+inline const file_call* find(const call& made) {
+  for (const auto& each : file_calls)
+    if (each.number == made.number) return &each;
+  return nullptr;
+}
+
+}  // namespace detail
+
+/// Whether a call is about files, as against memory, threads and time.
+[[nodiscard]] inline bool is_about_files(const call& made) {
+  if (made.number == SYS_mmap) return static_cast<int>(made.arguments[4]) >= 0;
+  return detail::find(made) != nullptr;
+}
+
+/// Whether a call can do less than it was asked for.
+[[nodiscard]] inline bool can_come_short(const call& made) {
+  const auto* known = detail::find(made);
+  return known != nullptr && known->counts != detail::length::none;
+}
+
+[[nodiscard]] inline std::string name_of(const call& made) {
+  const auto* known = detail::find(made);
+  return known != nullptr ? std::string(known->name) : "call " + std::to_string(made.number);
+}
+
+/// What is done to the traced process.
+struct plan {
+  enum class kind : std::uint8_t {
+    list,    ///< nothing: its calls are listed
+    kill,    ///< all its threads are killed when it enters its `at`-th call, which is not done
+    fail,    ///< its `at`-th call about files is not done and gives `error`; close is done all the same
+    shorten  ///< its `at`-th call about files is done by half
+  };
+
+  kind what = kind::list;
+  std::uint64_t at = 0;  ///< from 1 on
+  int error = 0;
+};
+
+/// What became of it.
+struct outcome {
+  std::vector<call> calls;  ///< all between the marks
+  bool done = false;        ///< what was planned has happened, to the call `at`
+  call at{};
+  std::string path{};  ///< that the call `at` names, where it names one
+  int status = 0;      ///< as waitpid has it
+
+  [[nodiscard]] bool was_killed() const noexcept { return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; }
+  [[nodiscard]] bool has_hung() const noexcept { return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM; }
+  [[nodiscard]] bool has_ended_well() const noexcept { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+};
+
+/// What lies between these two of the traced process's first thread counts. Signals that are ignored by default: only
+/// the tracer minds them.
+inline void begin() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGURG); }
+inline void end() { ::syscall(SYS_tgkill, ::getpid(), ::getpid(), SIGWINCH); }
+
+namespace detail {
+
+/// One traced process, from its start to its end.
+class tracing {
+ public:
+  tracing(pid_t child, const plan& what) : child_(child), plan_(what) {}
+
+  /// Takes the child over; false where that is not allowed.
+  [[nodiscard]] bool seize() const {
+    constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
+    if (::ptrace(PTRACE_SEIZE, child_, nullptr, options) != 0) return false;
+    if (::ptrace(PTRACE_INTERRUPT, child_, nullptr, nullptr) != 0) return false;
+    int status = 0;
+    while (::waitpid(child_, &status, __WALL) < 0 && errno == EINTR) {
+    }
+    return WIFSTOPPED(status) && ::ptrace(PTRACE_CONT, child_, nullptr, nullptr) == 0;
+  }
+
+  /// Until the last thread has ended.
+  [[nodiscard]] outcome follow() {
+    while (true) {
+      int status = 0;
+      const pid_t thread = ::waitpid(-child_, &status, __WALL);
+      if (thread < 0 && errno == EINTR) continue;
+      if (thread < 0) return result_;
+      if (!WIFSTOPPED(status)) {
+        if (thread == child_) result_.status = status;
+        continue;
+      }
+      const int signal = WSTOPSIG(status);
+      const bool is_call = signal == (SIGTRAP | 0x80), is_event = (status >> 16) != 0,
+                 is_mark = at_mark(signal, thread);
+      threads_.insert(thread);
+      if (is_call) at_call(thread);
+      // What follows is of no interest behind the marks, nor when what was planned is done.
+      const bool stops = counting_ && (!result_.done || changed_ != 0);
+      ::ptrace(stops ? PTRACE_SYSCALL : PTRACE_CONT, thread, nullptr,
+               is_call || is_event || is_mark ? 0L : static_cast<long>(signal));
+    }
+  }
+
+ private:
+  [[nodiscard]] bool at_mark(int signal, pid_t thread) {
+    if (signal != SIGURG && signal != SIGWINCH) return false;
+    counting_ = signal == SIGURG;
+    for (const pid_t other : threads_)  // those that wait for work have not been stopped at their calls
+      if (counting_ && other != thread) ::ptrace(PTRACE_INTERRUPT, other, nullptr, nullptr);
+    return true;
+  }
+
+  void at_call(pid_t thread) {
+    __ptrace_syscall_info info{};
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0) return;
+    if (info.op == PTRACE_SYSCALL_INFO_EXIT && thread == changed_) leave(thread);
+    if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return;
+    call made{info.entry.nr, {}};
+    for (std::size_t i = 0; i < made.arguments.size(); ++i) made.arguments[i] = info.entry.args[i];
+    if (counting_ && made.number != SYS_getpid && made.number != SYS_tgkill) enter(thread, made);
+  }
+
+  void enter(pid_t thread, const call& made) {
+    if (result_.done) return;
+    result_.calls.push_back(made);
+    using kind = plan::kind;
+    const bool only_files = plan_.what == kind::fail || plan_.what == kind::shorten;
+    if (only_files && !is_about_files(made)) return;
+    if (++count_ != plan_.at || plan_.what == kind::list) return;
+    result_.done = true;
+    result_.at = made;
+    result_.path = path_of(thread, made);
+    if (plan_.what == kind::kill) ::kill(child_, SIGKILL);  // a call that has been entered is then not done
+#if defined(CAIRN_CAN_CHANGE_CALLS)
+    if (plan_.what == kind::fail) {
+      changed_ = thread;
+      if (made.number != SYS_close) set(thread, ORIG_RAX, ~0UL);
+    }
+    if (plan_.what == kind::shorten) shorten(thread, made);
+#endif
+  }
+
+  [[nodiscard]] static std::string path_of(pid_t thread, const call& made) {
+    const bool takes_path = made.number == SYS_openat || made.number == SYS_newfstatat || made.number == SYS_unlinkat ||
+                            made.number == SYS_faccessat2 || made.number == SYS_renameat2 || made.number == SYS_mkdirat;
+    char text[100] = {};
+    const iovec here{text, sizeof text - 1}, there{reinterpret_cast<void*>(made.arguments[1]), sizeof text - 1};
+    if (takes_path) static_cast<void>(::process_vm_readv(thread, &here, 1, &there, 1, 0));
+    return text;
+  }
+
+#if defined(CAIRN_CAN_CHANGE_CALLS)
+  static void set(pid_t thread, int which, std::uint64_t value) {
+    ::ptrace(PTRACE_POKEUSER, thread, 8L * which, value);
+  }
+
+  void leave(pid_t thread) {
+    changed_ = 0;
+    if (plan_.what == plan::kind::fail) set(thread, RAX, static_cast<std::uint64_t>(-static_cast<long>(plan_.error)));
+    if (plan_.what == plan::kind::shorten) {
+      set(thread, RDX, made_longer_);
+      if (cut_.iov_base != nullptr) store(thread, cut_at_, cut_);
+    }
+  }
+
+  /// Half of what it was asked for; whole pages where it can be, as file systems do. Only one entry of a directory.
+  void shorten(pid_t thread, const call& made) {
+    const auto half = [](std::uint64_t all) { return all > 4096 ? (all / 2 + 4095) / 4096 * 4096 : (all + 1) / 2; };
+    const auto counts = find(made)->counts;
+    made_longer_ = made.arguments[2];
+    changed_ = thread;
+    if (counts == length::bytes) set(thread, RDX, half(made_longer_));
+    if (counts == length::entries) set(thread, RDX, std::uint64_t{64});
+    if (counts != length::vectors) return;
+    std::vector<iovec> vectors(made_longer_);
+    load(thread, made.arguments[1], vectors);
+    std::size_t all = 0, before = 0, last = 0;
+    for (const auto& each : vectors) all += each.iov_len;
+    const std::size_t wanted = half(all);
+    while (before + vectors[last].iov_len < wanted) before += vectors[last++].iov_len;
+    set(thread, RDX, last + 1);
+    cut_ = vectors[last];
+    cut_at_ = made.arguments[1] + last * sizeof(iovec);
+    store(thread, cut_at_, {cut_.iov_base, wanted - before});
+  }
+
+  static void load(pid_t thread, std::uint64_t from, std::vector<iovec>& to) {
+    const iovec here{to.data(), to.size() * sizeof(iovec)}, there{reinterpret_cast<void*>(from), here.iov_len};
+    if (::process_vm_readv(thread, &here, 1, &there, 1, 0) != static_cast<ssize_t>(here.iov_len))
+      throw std::runtime_error("the traced process cannot be read");
+  }
+
+  static void store(pid_t thread, std::uint64_t at, iovec value) {
+    const iovec here{&value, sizeof value}, there{reinterpret_cast<void*>(at), sizeof value};
+    if (::process_vm_writev(thread, &here, 1, &there, 1, 0) != static_cast<ssize_t>(sizeof value))
+      throw std::runtime_error("the traced process cannot be written");
+  }
+
+  std::uint64_t made_longer_ = 0, cut_at_ = 0;
+  iovec cut_{};
+#else
+  void leave(pid_t) {}
+#endif
+
+  pid_t child_;
+  plan plan_;
+  outcome result_;
+  bool counting_ = false;
+  std::set<pid_t> threads_;
+  std::uint64_t count_ = 0;
+  pid_t changed_ = 0;  // the thread in the call that is changed
+};
+
+}  // namespace detail
+
+/// Runs `action` in a process of its own, which ends with status 0 behind it, with 4 where it throws, and with SIGALRM
+/// when it takes more than `seconds`. Throws std::runtime_error where processes cannot be traced.
+template <class Action>
+outcome run(const plan& what, const Action& action, unsigned seconds = 60) {
+  int gate[2];
+  if (::pipe2(gate, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    ::setpgid(0, 0);
+    ::close(gate[1]);
+    if (::read(gate[0], &byte, 1) != 1) ::_exit(5);
+    ::close(gate[0]);
+    ::signal(SIGALRM, SIG_DFL);
+    ::alarm(seconds);
+    try {
+      action();
+    } catch (...) {
+      ::_exit(4);
+    }
+    ::_exit(0);
+  }
+  ::setpgid(child, child);
+  ::close(gate[0]);
+  detail::tracing traced(child, what);
+  const bool seized = child > 0 && traced.seize();
+  const int why = errno;
+  const bool started = seized && ::write(gate[1], "", 1) == 1;
+  ::close(gate[1]);
+  if (!started) {
+    if (child > 0) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, __WALL);
+    }
+    throw std::runtime_error(std::string("processes cannot be traced here: ") + std::strerror(why));
+  }
+  return traced.follow();
+}
+
+/// Memory that a traced process shares with its tracer: to tell things without a system call.
+template <class Value>
+class shared {
+ public:
+  shared() {
+    void* const memory = ::mmap(nullptr, sizeof(Value), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
+    value_ = new (memory) Value();
+  }
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
+  ~shared() { ::munmap(value_, sizeof(Value)); }
+
+  [[nodiscard]] Value& operator*() const noexcept { return *value_; }
+  [[nodiscard]] Value* operator->() const noexcept { return value_; }
+
+ private:
+  Value* value_;
+};
+
+}  // namespace tracer
