@@ -161,7 +161,8 @@ std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool 
   if (problem.empty() && !result.has_ended_well()) problem = "it ended with status " + std::to_string(result.status);
   if (problem.empty() && told->errors > 1) problem = "one fault, " + std::to_string(told->errors) + " errors";
   if (problem.empty() && told->errors > 0 && is_invisible(result.at, injected)) problem = "an error";
-  if (problem.empty() && told->errors == 0 && has_to_surface(result, injected, before_rename)) problem = "no error";
+  if (problem.empty() && told->errors + told->failures == 0 && has_to_surface(result, injected, before_rename))
+    problem = "no error";
   try {
     if (problem.empty()) problem = after_the_fault(on, *told);
   } catch (const std::exception& cause) {

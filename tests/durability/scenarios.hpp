@@ -298,6 +298,7 @@ struct testimony {
   std::atomic<std::uint64_t> returned{
       0};                           ///< a bit for every step whose save returned, or was published behind the training
   std::atomic<unsigned> errors{0};  ///< that surfaced
+  std::atomic<unsigned> failures{0};  ///< that the observer was told of: of removing, that is all there is
   char last_error[400] = {};
   char problem[400] = {};  ///< the first thing that must not be
 
@@ -321,6 +322,7 @@ class performance {
   performance(const stage& on, const std::string& root, testimony& told) : on_(on), told_(told) {
     auto options = on.in().options();
     options.on_event = [&told, behind = on.in().behind](const cairn::event& what) {
+      told.failures += what.what == cairn::event::kind::failed;
       if (what.what != cairn::event::kind::published) return;
       told.published = what.step;
       if (behind) told.returned |= std::uint64_t{1} << what.step;

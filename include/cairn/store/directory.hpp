@@ -262,7 +262,9 @@ class directory {
       const auto there = detail::open_in(root.fd.get(), name, root.file(name));
       if (!there.fd) continue;
       for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
-        const auto file = is_own_file(entry) ? posix::open_at(there.fd.get(), entry, O_RDONLY) : posix::descriptor();
+        if (!is_own_file(entry)) continue;
+        const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY);
+        if (!file && errno != EACCES) fail_io("open", there.file(entry));  // one that may not be read is not built on
         if (file) posix::sync(file.get(), there.file(entry));
       }
       posix::sync(there.fd.get(), there.path);

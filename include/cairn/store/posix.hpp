@@ -103,11 +103,13 @@ inline void make_directories(const std::string& path, bool durable) {
   }
 }
 
-/// Makes the names on the way to a directory durable, whoever made them. What cannot be opened is not ours to sync.
+/// Makes the names on the way to a directory durable, whoever made them. What may not be read is not ours to sync.
 inline void sync_ancestors(const std::string& path) {
   for (auto slash = path.find_last_of('/');; slash = path.find_last_of('/', slash - 1)) {
     const auto above = slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-    if (const auto opened = open_at(AT_FDCWD, above, O_RDONLY | O_DIRECTORY)) sync(opened.get(), above);
+    const auto opened = open_at(AT_FDCWD, above, O_RDONLY | O_DIRECTORY);
+    if (!opened && errno != EACCES) fail_io("open the directory", above);
+    if (opened) sync(opened.get(), above);
     if (slash == path.npos || slash == 0) return;
   }
 }
