@@ -36,8 +36,8 @@ int main(int argc, char** argv) {
   for (const cairn::batch& batch : state.data) {
     const double loss = train_one_step(state, batch);
     // At every 100th step this copies the state and returns; the copy is saved behind the training.
-    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) break;  // SIGTERM or SIGUSR1: the state is saved
+    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // SIGTERM or SIGUSR1: it is saved
   }
-  ckpt.wait();
+  ckpt.save(state, {.step = state.step});  // the end, whatever the policy says
   std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
 }
