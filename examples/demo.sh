@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Trains LeNet-5, kills it half-way with SIGKILL, resumes it, and compares every bit with a run that was left in peace.
+# Trains LeNet-5 with checkpoints that are written behind the training, stops it with SIGTERM, kills it with SIGKILL,
+# resumes it each time, and compares every bit with a run that was left in peace.
 # Usage: bash examples/demo.sh [--data DIR] [--quick]     DIR: the MNIST files; else the program draws its own digits
 set -euo pipefail
 
@@ -29,52 +30,69 @@ trap 'rm -rf "$runs"' EXIT
 train=("$lenet" "${data[@]}" --optimizer adam --epochs "$epochs" --limit "$limit" --print 1)
 kept=("${train[@]}" --checkpoint "$runs/checkpoints" --every 20 --keep 3)
 fail() { echo "demo: $1" >&2; tail -n 5 "$2" >&2; exit 1; }
-clock() { began=${EPOCHREALTIME/,/.}; }
-elapsed() { awk "BEGIN { printf \"%.2f\", ${EPOCHREALTIME/,/.} - $began }"; }
 last() { sed -n "s/^$1.*/\\1/p" "$2" | tail -n 1; }  # the last thing that the pattern's \( \) finds in a run's output
-steps_done() { last 'step \([0-9]*\) of' "$1"; }
+steps_done() { last 'step \([0-9]*\) ' "$1"; }
 accuracy_of() { last 'epoch.*test images \([0-9.]*\)' "$1"; }
 state_of() { last 'state \([0-9a-f]*\)' "$1"; }
+resumed_from() { last 'resumed from step \([0-9]*\)' "$1"; }
+
+declare -A seconds
+clock() { began=${EPOCHREALTIME/,/.}; }
+took() { seconds[$1]=$(awk "BEGIN { printf \"%.2f\", ${EPOCHREALTIME/,/.} - $began }"); }
+
+# A run by the name $1 that gets the signal $2 once it has done step $3, and then ends with the exit status $4.
+interrupted() {
+  local trainer at status=0
+  clock
+  "${kept[@]}" > "$runs/$1" 2>&1 &
+  trainer=$!
+  while at=$(steps_done "$runs/$1") && ((${at:-0} < $3)); do
+    kill -0 "$trainer" 2> /dev/null || fail "the trainer ended before it could be $1" "$runs/$1"
+    sleep 0.01
+  done
+  kill -s "$2" "$trainer" 2> /dev/null || fail "the trainer ended before it could be $1" "$runs/$1"
+  { wait "$trainer" || status=$?; } 2> /dev/null
+  ((status == $4)) || fail "the trainer was $1, but its exit status is $status" "$runs/$1"
+  took "$1"
+}
 
 echo "1. training in peace, without checkpoints"
 clock
 "${train[@]}" > "$runs/peace" 2>&1 || fail "the training failed" "$runs/peace"
-peace_seconds=$(elapsed)
+took peace
 steps=$(steps_done "$runs/peace")
 
-echo "2. training with a checkpoint every 20 steps, and kill -9 just behind the middle"
-clock
-"${kept[@]}" > "$runs/killed" 2>&1 &
-trainer=$!
-while at=$(steps_done "$runs/killed") && ((${at:-0} < steps / 2 + 7)); do
-  kill -0 "$trainer" 2> /dev/null || fail "the trainer ended before it could be killed" "$runs/killed"
-  sleep 0.01
-done
-kill -9 "$trainer" 2> /dev/null || fail "the trainer ended before it could be killed" "$runs/killed"
-{ wait "$trainer" || status=$?; } 2> /dev/null
-((${status:-0} == 137)) || fail "the trainer did not die of SIGKILL" "$runs/killed"
-killed_seconds=$(elapsed)
+echo "2. training with a checkpoint every 20 steps, and SIGTERM after a third"
+interrupted stopped TERM $((steps / 3 + 7)) 0
+stopped_at=$(last 'stopped at step \([0-9]*\)' "$runs/stopped")
+[[ -n $stopped_at ]] || fail "it did not stop" "$runs/stopped"
+
+echo "3. starting it again, and kill -9 after two thirds"
+interrupted killed KILL $((2 * steps / 3 + 7)) 137
+[[ $(resumed_from "$runs/killed") == "$stopped_at" ]] || fail "it does not go on where it stopped" "$runs/killed"
 killed_at=$(steps_done "$runs/killed")
 
-echo "3. starting it again"
+echo "4. starting it again"
 clock
 "${kept[@]}" > "$runs/resumed" 2>&1 || fail "the resumed training failed" "$runs/resumed"
-resumed_seconds=$(elapsed)
-resumed_from=$(last 'resumed from step \([0-9]*\)' "$runs/resumed")
-[[ -n $resumed_from ]] || fail "it began anew instead of resuming" "$runs/resumed"
-newest=$(find "$runs/checkpoints" -maxdepth 1 -name 'step-*' | sort | tail -n 1)
-bytes=$(find "$newest" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+took resumed
+resumed_from=$(resumed_from "$runs/resumed")
+((${resumed_from:-0} > stopped_at)) || fail "it does not go on from a checkpoint of the killed run" "$runs/resumed"
 
 echo
-row() { printf '  %-16s %18s %18s %18s\n' "$@"; }
-row "" "in peace" "killed" "resumed"
-row "steps" "1 - $steps" "1 - $killed_at" "$((resumed_from + 1)) - $steps"
-row "seconds" "$peace_seconds" "$killed_seconds" "$resumed_seconds"
-row "test accuracy" "$(accuracy_of "$runs/peace")" "-" "$(accuracy_of "$runs/resumed")"
-row "final state" "$(state_of "$runs/peace")" "-" "$(state_of "$runs/resumed")"
+row() { printf '  %-14s %17s %17s %17s %17s\n' "$@"; }
+row "" "1. in peace" "2. stopped" "3. killed" "4. resumed"
+row "steps" "1 - $steps" "1 - $stopped_at" "$((stopped_at + 1)) - $killed_at" "$((resumed_from + 1)) - $steps"
+row "seconds" "${seconds[peace]}" "${seconds[stopped]}" "${seconds[killed]}" "${seconds[resumed]}"
+row "test accuracy" "$(accuracy_of "$runs/peace")" "-" "-" "$(accuracy_of "$runs/resumed")"
+row "final state" "$(state_of "$runs/peace")" "-" "-" "$(state_of "$runs/resumed")"
 echo
-echo "killed at step $killed_at, resumed from step $resumed_from;" \
-  "a checkpoint is $((bytes / 1024)) KiB on disk and takes $(last 'trained.*checkpoints, \([0-9.]*\) ms' "$runs/resumed") ms"
+echo "stopped by SIGTERM at step $stopped_at, which was saved in $(last 'stopped.*saved in \([0-9.]*\)' "$runs/stopped") ms;" \
+  "went on from step $stopped_at"
+echo "killed by SIGKILL at step $killed_at; went on from step $resumed_from"
+echo "a save: the trainer waited $(last 'trained.*checkpoints, \([0-9.]*\) ms' "$runs/resumed") ms, then" \
+  "$(last 'trained.*waiting, \([0-9.]*\) ms' "$runs/resumed") ms of work behind it;" \
+  "$(($(last 'trained.* \([0-9]*\) bytes each' "$runs/resumed") / 1024)) KiB on disk"
 
 if [[ -n $(state_of "$runs/peace") && $(state_of "$runs/peace") == "$(state_of "$runs/resumed")" ]]; then
   echo "bit-identical: yes $(state_of "$runs/resumed")"

@@ -1,33 +1,43 @@
 // Fits a line. Kill it at any moment and start it again: it goes on as if nothing had happened.
 #include <cairn/cairn.hpp>
+#include <csignal>
 #include <cstdint>
 #include <iostream>
 #include <random>
 
+constexpr std::uint64_t points = 1000;
+
 struct trainer_state {  // everything that the next step depends on: Cairn finds the fields and their names
   double slope = 0, offset = 0;
   std::mt19937_64 rng{1};
+  cairn::loop data{points, {.batch = 10, .epochs = 50}};  // every point once per epoch, in a new order
   std::uint64_t step = 0;
 };
 
-double train_one_step(trainer_state& state) {
-  const double x = std::uniform_real_distribution<>(-1, 1)(state.rng);
-  const double error = state.slope * x + state.offset - (3 * x + 2);
-  state.slope -= 0.01 * error * x;
-  state.offset -= 0.01 * error;
+double train_one_step(trainer_state& state, const cairn::batch& batch) {
+  double sum = 0;
+  for (const auto point : batch.items) {
+    const double x = 2.0 * static_cast<double>(point) / points - 1;
+    const double y = 3 * x + 2 + std::normal_distribution<>(0, 0.1)(state.rng);
+    const double error = state.slope * x + state.offset - y;
+    state.slope -= 0.01 * error * x;
+    state.offset -= 0.01 * error;
+    sum += error * error;
+  }
   ++state.step;
-  return error * error;
+  return sum / static_cast<double>(batch.items.size());
 }
 
 int main(int argc, char** argv) {
   trainer_state state;
   cairn::checkpointer ckpt{argc > 1 ? argv[1] : "runs/quickstart",
-                           {.keep_last = 3, .when = cairn::policies::every_steps{100}}};
+                           {.keep_last = 3, .when = cairn::policies::every_steps{100}, .preempt = {SIGTERM, SIGUSR1}}};
   if (ckpt.restore(state)) std::cout << "resumed at step " << state.step << '\n';
-  while (state.step < 5000) {
-    const double loss = train_one_step(state);
-    ckpt.step(state, {.step = state.step, .loss = loss});  // saves at every 100th step
+  for (const cairn::batch& batch : state.data) {
+    const double loss = train_one_step(state, batch);
+    // At every 100th step this copies the state and returns; the copy is saved behind the training.
+    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // SIGTERM or SIGUSR1: it is saved
   }
-  ckpt.wait();
-  std::cout << "y = " << state.slope << " x + " << state.offset << '\n';
+  ckpt.save(state, {.step = state.step});  // the end, whatever the policy says
+  std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
 }

@@ -40,7 +40,7 @@ struct batch {
 };
 
 /// The images at the places `which`.
-[[nodiscard]] inline batch pick(const dataset& from, std::span<const std::uint32_t> which) {
+[[nodiscard]] inline batch pick(const dataset& from, std::span<const std::uint64_t> which) {
   constexpr float mean = 0.13F * 255, deviation = 0.31F * 255;
   batch picked{matrix(static_cast<Eigen::Index>(which.size()), static_cast<Eigen::Index>(image_pixels)), {}};
   picked.labels.reserve(which.size());

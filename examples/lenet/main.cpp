@@ -1,9 +1,8 @@
-// Trains LeNet-5 on handwritten digits, and survives being killed at any moment.
+// Trains LeNet-5 on handwritten digits, and survives being stopped or killed at any moment.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -61,54 +60,64 @@ std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
                                   .chain = {.anchor_every = 20, .merge_every = 4},
                                   .on_busy = cairn::when_busy::wait,
                                   .preempt = {SIGTERM, SIGUSR1}};
-  if (isatty(STDERR_FILENO)) how.on_event = cairn::observers::progress_line{};
+  cairn::observer on_terminal, to_file;
+  if (isatty(STDERR_FILENO)) on_terminal = cairn::observers::progress_line{};
+  if (!chosen.events.empty()) to_file = cairn::observers::json_lines{chosen.events};
+  how.on_event = cairn::observers::all{on_terminal, to_file};
   return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
+}
+
+/// A line about the epoch that has just ended; none when `leave()` breaks off the test.
+template <class Optimizer, class Leave>
+void print_epoch(const trainer_state<Optimizer>& state, const dataset& test, const Leave& leave) {
+  const auto on_test = accuracy(state.model, test, leave);
+  if (!on_test) return;
+  const auto mean = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(state.data.items()); };
+  std::cout << "epoch " << state.data.epoch() << "  loss " << mean(state.score.loss) << "  accuracy "
+            << mean(state.score.correct) << ", on the test images " << *on_test << '\n';
+}
+
+void print_costs(const cairn::save_stats& all) {
+  const auto per_save = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(all.saves); };
+  std::cout << "; " << all.saves << " checkpoints, " << 1e3 * per_save(all.stall_seconds) << " ms of waiting, "
+            << 1e3 * per_save(all.background_seconds) << " ms behind the training and " << all.bytes / all.saves
+            << " bytes each";
 }
 
 template <class Optimizer>
 void train(const options& chosen, const digits& data) {
   const auto began = std::chrono::steady_clock::now();
-  const auto images = data.train.size();
-  const auto batch_size = std::min<std::size_t>(chosen.batch, images);
-  const std::uint64_t last_step = chosen.epochs * ((images + batch_size - 1) / batch_size);
-
-  auto state = start<Optimizer>(chosen.seed, images);
+  auto state =
+      start<Optimizer>(data.train.size(), {.seed = chosen.seed, .batch = chosen.batch, .epochs = chosen.epochs});
   auto checkpoints = make_checkpointer(chosen);
+  const auto asked_to_stop = [&] { return checkpoints && checkpoints->poll(); };
   if (checkpoints) {
     if (const auto found = checkpoints->restore(state)) {
       std::cout << "resumed from step " << state.step << " (" << found->path << ")\n";
+      if (state.data.position() == 0) print_epoch(state, data.test, asked_to_stop);
     }
-  }
-  if (state.cursor.order.size() != images) {
-    throw std::runtime_error("this run began with " + std::to_string(state.cursor.order.size()) +
-                             " training images, now there are " + std::to_string(images));
   }
 
-  while (state.step < last_step) {
-    const auto [loss, epoch_ends] = train_one_step(state, data.train, batch_size);
+  cairn::step_outcome saved;
+  for (const cairn::batch& batch : state.data) {
+    const float loss = train_one_step(state, data.train, batch);
     if (state.step == chosen.kill_at) std::raise(SIGKILL);
-    if (checkpoints && checkpoints->step(state, {.step = state.step, .loss = loss}).stop) {
-      std::cout << "stopped at step " << state.step << '\n';
-      break;
-    }
+    if (state.step == chosen.stop_at) std::raise(SIGTERM);
     if (chosen.print != 0 && state.step % chosen.print == 0) {
-      std::cout << "step " << state.step << " of " << last_step << "  loss " << loss << '\n';
+      std::cout << "step " << state.step << "  loss " << loss << '\n';
     }
-    if (epoch_ends) {
-      const auto mean = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(images); };
-      std::cout << "epoch " << state.cursor.epoch << "  loss " << mean(state.score.loss) << "  accuracy "
-                << mean(state.score.correct) << ", on the test images " << accuracy(state.model, data.test) << '\n';
-    }
+    if (batch.ends_epoch) print_epoch(state, data.test, asked_to_stop);
+    if (checkpoints) saved = checkpoints->step(state, {.step = state.step, .loss = loss});
+    if (saved.stop) break;
   }
   if (checkpoints) checkpoints->wait();
+  if (saved.stop) {
+    std::cout << "stopped at step " << state.step << ", saved in " << 1e3 * saved.stall_seconds << " ms\n";
+    return;
+  }
 
   std::cout << "trained to step " << state.step << " in " << seconds_since(began) << " s";
-  if (const auto all = checkpoints ? checkpoints->stats() : cairn::save_stats{}; all.saves > 0) {
-    const auto saves = static_cast<double>(all.saves);
-    std::cout << "; " << all.saves << " checkpoints, " << 1e3 * all.stall_seconds / saves << " ms of waiting, "
-              << 1e3 * all.background_seconds / saves << " ms behind the training and " << all.bytes / all.saves
-              << " bytes each";
-  }
+  if (const auto all = checkpoints ? checkpoints->stats() : cairn::save_stats{}; all.saves > 0) print_costs(all);
   std::cout << "\nstate " << fingerprint::of(state) << '\n';
 }
 

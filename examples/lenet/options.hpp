@@ -17,8 +17,8 @@
 namespace lenet {
 
 struct options {
-  std::string data, checkpoint, optimizer = "sgd", codec = "lossless";
-  std::uint64_t epochs = 3, batch = 32, seed = 1, limit = 0, every = 100, keep = 3, print = 0, kill_at = 0;
+  std::string data, checkpoint, events, optimizer = "sgd", codec = "lossless";
+  std::uint64_t epochs = 3, batch = 32, seed = 1, limit = 0, every = 100, keep = 3, print = 0, kill_at = 0, stop_at = 0;
 };
 
 [[nodiscard]] inline options parse_options(int argc, char** argv) {
@@ -32,16 +32,18 @@ struct options {
   const std::array entries{
       entry{"data", &chosen.data, "folder of the four MNIST files, gzipped or not; none: drawn digits"},
       entry{"checkpoint", &chosen.checkpoint, "folder of the checkpoints; none: no checkpoints"},
+      entry{"events", &chosen.events, "file to which all that the checkpointer tells is added, a line of JSON each"},
       entry{"optimizer", &chosen.optimizer, "sgd or adam"},
       entry{"codec", &chosen.codec, "of the checkpoints: raw, lossless, xor, lc2 or lc3"},
       entry{"epochs", &chosen.epochs, "passes over the images", 1},
-      entry{"batch", &chosen.batch, "images per step", 1},
-      entry{"seed", &chosen.seed, "of the first weights and the order of the images"},
+      entry{"batch", &chosen.batch, "images per step; a resumed run keeps its own", 1},
+      entry{"seed", &chosen.seed, "of the first weights and the order of the images; a resumed run keeps its own"},
       entry{"limit", &chosen.limit, "use only the first so many images; 0: all"},
       entry{"every", &chosen.every, "steps between checkpoints", 1},
       entry{"keep", &chosen.keep, "newest checkpoints to keep", 1},
       entry{"print", &chosen.print, "steps between lines of progress; 0: a line per epoch"},
       entry{"kill-at", &chosen.kill_at, "die of SIGKILL in this step, before its checkpoint; 0: live"},
+      entry{"stop-at", &chosen.stop_at, "get a SIGTERM in this step, before its checkpoint; 0: none"},
   };
 
   std::vector<option> long_options;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kills the LeNet-5 trainer, starts it again and compares bits; hands it broken files. Usage: test.sh <program or build folder>
+# Kills and stops the LeNet-5 trainer, starts it again and compares bits; hands it broken files. Usage: test.sh <program or build folder>
 set -euo pipefail
 
 lenet=$(find "$(realpath "$1")" -name lenet -type f -perm -u+x | head -n 1)
@@ -10,6 +10,8 @@ cd "$work"
 
 die() { echo "FAILED: $*"; [[ -f log ]] && tail -n 5 log; exit 1; }
 state_of() { sed -n 's/^state //p' "$1"; }
+checkpoints_in() { find "$1" -maxdepth 1 -name 'step-*' -printf '%f\n' | sort; }
+step_of() { echo $((10#${1#step-})); }
 
 for optimizer in sgd adam; do
   tiny=(--optimizer "$optimizer" --limit 320 --batch 16 --epochs 2)  # 40 steps
@@ -18,14 +20,17 @@ for optimizer in sgd adam; do
   [[ $expected =~ ^[0-9a-f]{16}$ ]] || die "no fingerprint"
 
   kept=("${tiny[@]}" --checkpoint "runs/$optimizer" --every 3 --keep 2)
-  for at in 2 11 29; do  # before the first checkpoint, within epoch 1, within epoch 2
+  for at in 2 10 28; do  # before the first checkpoint; in epoch 1 and 2, just after a save has begun behind the training
     status=0
     { "$lenet" "${kept[@]}" --kill-at "$at" > log 2>&1 || status=$?; } 2> /dev/null
     ((status == 137)) || die "$optimizer: killed at $at, but the exit status is $status"
   done
-  rm -f "$(find "runs/$optimizer" -name '*.safetensors' | sort | tail -n 1)"  # the newest is lost: the one before it serves
+  mapfile -t found < <(checkpoints_in "runs/$optimizer")
+  newest=$(step_of "${found[-1]}") serves=$(step_of "${found[-2]}")
+  ((newest == 27 || newest == 24)) || die "$optimizer: killed at 28, but the newest checkpoint is of step $newest"
+  rm "runs/$optimizer/${found[-1]}"/*.safetensors  # it is lost: the one before it serves
   "$lenet" "${kept[@]}" > log 2>&1 || die "$optimizer: cannot resume"
-  grep -q '^resumed from step 24 ' log || die "$optimizer: should have resumed from step 24"
+  grep -q "^resumed from step $serves " log || die "$optimizer: should have resumed from step $serves"
   [[ $(state_of log) == "$expected" ]] || die "$optimizer: not bit-identical after three kills"
   "$lenet" "${kept[@]}" --epochs 3 > log 2>&1 || die "$optimizer: cannot go on with a finished run"
   grep -q '^resumed from step ' log || die "$optimizer: the finished run began anew"
@@ -33,16 +38,42 @@ for optimizer in sgd adam; do
   echo "$optimizer: killed three times, lost a checkpoint, bit-identical: $expected"
 done
 
-# Deltas: exact ones resume bit by bit as well; lossy ones are smaller and go on from where they were.
+# SIGTERM: the trainer saves in that very step, breaks off a test of an epoch, and goes on there when it is started again.
 tiny=(--optimizer adam --limit 320 --batch 16 --epochs 2)
-expected=$("$lenet" "${tiny[@]}" | sed -n 's/^state //p')
+"$lenet" "${tiny[@]}" > undisturbed
+kept=("${tiny[@]}" --checkpoint runs/stopped --every 3 --keep 2 --events events)
+resumed=0
+for at in 1 13 20 40; do  # before the first checkpoint, within epoch 1, before its test, at the very end
+  "$lenet" "${kept[@]}" --stop-at "$at" > log 2>&1 || die "stopped at $at, but the exit status is $?"
+  ((resumed == 0)) || grep -q "^resumed from step $resumed " log || die "should have resumed from step $resumed"
+  grep -q "^stopped at step $at, " log || die "did not stop at step $at"
+  grep -q '^trained to step ' log && die "stopped at $at, and says that it is done"
+  cat log >> logs
+  resumed=$at
+done
+"$lenet" "${kept[@]}" > log 2>&1 || die "cannot resume after SIGTERM"
+grep -q '^resumed from step 40 ' log || die "should have resumed from step 40"
+[[ $(state_of log) == "$(state_of undisturbed)" ]] || die "not bit-identical after four stops"
+[[ $(cat logs log | grep '^epoch ') == "$(grep '^epoch ' undisturbed)" ]] || die "the epochs differ after four stops"
+(($(grep -c '^{"event":"stopping",.*}$' events) == 4)) || die "the file of events does not tell of four stops"
+echo "SIGTERM: stopped four times, bit-identical: $(state_of log)"
+
+status=0
+"$lenet" "${kept[@]}" --limit 300 > log 2>&1 || status=$?
+((status == 1)) || die "a run over 320 images went on with 300"
+grep -q '300 items.* 320 items' log || die "the message does not say how many images there are and were"
+
+# Deltas: exact ones resume bit by bit as well; lossy ones are smaller and go on from where they were.
+expected=$(state_of undisturbed)
 for codec in xor lc2 lc3; do
   kept=("${tiny[@]}" --checkpoint "runs/$codec" --every 2 --keep 2 --codec "$codec")
   for at in 9 23; do
     { "$lenet" "${kept[@]}" --kill-at "$at" > log 2>&1 || true; } 2> /dev/null
   done
+  newest=$(step_of "$(checkpoints_in "runs/$codec" | tail -n 1)")
+  ((newest == 22 || newest == 20)) || die "$codec: killed at 23, but the newest checkpoint is of step $newest"
   "$lenet" "${kept[@]}" > log 2>&1 || die "$codec: cannot resume"
-  grep -q '^resumed from step 22 ' log || die "$codec: should have resumed from step 22"
+  grep -q "^resumed from step $newest " log || die "$codec: should have resumed from step $newest"
   [[ $codec != xor || $(state_of log) == "$expected" ]] || die "$codec: not bit-identical after two kills"
   echo "$codec: killed twice, $(sed -n 's/.*checkpoints, //p' log)"
 done

@@ -2,19 +2,16 @@
 #pragma once
 
 #define XXH_INLINE_ALL
+#include <cairn/loop.hpp>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <optional>
 #include <random>
-#include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "dataset.hpp"
 #include "network.hpp"
@@ -22,14 +19,7 @@
 
 namespace lenet {
 
-/// Where the run is in its data: this epoch's order of the images, and the next one to be seen.
-struct loader_cursor {
-  std::vector<std::uint32_t> order;
-  std::uint64_t next{};
-  std::uint64_t epoch{};  ///< the one under way, from 1
-};
-
-/// Sums over the epoch under way.
+/// Sums over the epoch under way, or, until the next one begins, over the one that has ended.
 struct running_score {
   double loss{};
   std::uint64_t correct{};
@@ -43,60 +33,47 @@ struct trainer_state {
   network model;
   Optimizer optimizer;
   std::mt19937_64 rng;
-  loader_cursor cursor;
+  cairn::loop data;  ///< the order of the images, and the next ones to be seen
   running_score score;
   std::uint64_t step{};
 };
 
 template <class Optimizer>
-[[nodiscard]] trainer_state<Optimizer> start(std::uint64_t seed, std::size_t images) {
+[[nodiscard]] trainer_state<Optimizer> start(std::size_t images, const cairn::loop_options& how) {
   trainer_state<Optimizer> state;
-  state.rng.seed(seed);
+  state.rng.seed(how.seed);
   state.model = make_network(state.rng);
   state.optimizer = Optimizer::start(state.model);
-  state.cursor.order.resize(images);
-  std::iota(state.cursor.order.begin(), state.cursor.order.end(), 0U);
-  state.cursor.next = images;  // the first step begins an epoch
+  state.data = cairn::loop(images, how);
   return state;
 }
 
-struct step_result {
-  float loss;       ///< mean of the batch
-  bool epoch_ends;  ///< this batch was the last of its epoch
-};
-
-/// Sees one batch and learns from it; begins a new epoch in a newly shuffled order where one has ended.
+/// Learns from one batch, with a little noise on it so that no image looks twice alike. Gives its mean loss.
 template <class Optimizer>
-step_result train_one_step(trainer_state<Optimizer>& state, const dataset& data, std::size_t batch_size) {
-  auto& [order, next, epoch] = state.cursor;
-  if (next == order.size()) {
-    std::shuffle(order.begin(), order.end(), state.rng);
-    next = 0;
-    ++epoch;
-    state.score = {};
-  }
-  const auto count = std::min<std::size_t>(batch_size, order.size() - next);
-  const auto seen = pick(data, std::span(order).subspan(next, count));
+float train_one_step(trainer_state<Optimizer>& state, const dataset& images, const cairn::batch& next) {
+  if (next.first == 0) state.score = {};
+  auto seen = pick(images, next.items);
+  std::uniform_real_distribution<float> noise(-0.1F, 0.1F);
+  for (auto& grey : seen.images.reshaped()) grey += noise(state.rng);
   network gradient = zeros(state.model);
   const auto result = backward(state.model, seen, gradient);
   state.optimizer.update(state.model, gradient);
-  next += count;
-  state.score.loss += static_cast<double>(result.loss) * static_cast<double>(count);
+  state.score.loss += static_cast<double>(result.loss) * static_cast<double>(next.items.size());
   state.score.correct += result.correct;
   ++state.step;
-  return {result.loss, next == order.size()};
+  return result.loss;
 }
 
-/// The part of the images that the model names rightly, 0 to 1.
-[[nodiscard]] inline double accuracy(const network& model, const dataset& data) {
-  std::vector<std::uint32_t> all(data.size());
-  std::iota(all.begin(), all.end(), 0U);
+/// The part of the images that the model names rightly, 0 to 1; nothing when `leave()` says so in between.
+template <class Leave>
+[[nodiscard]] std::optional<double> accuracy(const network& model, const dataset& images, const Leave& leave) {
   std::size_t correct = 0;
-  for (std::size_t i = 0; i < all.size(); i += 100) {
-    const auto seen = pick(data, std::span(all).subspan(i, std::min<std::size_t>(100, all.size() - i)));
+  for (const cairn::batch& part : cairn::loop(images.size(), {.batch = 100, .shuffle = false})) {
+    if (leave()) return std::nullopt;
+    const auto seen = pick(images, part.items);
     correct += cross_entropy(forward(model, seen.images).scores, seen.labels).correct;
   }
-  return static_cast<double>(correct) / static_cast<double>(data.size());
+  return static_cast<double>(correct) / static_cast<double>(images.size());
 }
 
 /// A fingerprint of every bit of the state: equal for two runs only if they are bit-identical. It knows
@@ -117,10 +94,10 @@ class fingerprint {
     text << rng;
     add(text.view().data(), text.view().size());
   }
-  void add(const loader_cursor& cursor) {
-    add(cursor.order.data(), cursor.order.size() * sizeof(std::uint32_t));
-    add(cursor.next);
-    add(cursor.epoch);
+  void add(const cairn::loop& data) {
+    add(data.items());
+    add(data.epoch());
+    add(data.position());
   }
   void add(const running_score& score) {
     add(std::bit_cast<std::uint64_t>(score.loss));
@@ -134,7 +111,7 @@ class fingerprint {
     print.add(state.model);
     print.add(state.optimizer);
     print.add(state.rng);
-    print.add(state.cursor);
+    print.add(state.data);
     print.add(state.score);
     print.add(state.step);
     std::ostringstream hex;
