@@ -1,4 +1,4 @@
-// How long a save stops a trainer that rewrites its whole state in every step: Cairn's asynchronous save and its peers in turn.
+// How long a save stops a trainer that rewrites its whole state in every step: Cairn and its peers in turn.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,7 +31,7 @@ using namespace bench;
 
 constexpr std::string_view usage =
     "stall [--state 512] [--trained 128] [--saves 7] [--steps 32] [--directory DIR] [--json FILE] [--quick yes]\n"
-    "      [--peers yes] [--wait 5]\n"
+    "      [--peers yes] [--each yes] [--wait 5]\n"
     "  Trains, and saves in every way in turn; prints medians of what the trainer waits, and the spread.\n"
     "  --state      MiB of the state\n"
     "  --trained    MiB of the state of the training that computes, for throughput_loss\n"
@@ -40,6 +40,7 @@ constexpr std::string_view usage =
     "  --directory  where the checkpoints go; a new one in the current directory by default, deleted afterwards\n"
     "  --quick      yes: 32 MiB, 3 saves, 8 steps\n"
     "  --peers      no: without them, Cairn alone\n"
+    "  --each       yes: every save on a line of its own, on stderr\n"
     "  --wait       seconds to wait at most for idle cores before a save; 0: not at all\n";
 
 /// Trained before the save and after it; the latter at least.
@@ -82,14 +83,15 @@ class comparison {
 #endif
   }
 
-  void measure(std::size_t saves) {
+  void measure(std::size_t saves, bool each_on_a_line) {
     interleave(std::span(ways_), saves + 1, [&](contender& each, std::size_t repetition) {
-      if (::isatty(STDERR_FILENO) != 0)
-        std::fprintf(stderr, "\r%zu/%zu %-64s", repetition, saves, each.how.name.c_str());
-      auto discarded = each.measured;
-      save_once(each, repetition == 0 ? discarded : each.measured);
+      auto& m = each.measured;
+      save_once(each);
+      if (each_on_a_line)
+        std::fprintf(stderr, "%zu/%zu %-64s waits %.3f slower %.3f durable %.3f memcpy %.3f s\n", repetition, saves,
+                     each.how.name.c_str(), m.waits.back(), m.slower.back(), m.durable.back(), m.copy.back());
+      if (repetition == 0) m = {};
     });
-    if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%72s\r", "");
   }
 
   void print(report& numbers) const;
@@ -117,7 +119,7 @@ class comparison {
     });
   }
 
-  void save_once(contender& each, series& measured);
+  void save_once(contender& each);
 
   fs::path directory_;
   std::chrono::duration<double> patience_;
@@ -126,8 +128,9 @@ class comparison {
   std::vector<contender> ways_{};
 };
 
-void comparison::save_once(contender& each, series& measured) {
+void comparison::save_once(contender& each) {
   const auto& saver = each.how;
+  auto& measured = each.measured;
   settle(5 * size_of(state_).bytes / 2, patience_);  // a copy of the state, and the page cache
   const auto due = std::exchange(each.next_save, each.next_save + save_interval);
   std::vector<double> before;
@@ -176,10 +179,12 @@ void comparison::print(report& numbers) const {
     number("next_step_slower", m.first);
     number("steps_slower", m.slower);
     number("until_durable", m.durable);
+    number("step", m.step);
     number("memcpy", m.copy);
     numbers.number("bytes." + each.how.key, m.bytes);
   }
   rows.print();
+  std::fflush(stdout);
 }
 
 /// Figures with their spread: medians of ratios or numbers, one per repetition.
@@ -218,7 +223,7 @@ void compare_ways(const fs::path& directory, std::size_t mib, std::size_t saves,
                   report& numbers, figures& spread) {
   comparison all(directory, mib, options.text("peers") == "yes",
                  std::chrono::duration<double>(std::stod(options.text("wait"))));
-  all.measure(saves);
+  all.measure(saves, options.text("each") == "yes");
   all.print(numbers);
   const auto& stall = all.of("cairn").stall;
   const auto over = [&](const char* peer) { return ratios_of(stall, all.of(peer).stall); };
@@ -229,6 +234,7 @@ void compare_ways(const fs::path& directory, std::size_t mib, std::size_t saves,
   spread.at_most("stall.over_libtorch", over("libtorch_joined"), 0.1);
   spread.add("stall.over_libtorch.cloned", over("libtorch_cloned"));
   spread.add("stall.over_libtorch.blocking", over("libtorch_blocking"));
+  spread.add("stall.over_libtorch.until_durable", ratios_of(stall, all.of("libtorch_joined").durable));
   spread.add("stall.over_fork", over("fork"));
 }
 
@@ -319,6 +325,7 @@ int main(int argc, char** argv) {
                                     {"json", ""},
                                     {"quick", "no"},
                                     {"peers", "yes"},
+                                    {"each", "no"},
                                     {"wait", "5"},
                                     {"job", ""}},
                                    usage);

@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// Durable, asynchronous, one checkpoint kept, due at every multiple of `interval` steps; stored without loss, the default, or
-/// as it is.
+/// Durable, asynchronous, one checkpoint kept, due at every multiple of `interval` steps; `encoded`: without loss, the
+/// default, else raw.
 [[nodiscard]] cairn::checkpointer_options cairn_options(bool encoded, std::uint64_t interval);
 
 }  // namespace bench

@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/// A transformer and both Adam moments in about `mib` MiB, with values such as training makes: weights of deviation 0.02,
-/// gradients of 1e-4 and their squares.
+/// A transformer and both Adam moments in about `mib` MiB, with values such as training makes: normal weights of
+/// deviation 0.02, gradients of 1e-4 and their squares.
 [[nodiscard]] training_state trained_state(std::size_t mib);
 
 /// Changes every element once, as fast as one core's memory allows; values keep their distribution.
