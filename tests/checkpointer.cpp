@@ -117,14 +117,15 @@ TEST_CASE("it saves when its policy says so, also after a restore") {
   const sample::scratch scratch;
   const auto run = [&](cairn::any_policy when, std::uint64_t from, std::uint64_t to) {
     steps saved;
-    checkpointer checkpoints(scratch.path("run"), {.when = std::move(when)});
+    checkpointer checkpoints(scratch.path("run"), {.when = std::move(when), .on_busy = cairn::when_busy::wait});
     trainer state;
     checkpoints.restore(state);
     for (auto step = from; step <= to; ++step) {
       const auto outcome = checkpoints.step(trained(step), {.step = step});
-      CHECK(outcome.saved == static_cast<bool>(outcome));
-      CHECK(outcome.saved == (outcome.report.bytes > 0));
-      if (outcome) saved.push_back(step);
+      CHECK_FALSE(outcome.skipped);
+      CHECK_FALSE(outcome.stop);
+      CHECK(outcome.started == (outcome.stall_seconds > 0));
+      if (outcome.started) saved.push_back(step);
     }
     return saved;
   };
@@ -384,16 +385,25 @@ TEST_CASE("events of a save come in order") {
   save_all(checkpoints, {1});
   events.clear();
   const auto report = checkpoints.save(trained(2, 500'000), {.step = 2});
-  REQUIRE(events.size() > 3);
+  REQUIRE(events.size() > 5);
   const auto& first = events.front();
+  const auto& encoded = events[1];
+  const auto& written = events[events.size() - 3];
   const auto& published = events[events.size() - 2];
   const auto& pruned = events.back();
   CHECK(first.what == kind::started);
   CHECK(first.step == 2);
   CHECK(first.checkpoint == report.path);
   CHECK(first.total > 6'000'000);
+  CHECK(encoded.what == kind::encoded);
+  CHECK(encoded.bytes == first.total);
+  CHECK(encoded.total == first.total);
+  CHECK(written.what == kind::written);
+  CHECK(written.bytes > first.total);
+  CHECK(written.bytes < report.bytes);
+  CHECK(written.seconds > 0);
   std::uint64_t bytes = 0;
-  for (std::size_t i = 1; i + 2 < events.size(); ++i) {
+  for (std::size_t i = 2; i + 3 < events.size(); ++i) {
     CHECK(events[i].what == kind::progress);
     CHECK(events[i].step == 2);
     CHECK(events[i].bytes > bytes);
@@ -404,9 +414,11 @@ TEST_CASE("events of a save come in order") {
   CHECK(published.what == kind::published);
   CHECK(published.checkpoint == report.path);
   CHECK(published.bytes == report.bytes);
-  CHECK(published.seconds == report.seconds);
+  CHECK(published.seconds >= report.seconds);
   CHECK(pruned.what == kind::pruned);
   CHECK(pruned.checkpoint == checkpoint_name(1));
+  CHECK(pruned.step == 1);
+  CHECK(pruned.bytes > 4096);
   CHECK(pruned.message.find("not one of the last 1") != std::string::npos);
 
   trainer state;
@@ -433,17 +445,19 @@ TEST_CASE("a save that fails is told of, leaves nothing, and the next one works"
   const sample::scratch scratch;
   const auto root = scratch.path("run");
   heard events;
-  checkpointer checkpoints(root,
-                           {.keep_last = 1, .when = cairn::policies::every_steps{1}, .on_event = std::ref(events)});
+  checkpointer checkpoints(
+      root,
+      {.keep_last = 1, .when = cairn::policies::every_steps{1}, .on_event = std::ref(events), .asynchronous = false});
   save_all(checkpoints, {1});
   sample::spill(root + "/step-000000002", "in the way");
   events.lines.clear();
   const auto failure = sample::failure_of([&] { checkpoints.step(trained(2), {.step = 2}); });
   CHECK(failure.code == errc::io);
   CHECK(failure.says(root + "/step-000000002"));
-  CHECK(events.lines == std::vector<std::string>{"started step-000000002", "failed step-000000002"});
+  CHECK(events.lines ==
+        std::vector<std::string>{"started step-000000002", "encoded step-000000002", "failed step-000000002"});
   CHECK(steps_in(root) == steps{1});
-  CHECK(checkpoints.step(trained(3), {.step = 3}).saved);
+  CHECK(checkpoints.step(trained(3), {.step = 3}).started);
   CHECK(steps_in(root) == steps{3});
   CHECK(std::distance(fs::directory_iterator(root), {}) == 2);
 }
@@ -471,7 +485,8 @@ TEST_CASE("a checkpoint that cannot be removed does not make the save fail") {
   save_all(checkpoints, {1});
   events.lines.clear();
   CHECK_NOTHROW(save_all(checkpoints, {2}));
-  CHECK(events.lines == std::vector<std::string>{"started step-000000002", "progress step-000000002",
+  CHECK(events.lines == std::vector<std::string>{"started step-000000002", "encoded step-000000002",
+                                                 "progress step-000000002", "written step-000000002",
                                                  "published step-000000002", "failed step-000000001"});
   sticks = false;
   save_all(checkpoints, {3});
@@ -585,8 +600,11 @@ TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if 
   const auto root = scratch.path("run");
   std::mt19937 random(1);
   const auto options = [](int round) {
-    return cairn::checkpointer_options{
-        .keep_last = 2, .when = cairn::policies::every_steps{1}, .durable = round % 3 == 0, .shards = 2};
+    return cairn::checkpointer_options{.keep_last = 2,
+                                       .when = cairn::policies::every_steps{1},
+                                       .durable = round % 3 == 0,
+                                       .shards = 2,
+                                       .asynchronous = false};
   };
   std::uint64_t reported = 0;
   for (int round = 0; round < 30; ++round) {

@@ -37,6 +37,16 @@ class channel {
   /// The next byte, waiting for it; false at the end.
   [[nodiscard]] bool receive(char& byte) const { return ::read(ends_[0], &byte, 1) == 1; }
 
+  [[nodiscard]] int writer() const { return ends_[1]; }
+
+  /// What one read gets, waiting for it.
+  [[nodiscard]] std::string receive_some() const {
+    std::string text(1 << 16, '\0');
+    const auto got = ::read(ends_[0], text.data(), text.size());
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+
   [[nodiscard]] std::string receive_all() const {
     std::string text;
     for (char byte = 0; receive(byte);) text += byte;

@@ -58,7 +58,9 @@ std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
   cairn::checkpointer_options how{.keep_last = chosen.keep,
                                   .when = cairn::policies::every_steps{chosen.every},
                                   .codecs = codecs_named(chosen.codec),
-                                  .chain = {.anchor_every = 20, .merge_every = 4}};
+                                  .chain = {.anchor_every = 20, .merge_every = 4},
+                                  .on_busy = cairn::when_busy::wait,
+                                  .preempt = {SIGTERM, SIGUSR1}};
   if (isatty(STDERR_FILENO)) how.on_event = cairn::observers::progress_line{};
   return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
 }
@@ -82,18 +84,12 @@ void train(const options& chosen, const digits& data) {
                              " training images, now there are " + std::to_string(images));
   }
 
-  std::uint64_t saves = 0, bytes = 0;
-  double stalled = 0;
   while (state.step < last_step) {
     const auto [loss, epoch_ends] = train_one_step(state, data.train, batch_size);
     if (state.step == chosen.kill_at) std::raise(SIGKILL);
-    if (checkpoints) {
-      const auto before = std::chrono::steady_clock::now();
-      if (const auto done = checkpoints->step(state, {.step = state.step, .loss = loss})) {
-        stalled += seconds_since(before);
-        bytes += done.report.bytes;
-        ++saves;
-      }
+    if (checkpoints && checkpoints->step(state, {.step = state.step, .loss = loss}).stop) {
+      std::cout << "stopped at step " << state.step << '\n';
+      break;
     }
     if (chosen.print != 0 && state.step % chosen.print == 0) {
       std::cout << "step " << state.step << " of " << last_step << "  loss " << loss << '\n';
@@ -107,9 +103,12 @@ void train(const options& chosen, const digits& data) {
   if (checkpoints) checkpoints->wait();
 
   std::cout << "trained to step " << state.step << " in " << seconds_since(began) << " s";
-  if (saves > 0)
-    std::cout << "; " << saves << " checkpoints, " << 1e3 * stalled / static_cast<double>(saves) << " ms and "
-              << bytes / saves << " bytes each";
+  if (const auto all = checkpoints ? checkpoints->stats() : cairn::save_stats{}; all.saves > 0) {
+    const auto saves = static_cast<double>(all.saves);
+    std::cout << "; " << all.saves << " checkpoints, " << 1e3 * all.stall_seconds / saves << " ms of waiting, "
+              << 1e3 * all.background_seconds / saves << " ms behind the training and " << all.bytes / all.saves
+              << " bytes each";
+  }
   std::cout << "\nstate " << fingerprint::of(state) << '\n';
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "cairn/core/config.hpp"
@@ -17,6 +18,7 @@ struct merge_options {
   bool to_whole = false;  ///< a whole checkpoint, whatever `deltas` says
   unsigned threads = 0;   ///< 0: the machine's
   codec_rules codecs{};   ///< a user's own codecs
+  std::function<void()> check{};  ///< called now and then, from any thread; what it throws ends the merging
 };
 
 /// What a merge did.

@@ -23,9 +23,12 @@ namespace cairn::detail {
 /// The newest `deltas` links of a chain on their way into one checkpoint.
 class merging {
  public:
-  merging(const chain_reader& chain, std::size_t deltas, unsigned threads)
-      : chain_(chain), deltas_(deltas), threads_(threads) {
-    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) merge_leaf(i);
+  merging(const chain_reader& chain, std::size_t deltas, const merge_options& options)
+      : chain_(chain), deltas_(deltas), threads_(options.threads) {
+    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) {
+      if (options.check) options.check();
+      merge_leaf(i);
+    }
     for (const auto& table : chain.tables().all()) spec_.ties.tables.insert(table_text(table));
     if (is_delta_) spec_.ties.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
@@ -34,7 +37,8 @@ class merging {
     spec_.step = chain.step();
     spec_.metrics = chain.metrics();
     spec_.id = chain.newest().id();
-    spec_.threads = threads;
+    spec_.threads = threads_;
+    if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
   }
   merging(const merging&) = delete;
   merging& operator=(const merging&) = delete;
@@ -75,9 +79,12 @@ class merging {
     merged.shape = stored.shape;
     const auto number = leaves_.size();
     const auto histories = histories_of(index);
-    if (histories.empty()) add(0, whole_piece(index, merged, {number, 0, merged.count(), {}}));
+    if (histories.empty()) add(0, whole_piece(index, merged, {.leaf = number, .count = merged.count()}));
     for (const auto& slices : histories) {
-      piece part{number, slices.front()->first, slices.front()->count, merge_slices(merged, slices)};
+      piece part{.leaf = number,
+                 .first = slices.front()->first,
+                 .count = slices.front()->count,
+                 .encoded = merge_slices(merged, slices)};
       if (!part.encoded) part = whole_piece(index, merged, std::move(part));
       add(slices.front()->shard, std::move(part));
     }
@@ -114,7 +121,7 @@ class merging {
   [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding how, std::span<const std::byte> bytes) {
     auto memory = std::make_shared<page_buffer>(bytes.size());
     std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
-    return make_encoded_piece(std::move(how), std::move(memory), bytes.size());
+    return make_encoded_piece(std::move(how), memory->bytes().data(), memory, bytes.size());
   }
 
   /// The payload of the newest link as it is.
@@ -160,7 +167,7 @@ class merging {
     auto memory = std::make_shared<page_buffer>(codec.bound(request.type, request.values.size()));
     const auto result = codec.encode(request, memory->bytes());
     if (result.codec.empty() || result.relative != codec.xor_parent) return nullptr;
-    return make_encoded_piece({result.codec, request.type, shape, result.relative, {}}, std::move(memory),
+    return make_encoded_piece({result.codec, request.type, shape, result.relative, {}}, memory->bytes().data(), memory,
                               result.bytes);
   }
 
@@ -212,7 +219,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
-  const detail::merging merged(chain, to_whole ? chain.links().size() : report.deltas, options.threads);
+  const detail::merging merged(chain, to_whole ? chain.links().size() : report.deltas, options);
   report.bytes = write_checkpoint(store, name, merged.spec()).bytes;
   report.parent = merged.spec().ties.parent ? merged.spec().ties.parent->name : std::string();
   report.seconds = watch.seconds();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/encoding.hpp"
@@ -14,6 +15,7 @@
 #include "cairn/save_chain.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/piece.hpp"
 
 namespace cairn {
 
@@ -36,6 +38,8 @@ struct save_report {
   std::uint64_t state_bytes = 0;  ///< of the arrays, before they were encoded
   bool is_delta = false;          ///< built on another checkpoint
   std::string parent{};           ///< the name of that
+  double encode_seconds = 0;      ///< of `seconds`
+  double write_seconds = 0;       ///< of `seconds`: writing, flushing, publishing
   /// Path -> what a lossy codec lost there; the greatest of its slices where the leaf is cut.
   std::map<std::string, loss> lost{};
 };
@@ -48,11 +52,22 @@ struct chain_link {
   chain_options options{};
 };
 
-/// Encodes a description and writes it as checkpoint `name`; `on_progress` gets (bytes written, of all). With a chain, the
-/// checkpoint is a delta where the codecs make use of one and the chain allows it.
+/// How a save is fed and watched. All functions may be left out; what they throw ends the save.
+struct save_steps {
+  /// The state's pieces, staged or not; empty: as the options say.
+  division shards{};
+  /// Makes the pieces of a shard ready. With it, shards are staged, encoded and written one after the other.
+  std::function<void(std::vector<piece>& shard, bool is_last)> stage{};
+  std::function<void()> check{};                                             ///< called often, from any thread
+  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};  ///< of writing; from any thread
+  std::function<void(std::uint64_t bytes, double seconds)> encoded{};
+  std::function<void(std::uint64_t bytes, double seconds)> written{};
+};
+
+/// Encodes a description and writes it as checkpoint `name`. With a chain, the checkpoint is a delta where the codecs make use of one
+/// and the chain allows it.
 CAIRN_INLINE save_report write_description(any_store& store, const std::string& name, const description& what,
-                                           const save_options& options,
-                                           const std::function<void(std::uint64_t, std::uint64_t)>& on_progress = {},
+                                           const save_options& options, save_steps steps = {},
                                            const chain_link& link = {});
 
 /// See cairn::save.

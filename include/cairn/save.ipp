@@ -66,37 +66,103 @@ inline bool begin_delta(const any_store& store, std::span<const leaf> leaves, co
   return false;
 }
 
+/// Bytes that pieces take in their files.
+inline std::uint64_t stored_bytes(std::span<const leaf> leaves, std::span<const std::vector<piece>> shards) {
+  std::uint64_t bytes = 0;
+  for (const auto& shard : shards)
+    for (const auto& each : shard)
+      bytes += each.encoded ? each.encoded->payload.bytes() : each.count * size_of(leaves[each.leaf].type);
+  return bytes;
+}
+
+/// One save on its way: stages, encodes and writes shards, all at once or one after the other, and publishes.
+class save_in_flight {
+ public:
+  save_in_flight(any_store& store, const std::string& name, const description& what, const save_options& options,
+                 save_steps& steps, const chain_link& link)
+      : name_(name),
+        what_(what),
+        steps_(steps),
+        link_(link),
+        as_delta_(begin_delta(store, what.leaves, options, link)) {
+    if (steps.shards.empty()) steps.shards = divide_evenly(what.leaves, options.shards);
+    spec_.leaves = what.leaves;
+    spec_.facts = {what.facts};
+    spec_.step = options.step;
+    spec_.metrics = options.metrics;
+    spec_.threads = options.threads;
+    spec_.on_progress = steps.progress;
+    encoder_.emplace(what.leaves, options.codecs, link.chain, as_delta_, options.threads, steps.check);
+    writer_.emplace(store, name, spec_, steps.shards.size());
+  }
+
+  /// Fills in the report, but for the path and the time of all.
+  void run(save_report& report) {
+    const std::span<std::vector<piece>> shards = steps_.shards;
+    const std::size_t at_once = steps_.stage ? 1 : shards.size();
+    std::uint64_t later = report.state_bytes, encoded = 0;
+    lineage ties;
+    for (std::size_t i = 0; i < shards.size(); i += at_once) {
+      const auto some = shards.subspan(i, at_once);
+      if (steps_.stage) steps_.stage(some.front(), i + 1 == shards.size());
+      later -= stored_bytes(what_.leaves, some);
+      report.encode_seconds += timed([&] { encoder_->encode(some); });
+      encoded += stored_bytes(what_.leaves, some);
+      ties.tables = encoder_->take_tables();
+      if (i + at_once >= shards.size()) finish_encoding(report, encoded);
+      // Whether anything is relative is known at the end only: a shard that is written before that says that it may be.
+      if (steps_.stage ? as_delta_ : report.is_delta) ties.parent = link_.chain->parent();
+      report.write_seconds += timed([&] { writer_->add(some, ties, later); });
+      for (auto& each : some.front())
+        if (steps_.stage) each.encoded.reset();
+    }
+    report.is_delta = ties.parent.has_value();
+    if (ties.parent) report.parent = ties.parent->name;
+    if (steps_.written) steps_.written(writer_->bytes(), report.write_seconds);
+    if (steps_.check) steps_.check();
+    written_checkpoint written;
+    report.write_seconds += timed([&] { written = writer_->commit(); });
+    report.bytes = written.bytes;
+    if (link_.chain != nullptr) link_.chain->published({name_, written.id}, spec_.step, report.is_delta);
+  }
+
+ private:
+  template <class Act>
+  static double timed(const Act& act) {
+    const stopwatch watch;
+    act();
+    return watch.seconds();
+  }
+
+  void finish_encoding(save_report& report, std::uint64_t bytes) {
+    auto encoded = encoder_->finish();
+    report.is_delta = encoded.is_delta;
+    for (const auto& [path, lost] : encoded.lost) {
+      auto& worst = report.lost[path];
+      worst = worse(worst, lost);
+    }
+    if (steps_.encoded) steps_.encoded(bytes, report.encode_seconds);
+  }
+
+  const std::string& name_;
+  const description& what_;
+  save_steps& steps_;
+  const chain_link& link_;
+  bool as_delta_;
+  checkpoint_spec spec_;
+  std::optional<leaf_encoder> encoder_;
+  std::optional<checkpoint_writer> writer_;
+};
+
 CAIRN_INLINE save_report write_description(any_store& store, const std::string& name, const description& what,
-                                           const save_options& options,
-                                           const std::function<void(std::uint64_t, std::uint64_t)>& on_progress,
-                                           const chain_link& link) {
+                                           const save_options& options, save_steps steps, const chain_link& link) {
   const stopwatch watch;
   save_report report;
   report.path = store.location() + "/" + name;
   report.leaves = what.leaves.size();
   for (const auto& each : what.leaves) report.state_bytes += each.bytes();
   try {
-    const bool as_delta = begin_delta(store, what.leaves, options, link);
-    auto shards = divide_evenly(what.leaves, options.shards);
-    auto encoded = encode_leaves(what.leaves, shards, options.codecs, link.chain, as_delta, options.threads);
-    report.is_delta = encoded.is_delta;
-    for (const auto& [path, lost] : encoded.lost) {
-      auto& worst = report.lost[path];
-      worst = worse(worst, lost);
-    }
-    lineage ties{encoded.is_delta ? link.chain->parent() : std::nullopt, std::move(encoded.tables)};
-    if (ties.parent) report.parent = ties.parent->name;
-    const auto written = write_checkpoint(store, name,
-                                          {.leaves = what.leaves,
-                                           .shards = std::move(shards),
-                                           .facts = {what.facts},
-                                           .step = options.step,
-                                           .metrics = options.metrics,
-                                           .ties = std::move(ties),
-                                           .threads = options.threads,
-                                           .on_progress = on_progress});
-    report.bytes = written.bytes;
-    if (link.chain != nullptr) link.chain->published({name, written.id}, options.step, encoded.is_delta);
+    save_in_flight(store, name, what, options, steps, link).run(report);
   } catch (...) {
     if (link.chain != nullptr) link.chain->forget();
     throw;

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/page_buffer.hpp"
 
 namespace {
 
@@ -48,6 +49,28 @@ void decode(dtype type, std::span<const std::byte> stored, std::span<std::byte> 
       {.where = "file", .path = "a.b", .type = type, .payload = stored, .values = values, .threads = threads});
 }
 
+/// Encodes values over themselves, as they lie at the end of the room for it: the same payload, or the values as they were.
+void check_in_place(const lossless& codec, dtype type, const bytes& values, bytes reference, const payload& expected) {
+  constexpr std::size_t line = 64;
+  for (const unsigned threads : {1U, 2U, 4U})
+    for (const std::size_t more : {0U, 640U}) {
+      const std::size_t before = (codec.bound(type, values.size()) - values.size() + line - 1) / line * line + more;
+      const cairn::page_buffer memory(before + values.size() + line);
+      const auto room = memory.bytes().first(before + values.size());
+      std::fill(memory.bytes().begin(), memory.bytes().end(), guard);
+      const auto at = room.subspan(before);
+      std::copy(values.begin(), values.end(), at.begin());
+      const auto how = codec.encode({"a.b", type, at, reference, threads}, room);
+      CHECK(how.codec == expected.how.codec);
+      CHECK(how.relative == expected.how.relative);
+      if (how.codec.empty())
+        CHECK(std::equal(values.begin(), values.end(), at.begin()));
+      else
+        CHECK(bytes(room.begin(), room.begin() + static_cast<long>(how.bytes)) == expected.stored);
+      CHECK(std::count(memory.bytes().end() - line, memory.bytes().end(), guard) == line);
+    }
+}
+
 /// Checks that the values come back, by every number of threads; returns how many bytes they take.
 std::size_t round_trip(const lossless& codec, dtype type, const bytes& values, const bytes& reference = {}) {
   const auto made = encode(codec, type, values, reference);
@@ -56,6 +79,7 @@ std::size_t round_trip(const lossless& codec, dtype type, const bytes& values, c
     CHECK(same.stored == made.stored);
     CHECK(same.how.relative == made.how.relative);
   }
+  if (!values.empty()) check_in_place(codec, type, values, reference, made);
   if (made.how.codec.empty()) {
     CHECK(made.how.bytes == 0);
     CHECK_FALSE(made.how.relative);

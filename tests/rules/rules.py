@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "encode": {"core"},
     "store": {"core"},
     "schedule": {"core"},
+    "background": {"core", "store"},
     "adapters": {"core", "state"},
 }
 FOR_ALL = {"version.hpp"}

@@ -73,6 +73,13 @@ concept codec = std::copy_constructible<Codec> && requires(const Codec& self, co
   self.decode(from);
 };
 
+/// A codec that can encode in place: then `encode` may be given an `out` of `bound` bytes that ends with `values` themselves, which
+/// are lost where encoding pays, and as they were where it does not.
+template <class Codec>
+concept in_place_codec = codec<Codec> && requires(const Codec& self) {
+  { self.encodes_in_place() } -> std::convertible_to<bool>;
+};
+
 /// A codec that wants to see all leaves that it is to encode into one checkpoint before the first; `prepare` returns the codec to
 /// encode them with.
 template <class Codec>
@@ -90,6 +97,7 @@ class any_codec {
 
   [[nodiscard]] std::string name() const { return self_->name(); }
   [[nodiscard]] bool uses_parent() const { return self_->uses_parent(); }
+  [[nodiscard]] bool encodes_in_place() const { return self_->encodes_in_place(); }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return self_->bound(type, bytes); }
   [[nodiscard]] any_codec prepare(std::span<const encode_request> all) const { return self_->prepare(*this, all); }
   [[nodiscard]] encoded encode(const encode_request& in, std::span<std::byte> out) const {
@@ -102,6 +110,7 @@ class any_codec {
     virtual ~interface() = default;
     virtual std::string name() const = 0;
     virtual bool uses_parent() const = 0;
+    virtual bool encodes_in_place() const = 0;
     virtual std::size_t bound(dtype, std::size_t) const = 0;
     virtual any_codec prepare(const any_codec& self, std::span<const encode_request>) const = 0;
     virtual encoded encode(const encode_request&, std::span<std::byte>) const = 0;
@@ -114,6 +123,12 @@ class any_codec {
     explicit model(C&& chosen) : held(std::forward<C>(chosen)) {}
     std::string name() const override { return held.name(); }
     bool uses_parent() const override { return held.uses_parent(); }
+    bool encodes_in_place() const override {
+      if constexpr (in_place_codec<Codec>)
+        return held.encodes_in_place();
+      else
+        return false;
+    }
     std::size_t bound(dtype type, std::size_t bytes) const override { return held.bound(type, bytes); }
     any_codec prepare(const any_codec& self, std::span<const encode_request> all) const override {
       if constexpr (preparing_codec<Codec>)

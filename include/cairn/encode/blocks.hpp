@@ -22,18 +22,19 @@ namespace cairn {
 }
 
 /// Calls `encode(block, out) -> bytes used` for every block, with room for `block_bound` bytes each time, on up to `threads`
-/// threads. `out` has room for `blocks_bound`; the result is how much of it is used. The bytes do not
-/// depend on the number of threads.
+/// threads. `out` has room for `blocks_bound`; the result is how much of it is used. The bytes do not depend on the number of
+/// threads. What is encoded may lie at the end of `out`, when `is_in_place` says so: nothing is written to where a block comes from
+/// before it has been encoded, as no block takes more than `block_bound`.
 template <class Encode>
 [[nodiscard]] std::size_t encode_blocks(std::size_t blocks, std::size_t block_bound, unsigned threads,
-                                        std::span<std::byte> out, const Encode& encode) {
+                                        std::span<std::byte> out, const Encode& encode, bool is_in_place = false) {
   std::byte* const sizes = out.data();
   std::size_t end = blocks * sizeof(std::uint32_t);
   const auto note = [&](std::size_t block, std::size_t bytes) {
     const auto size = static_cast<std::uint32_t>(bytes);
     std::memcpy(sizes + block * sizeof size, &size, sizeof size);
   };
-  if (threads == 1 || blocks == 1) {
+  if ((threads == 1 || blocks == 1) && !is_in_place) {
     for (std::size_t i = 0; i < blocks; ++i) {
       const std::size_t bytes = encode(i, out.subspan(end, block_bound));
       note(i, bytes);

@@ -21,6 +21,8 @@ struct lossless {
 
   [[nodiscard]] std::string name() const { return "lossless"; }
   [[nodiscard]] bool uses_parent() const noexcept { return xor_parent; }
+  /// Values in the last bytes of `out` may be encoded over themselves.
+  [[nodiscard]] static constexpr bool encodes_in_place() noexcept { return true; }
   [[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) const noexcept;
   /// Takes a few bytes of memory per element of a block of 2^17 and thread; leaves `reference` alone.
   [[nodiscard]] CAIRN_INLINE encoded encode(const encode_request& in, std::span<std::byte> out) const;

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -99,6 +102,32 @@ class shared_memory {
   return cost_of_difference <= cost;
 }
 
+/// Do the values lie where the payload goes?
+[[nodiscard]] inline bool is_in_place(std::span<const std::byte> values, std::span<std::byte> out) noexcept {
+  const std::less<const std::byte*> before;
+  return before(values.data(), out.data() + out.size()) && before(out.data(), values.data() + values.size());
+}
+
+/// Gives values that were encoded in place back from their payload, the last block first: what is not decoded yet ends before.
+inline void decode_in_place(const payload_header& header, const elements& all, std::span<const std::byte> payload,
+                            std::span<std::byte> values) {
+  const std::size_t blocks = header.blocks(all.count), width = all.format.width;
+  const std::size_t largest = std::min(all.count, header.block_elements());
+  std::vector<std::uint32_t> sizes(blocks);
+  std::memcpy(sizes.data(), payload.data() + payload_header::bytes, blocks * sizeof sizes[0]);
+  const block_memory memory(largest, width);
+  const auto block = std::make_unique_for_overwrite<std::byte[]>(largest * width);
+  std::size_t end = payload.size();
+  for (std::size_t i = blocks; i-- > 0;) {
+    const std::size_t first = i * largest, bytes = std::min(largest, all.count - first) * width;
+    if (header.relative) std::memcpy(block.get(), all.reference + first * width, bytes);
+    static_cast<void>(decode_elements(payload.subspan(end - sizes[i], sizes[i]), width, header.relative, memory,
+                                      {block.get(), bytes}));
+    std::memcpy(values.data() + first * width, block.get(), bytes);
+    end -= sizes[i];
+  }
+}
+
 }  // namespace byte_planes
 
 namespace codecs {
@@ -122,6 +151,7 @@ CAIRN_INLINE encoded lossless::encode(const encode_request& in, std::span<std::b
     if (!header.relative) all.reference = nullptr;
   }
 
+  const bool in_place = is_in_place(in.values, out);
   header.write(out.data());
   const std::size_t largest = std::min(count, header.block_elements());
   shared_memory memory(header.blocks(count), in.threads, largest, width);
@@ -133,8 +163,12 @@ CAIRN_INLINE encoded lossless::encode(const encode_request& in, std::span<std::b
             const std::size_t first = block * largest;
             const auto part = all.part(first, std::min(largest, count - first));
             return memory.with_memory([&](const block_memory& own) { return encode_elements(part, own, room); });
-          });
-  if (bytes * 100 > in.values.size() * 97) return {};
+          },
+          in_place);
+  if (bytes * 100 > in.values.size() * 97) {
+    if (in_place) decode_in_place(header, all, out.first(bytes), out.last(in.values.size()));
+    return {};
+  }
   return {.codec = name(), .bytes = bytes, .relative = header.relative};
 }
 

@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <sys/mman.h>
-
 #include "cairn/core/error.hpp"
+#include "cairn/core/huge_buffer.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
@@ -27,39 +26,12 @@ namespace cairn::stores {
 
 namespace detail {
 
-/// Page-aligned memory, in huge pages where the system has them. Not initialized.
-class buffer {
- public:
-  static constexpr std::size_t huge_page = std::size_t{2} << 20U;
-
-  explicit buffer(std::size_t bytes) : bytes_(bytes) {
-    const std::size_t unit = bytes < huge_page ? 4096 : huge_page;
-    bytes_ = (bytes + unit - 1) / unit * unit;
-    if (bytes_ == 0) return;
-    void* start = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) fail_io("allocate " + std::to_string(bytes_) + " bytes for", "a checkpoint in memory");
-    if (unit == huge_page) ::madvise(start, bytes_, MADV_HUGEPAGE);
-    start_ = static_cast<std::byte*>(start);
-  }
-  buffer(const buffer&) = delete;
-  buffer& operator=(const buffer&) = delete;
-  ~buffer() {
-    if (start_ != nullptr) ::munmap(start_, bytes_);
-  }
-
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_, bytes_}; }
-
- private:
-  std::byte* start_ = nullptr;
-  std::size_t bytes_;
-};
-
 /// Buffers that a removed checkpoint gave back: their pages are there already, which halves the cost of the
 /// next save.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
  public:
-  [[nodiscard]] std::shared_ptr<const buffer> take(std::size_t bytes) {
-    std::unique_ptr<buffer> chosen;
+  [[nodiscard]] std::shared_ptr<const huge_buffer> take(std::size_t bytes) {
+    std::unique_ptr<huge_buffer> chosen;
     {
       const std::lock_guard lock(mutex_);
       const auto fits = [&](const auto& b) { return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes; };
@@ -68,28 +40,28 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
         idle_.erase(at);
       }
     }
-    if (!chosen) chosen = std::make_unique<buffer>(bytes);
-    return {chosen.release(), [pool = weak_from_this()](const buffer* b) {
-              std::unique_ptr<buffer> back(const_cast<buffer*>(b));
+    if (!chosen) chosen = std::make_unique<huge_buffer>(bytes);
+    return {chosen.release(), [pool = weak_from_this()](const huge_buffer* b) {
+              std::unique_ptr<huge_buffer> back(const_cast<huge_buffer*>(b));
               if (const auto home = pool.lock()) home->give_back(std::move(back));
             }};
   }
 
  private:
-  void give_back(std::unique_ptr<buffer> back) {
+  void give_back(std::unique_ptr<huge_buffer> back) {
     constexpr std::size_t most = 8;
-    if (back->bytes().size() < buffer::huge_page) return;
+    if (back->bytes().size() < huge_buffer::huge_page) return;
     const std::lock_guard lock(mutex_);
     idle_.insert(idle_.begin(), std::move(back));
     if (idle_.size() > most) idle_.pop_back();
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<buffer>> idle_;  // the last one given back comes first
+  std::vector<std::unique_ptr<huge_buffer>> idle_;  // the last one given back comes first
 };
 
 struct memory_file {
-  std::shared_ptr<const buffer> memory;
+  std::shared_ptr<const huge_buffer> memory;
   std::uint64_t size = 0;
 };
 

@@ -25,6 +25,9 @@ struct piece {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::shared_ptr<const encoded_piece> encoded{};  ///< how these elements are to be stored; null: as they are
+  /// A packed copy of these elements, behind `room` bytes that are free too; null: they are in the leaf's own memory.
+  std::byte* staged = nullptr;
+  std::size_t room = 0;
 
   friend bool operator==(const piece&, const piece&) = default;
 };
@@ -44,7 +47,7 @@ using division = std::vector<std::vector<piece>>;
   std::uint64_t room = share;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const std::uint64_t count = leaves[i].count(), width = size_of(leaves[i].type);
-    if (count == 0) result[shard].push_back({i, 0, 0, {}});
+    if (count == 0) result[shard].push_back({.leaf = i});
     for (std::uint64_t first = 0; first < count;) {
       if (room < width && shard + 1 < shards) {
         ++shard;
@@ -52,7 +55,7 @@ using division = std::vector<std::vector<piece>>;
       }
       const bool last = shard + 1 == shards;
       const auto taken = last ? count - first : std::min(count - first, std::max<std::uint64_t>(room / width, 1));
-      result[shard].push_back({i, first, taken, {}});
+      result[shard].push_back({.leaf = i, .first = first, .count = taken});
       room -= std::min(room, taken * width);
       first += taken;
     }

@@ -17,12 +17,12 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/parallel.hpp"
+#include "cairn/core/stream_copy.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
-#include "cairn/store/stream_copy.hpp"
 
 namespace cairn {
 

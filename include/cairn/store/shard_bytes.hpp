@@ -21,7 +21,7 @@ class shard_bytes {
   shard_bytes(std::span<const leaf> leaves, const shard_layout& layout) : leaves_(leaves), layout_(layout) {}
 
   /// Calls `use(leaf, first byte of the leaf, bytes, offset from begin)` for what lies in [begin, end), in
-  /// order.
+  /// order. A leaf that is not contiguous is one of the state's and stays.
   template <class Use>
   void for_each(std::uint64_t begin, std::uint64_t end, const Use& use) const {
     const auto& tensors = layout_.header.tensors;
@@ -30,6 +30,14 @@ class shard_bytes {
       const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
       if (from == to) continue;
       const auto& p = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())];
+      if (!p.encoded && p.staged != nullptr) {
+        leaf packed;
+        packed.type = leaves_[p.leaf].type;
+        packed.shape = {p.count};
+        packed.memory = p.staged;
+        use(packed, from - at->begin, to - from, from - begin);
+        continue;
+      }
       const leaf& source = p.encoded ? p.encoded->payload : leaves_[p.leaf];
       const std::uint64_t first = p.encoded ? 0 : p.first * size_of(source.type);
       use(source, first + (from - at->begin), to - from, from - begin);

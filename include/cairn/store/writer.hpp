@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,7 +43,8 @@ struct checkpoint_spec {
   lineage ties{};                     ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: the store's choice
-  std::function<void(std::uint64_t, std::uint64_t)> on_progress{};  ///< (bytes done, of all); from any thread
+  /// (bytes done, of all); from any thread. What it throws abandons the checkpoint.
+  std::function<void(std::uint64_t, std::uint64_t)> on_progress{};
 };
 
 namespace detail {
@@ -169,76 +171,117 @@ struct written_checkpoint {
   std::uint64_t id = 0;     ///< see checkpoint_id
 };
 
+/// A checkpoint on its way into a store, a few shards at a time. Destroyed before `commit`, it leaves nothing behind.
+class checkpoint_writer {
+ public:
+  /// Checkpoint `name` of `shards` shards in all. Of `spec`, which must outlive the writer, `shards` is not looked at. Does nothing
+  /// yet.
+  checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec, std::size_t shards)
+      : store_(store), name_(name), spec_(spec), shards_(shards) {
+    index_.step = spec.step;
+    index_.metrics = spec.metrics;
+    index_.id = spec.id;
+  }
+
+  /// Writes the next shards; their memory is free again afterwards. The parent in `ties` is that of the checkpoint, the same for
+  /// all. `later_bytes` are about to follow, which is for progress.
+  void add(std::span<const std::vector<piece>> pieces, const lineage& ties, std::uint64_t later_bytes = 0) {
+    // 1. Lay out the shards: the size of every file is known before its first byte is written.
+    std::vector<detail::shard_in_flight> some(pieces.size());
+    index_.parent = ties.parent;
+    for (std::size_t i = 0; i < some.size(); ++i) lay_out(some[i], pieces[i], i == 0 ? ties : lineage{ties.parent, {}});
+
+    // 2. Hash and write the data, chunk by chunk.
+    if (!transaction_) transaction_ = store_.begin(name_);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      some[i].out = &transaction_->create(shard_file(added_ + i, shards_), some[i].bytes());
+    write_data(some, index_.total_size + later_bytes);
+
+    // 3. The headers, which hold the checksums.
+    for (auto& [layout, blocks, out] : some) {
+      set_block_checksums(layout, blocks);
+      detail::write_text(*out, layout.header_text);
+      const auto header = std::as_bytes(std::span(layout.header_text.data(), layout.header_text.size()));
+      const auto bytes = layout.header_text.size() + layout.header.data_bytes;
+      index_.shards.push_back({shard_file(added_++, shards_), bytes, checksum(header)});
+      bytes_ += bytes;
+    }
+  }
+
+  /// The index, which vouches for the headers; then publishes.
+  written_checkpoint commit() {
+    const auto text = write_index(index_);
+    detail::write_text(transaction_->create(index_file, text.size()), text);
+    transaction_->commit();
+    return {bytes_ + text.size(), checkpoint_id(index_)};
+  }
+
+  /// Bytes of the shards that have been added.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void lay_out(detail::shard_in_flight& shard, const std::vector<piece>& pieces, const lineage& ties) {
+    const auto number = laid_out_++;
+    const auto facts = number < spec_.facts.size() ? spec_.facts[number] : structure{};
+    shard.layout = lay_out_shard(spec_.leaves, pieces, facts, spec_.step, ties);
+    shard.blocks.resize(block_count(shard.layout.header.data_bytes));
+    index_.total_size += shard.layout.header.data_bytes;
+    for (const auto& tensor : shard.layout.header.tensors)
+      if (!index_.weight_map.emplace(tensor.key, shard_file(number, shards_)).second)
+        fail(errc::invalid, {"two leaves have the path \"", tensor.key, "\""});
+  }
+
+  void write_data(std::span<detail::shard_in_flight> shards, std::uint64_t total) {
+    unsigned writers = 1;
+    std::uint64_t chunk_bytes = detail::cached_chunk;
+    for (const auto& shard : shards) {
+      writers = std::max(writers, shard.out->writers() != 0 ? shard.out->writers() : default_threads());
+      if (shard.out->alignment() > 1) chunk_bytes = detail::direct_chunk;
+    }
+    std::vector<detail::chunk> chunks;
+    bool in_memory = chunk_bytes == block_bytes;
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      const std::uint64_t size = shards[i].layout.header.data_bytes;
+      for (std::uint64_t at = 0; at < size; at += chunk_bytes)
+        chunks.push_back({i, at, std::min(at + chunk_bytes, size)});
+      in_memory = in_memory && !shards[i].out->memory(0, shards[i].bytes()).empty();
+    }
+    const auto groups = in_memory ? detail::group_columns(spec_.leaves, shards, chunks) : std::vector<std::size_t>();
+    if (spec_.threads != 0) writers = spec_.threads;
+    std::vector<detail::write_scratch> scratch(writers);
+    const std::function<void(std::size_t, unsigned)> write = [&](std::size_t task, unsigned worker) {
+      const auto all = std::span<const detail::chunk>(chunks);
+      const auto mine = in_memory ? all.subspan(groups[task], groups[task + 1] - groups[task]) : all.subspan(task, 1);
+      if (in_memory)
+        detail::fill_chunks(spec_.leaves, shards, mine);
+      else
+        detail::write_chunk(spec_.leaves, shards[mine[0].shard], mine[0], scratch[worker]);
+      std::uint64_t so_far = done_;
+      for (const auto& chunk : mine) so_far = done_ += chunk.end - chunk.begin;
+      if (spec_.on_progress) spec_.on_progress(so_far, total);
+    };
+    parallel_for(in_memory ? groups.size() - 1 : chunks.size(), writers, write);
+  }
+
+  any_store& store_;
+  std::string name_;
+  const checkpoint_spec& spec_;
+  std::size_t shards_, laid_out_ = 0, added_ = 0;
+  checkpoint_index index_;
+  std::uint64_t bytes_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+  std::unique_ptr<stores::transaction> transaction_;
+};
+
 /// Writes and commits the checkpoint `name`, in place of an older one of that name. Memory beyond the state: a few MiB
 /// per thread. Errors: what the store throws, and errc::invalid for two leaves of one path, a path that is not UTF-8,
 /// pieces that are not part of their leaf. Nothing is left behind by a failure.
 inline written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
-  // 1. Lay out the shards: the size of every file is known before the first byte is written.
   const division whole = spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{};
   const auto& pieces = spec.shards.empty() ? whole : spec.shards;
-  std::vector<detail::shard_in_flight> shards(pieces.size());
-  checkpoint_index index{spec.step, spec.metrics, 0, {}, {}, spec.ties.parent, spec.id};
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    const auto facts = i < spec.facts.size() ? spec.facts[i] : structure{};
-    const auto ties = i == 0 ? spec.ties : lineage{spec.ties.parent, {}};
-    shards[i].layout = lay_out_shard(spec.leaves, pieces[i], facts, spec.step, ties);
-    const auto& header = shards[i].layout.header;
-    index.total_size += header.data_bytes;
-    for (const auto& tensor : header.tensors)
-      if (!index.weight_map.emplace(tensor.key, shard_file(i, shards.size())).second)
-        fail(errc::invalid, {"two leaves have the path \"", tensor.key, "\""});
-  }
-
-  // 2. Hash and write the data, chunk by chunk.
-  const auto transaction = store.begin(name);
-  unsigned writers = 1;
-  std::uint64_t chunk_bytes = detail::cached_chunk;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    auto& shard = shards[i];
-    shard.out = &transaction->create(shard_file(i, shards.size()), shard.bytes());
-    shard.blocks.resize(block_count(shard.layout.header.data_bytes));
-    writers = std::max(writers, shard.out->writers() != 0 ? shard.out->writers() : default_threads());
-    if (shard.out->alignment() > 1) chunk_bytes = detail::direct_chunk;
-  }
-  std::vector<detail::chunk> chunks;
-  bool in_memory = chunk_bytes == block_bytes;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    const std::uint64_t size = shards[i].layout.header.data_bytes;
-    for (std::uint64_t at = 0; at < size; at += chunk_bytes)
-      chunks.push_back({i, at, std::min(at + chunk_bytes, size)});
-    in_memory = in_memory && !shards[i].out->memory(0, shards[i].bytes()).empty();
-  }
-  const auto groups = in_memory ? detail::group_columns(spec.leaves, shards, chunks) : std::vector<std::size_t>();
-  if (spec.threads != 0) writers = spec.threads;
-  std::vector<detail::write_scratch> scratch(writers);
-  std::atomic<std::uint64_t> done{0};
-  const std::function<void(std::size_t, unsigned)> write = [&](std::size_t task, unsigned worker) {
-    const auto all = std::span<const detail::chunk>(chunks);
-    const auto mine = in_memory ? all.subspan(groups[task], groups[task + 1] - groups[task]) : all.subspan(task, 1);
-    if (in_memory)
-      detail::fill_chunks(spec.leaves, shards, mine);
-    else
-      detail::write_chunk(spec.leaves, shards[mine[0].shard], mine[0], scratch[worker]);
-    std::uint64_t so_far = done;
-    for (const auto& chunk : mine) so_far = done += chunk.end - chunk.begin;
-    if (spec.on_progress) spec.on_progress(so_far, index.total_size);
-  };
-  parallel_for(in_memory ? groups.size() - 1 : chunks.size(), writers, write);
-
-  // 3. The headers, which hold the checksums; then the index, which vouches for the headers; then publish.
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    auto& [layout, blocks, out] = shards[i];
-    set_block_checksums(layout, blocks);
-    detail::write_text(*out, layout.header_text);
-    const auto header = std::as_bytes(std::span(layout.header_text.data(), layout.header_text.size()));
-    index.shards.push_back({shard_file(i, shards.size()), shards[i].bytes(), checksum(header)});
-    bytes += shards[i].bytes();
-  }
-  const auto text = write_index(index);
-  detail::write_text(transaction->create(index_file, text.size()), text);
-  transaction->commit();
-  return {bytes + text.size(), checkpoint_id(index)};
+  checkpoint_writer writer(store, name, spec, pieces.size());
+  writer.add(pieces, spec.ties);
+  return writer.commit();
 }
 
 }  // namespace cairn

@@ -1,4 +1,4 @@
-#include "cairn/store/stream_copy.hpp"
+#include "cairn/core/stream_copy.hpp"
 
 #include <random>
 #include <vector>

@@ -1,0 +1,75 @@
+// Slows down or abandons, from another thread, what goes on behind the trainer.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+namespace cairn {
+
+/// Thrown by `pace` in the threads of a save that is not wanted any more. Nobody's error.
+struct save_abandoned {};
+
+/// The pace of one save: not faster than so many bytes per second, and no further when it is abandoned. Thread-safe.
+class pace {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// A new save; 0: as fast as it goes.
+  void begin(double bytes_per_second) {
+    const std::lock_guard lock(mutex_);
+    bytes_per_second_ = bytes_per_second;
+    first_.reset();
+    abandoned_ = false;
+  }
+
+  /// The save ends at its next `check` or `reach`.
+  void abandon() {
+    {
+      const std::lock_guard lock(mutex_);
+      abandoned_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  /// No limit from now on.
+  void hurry() {
+    {
+      const std::lock_guard lock(mutex_);
+      bytes_per_second_ = 0;
+    }
+    changed_.notify_all();
+  }
+
+  /// Throws `save_abandoned` when it is.
+  void check() const {
+    if (abandoned_) throw save_abandoned();
+  }
+
+  /// Returns when `bytes` in all may have been written since the first call.
+  void reach(std::uint64_t bytes) {
+    std::unique_lock lock(mutex_);
+    const auto now = clock::now();
+    if (!first_) first_ = now;
+    if (bytes_per_second_ > 0) {
+      constexpr double longest = 1e6;  // seconds; a clock cannot add more to its time
+      const double seconds = std::min(static_cast<double>(bytes) / bytes_per_second_, longest);
+      const auto due = *first_ + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+      changed_.wait_until(lock, due, [&] { return abandoned_ || !(bytes_per_second_ > 0); });
+    }
+    check();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  double bytes_per_second_ = 0;
+  std::optional<clock::time_point> first_;
+  std::atomic<bool> abandoned_{false};
+};
+
+}  // namespace cairn
