@@ -30,14 +30,15 @@ namespace fs = std::filesystem;
 using namespace bench;
 
 constexpr std::string_view usage =
-    "stall [--state 512] [--trained 128] [--saves 7] [--steps 32] [--directory DIR] [--json FILE] [--quick yes]\n"
+    "stall [--state 512] [--trained 128] [--saves 7] [--steps 32] [--directory .] [--json FILE] [--quick yes]\n"
     "      [--peers yes] [--each yes] [--wait 5]\n"
     "  Trains, and saves in every way in turn; prints medians of what the trainer waits, and the spread.\n"
     "  --state      MiB of the state\n"
     "  --trained    MiB of the state of the training that computes, for throughput_loss\n"
     "  --saves      of every way, after the first\n"
     "  --steps      of that training, with and without saving\n"
-    "  --directory  where the checkpoints go; a new one in the current directory by default, deleted afterwards\n"
+    "  --directory  where the checkpoints go, in a new directory that is deleted afterwards; the current one by "
+    "default\n"
     "  --quick      yes: 32 MiB, 3 saves, 8 steps\n"
     "  --peers      no: without them, Cairn alone\n"
     "  --each       yes: every save on a line of its own, on stderr\n"
@@ -270,28 +271,25 @@ void measure_training(const fs::path& directory, std::size_t mib, std::size_t sa
   spread.add("throughput_loss.interference", interference);
 }
 
-/// The directory of the checkpoints: given, or made here and deleted at the end.
+/// A new directory in the one given, deleted at the end.
 class work_directory {
  public:
-  explicit work_directory(const std::string& given) : path_(given), own_(given.empty()) {
-    if (own_) {
-      std::string name = "stall.XXXXXX";
-      if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a directory here");
-      path_ = fs::absolute(name);
-    }
-    fs::create_directories(path_);
+  explicit work_directory(const fs::path& in) {
+    fs::create_directories(in);
+    std::string name = fs::absolute(in / "stall.XXXXXX");
+    if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a directory in " + in.string());
+    path_ = name;
   }
   work_directory(const work_directory&) = delete;
   work_directory& operator=(const work_directory&) = delete;
   ~work_directory() {
     std::error_code ignored;
-    if (own_) fs::remove_all(path_, ignored);
+    fs::remove_all(path_, ignored);
   }
   [[nodiscard]] const fs::path& path() const { return path_; }
 
  private:
   fs::path path_;
-  bool own_;
 };
 
 void run_all(const arguments& options) {
@@ -321,7 +319,7 @@ int main(int argc, char** argv) {
                                     {"trained", "128"},
                                     {"saves", "7"},
                                     {"steps", "32"},
-                                    {"directory", ""},
+                                    {"directory", "."},
                                     {"json", ""},
                                     {"quick", "no"},
                                     {"peers", "yes"},
