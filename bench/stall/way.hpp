@@ -1,0 +1,51 @@
+// One way to save while training; Cairn and every peer are such ways, each in a file of its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "save_load/state.hpp"
+
+namespace bench {
+
+/// What a save came to.
+struct saved {
+  double seconds = 0;  ///< from its beginning until it was durable
+  std::uint64_t bytes = 0;
+};
+
+/// Saves at every multiple of so many steps; fewer than that pass while a save is in flight.
+inline constexpr std::uint64_t save_interval = 64;
+
+struct way {
+  std::string name;
+  std::string key;  ///< its name in JSON
+  /// Called after every step; saves at multiples of `save_interval`. The trainer goes on when it returns.
+  std::function<void(const training_state& state, std::uint64_t step)> step{};
+  /// Called before the trainer writes to the state again, and returns when it may; null where it may at once.
+  std::function<void()> before_write{};
+  /// Whether the last save is durable. Does not wait.
+  std::function<bool()> is_done{};
+  /// Waits until the last save is durable.
+  std::function<saved()> finish{};
+};
+
+/// All of them save into `directory`, which exists and is empty. `encoded`: without loss, Cairn's default; else raw.
+[[nodiscard]] way cairn_asynchronous(const std::string& directory, bool encoded);
+[[nodiscard]] way cairn_blocking(const std::string& directory, bool encoded);
+/// The child of a fork writes and syncs; the parent goes on and pays for a copy of every page that it writes to.
+[[nodiscard]] way fork_and_write(const std::string& directory);
+[[nodiscard]] way libtorch_blocking(const std::string& directory);
+/// torch::save in a thread, from the state itself: the trainer waits for it before it writes. The sync goes on behind.
+[[nodiscard]] way libtorch_joined(const std::string& directory);
+/// clone() of all tensors, then torch::save in a thread.
+[[nodiscard]] way libtorch_cloned(const std::string& directory);
+
+/// Seconds on the clock that all processes share.
+[[nodiscard]] inline double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace bench
