@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -268,6 +270,37 @@ static void data_order(const std::string& place) {
   assert(state.step == 4 * 16);
 }
 
+/// Saving behind the training, with everything said that can be.
+static void behind(const std::string& place) {
+  trainer_state state;
+  state.layers.resize(1);
+  state.layers[0].weight.resize(1000);
+  const auto train = [&] { state.layers[0].weight[state.step++ % 1000] += 1; };
+  // [behind]
+  cairn::checkpointer ckpt{place + "/behind",
+                           {.keep_last = 2,
+                            .when = cairn::policies::every_steps{50},
+                            .on_event = cairn::observers::json_lines{place + "/events.jsonl"},
+                            .on_busy = cairn::when_busy::skip,
+                            .max_staging_bytes = std::uint64_t{8} << 30,
+                            .max_bytes_per_second = 500e6,
+                            .preempt = {SIGTERM, SIGUSR1},
+                            .preempt_deadline = std::chrono::seconds{60}}};
+  ckpt.restore(state);
+  while (state.step < 1000) {
+    train();
+    if (ckpt.step(state, {.step = state.step}).stop) return;  // saved: end the process
+  }
+  ckpt.wait();  // what went wrong behind the training is thrown here, if no call before has thrown it
+  const auto all = ckpt.stats();
+  std::cout << all.saves << " saves, " << 1e3 * all.stall_seconds / static_cast<double>(all.saves) << " ms each\n";
+  // [behind]
+
+  // [poll]
+  for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();  // a long evaluation: leave it when a signal comes
+  // [poll]
+}
+
 static void every_type(const std::string& place) {
   struct {
     running_mean loss;
@@ -297,5 +330,6 @@ int main() {
   run(place);
   small(place);
   data_order(place);
+  behind(place);
   every_type(place);
 }

@@ -56,12 +56,14 @@ class training_saver {
   void copy_in_parts(std::shared_ptr<save_request> request, division parts, const std::function<void()>& copied);
   save_report save_here(save_request request);
   step_outcome stop(any_state state, const observation& now);
+  [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> tell_progress(const event& about);
   double stalled(const stopwatch& since);
   void rethrow_failure();
 
   // In the thread behind it.
   void save_behind(save_request& request);
   void tidy_up();
+  void prune();
   void do_behind(const std::function<void()>& job);
 
   checkpointer_options options_;
@@ -69,9 +71,8 @@ class training_saver {
   bool prepared_ = false;
   std::uint64_t started_step_ = 0;  // of the newest save that has begun
   double started_seconds_ = 0;
-  bool is_replacing_ = false;  // the save on its way has taken another one's place
-  std::optional<std::uint64_t>
-      told_skipped_;  // the save on its way, when it was told that one was skipped for its sake
+  bool is_replacing_ = false;                  // the save on its way has taken another one's place
+  std::optional<std::uint64_t> told_skipped_;  // the save for whose sake it was told that one is skipped
   std::optional<std::uint64_t> stopped_step_;
   // ---
   run_record record_;

@@ -73,23 +73,18 @@ CAIRN_INLINE step_outcome training_saver::step(any_state state, const observatio
 
 /// Waits for the save on its way, or abandons it, as the options say. False: it goes first.
 CAIRN_INLINE bool training_saver::make_way(const observation& now) {
-  if (saving_) {
-    const bool replaces = options_.on_busy == when_busy::replace && !is_replacing_;
-    if (options_.on_busy != when_busy::wait && !replaces) {
-      if (told_skipped_ == started_step_) return false;
-      told_skipped_ = started_step_;
-      record_.count([](save_stats& all) { ++all.skipped; });
-      record_.tell({.what = event::kind::skipped,
-                    .checkpoint = saver_.path_of(now.step),
-                    .step = now.step,
-                    .message = "step " + std::to_string(started_step_) + " is still being saved"});
-      return false;
-    }
-    if (replaces) pace_.abandon();
-    is_replacing_ = replaces;
-  } else {
-    is_replacing_ = false;
+  const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
+  if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
+    if (std::exchange(told_skipped_, started_step_) == started_step_) return false;
+    record_.count([](save_stats& all) { ++all.skipped; });
+    record_.tell({.what = event::kind::skipped,
+                  .checkpoint = saver_.path_of(now.step),
+                  .step = now.step,
+                  .message = "step " + std::to_string(started_step_) + " is still being saved"});
+    return false;
   }
+  if (replaces) pace_.abandon();
+  is_replacing_ = replaces;
   worker_.wait();
   rethrow_failure();
   return true;
@@ -174,27 +169,31 @@ CAIRN_INLINE save_report training_saver::save(any_state state, const observation
 /// Saves from the state's own memory, in the trainer's thread.
 CAIRN_INLINE save_report training_saver::save_here(save_request request) {
   const auto step = request.step;
-  event told{
-      .what = event::kind::started, .checkpoint = saver_.path_of(step), .step = step, .total = request.state_bytes()};
-  record_.tell(told);
-  request.steps.progress = [this, told](std::uint64_t bytes, std::uint64_t total) mutable {
-    told.what = event::kind::progress;
-    told.bytes = bytes;
-    told.total = total;
-    record_.tell(told);
-  };
+  const event about{.checkpoint = saver_.path_of(step), .step = step, .total = request.state_bytes()};
+  record_.tell(about);  // that it has started
+  request.steps.progress = tell_progress(about);
   try {
     auto report = saver_.save(request);
     started_step_ = step;
     started_seconds_ = watch_.seconds();
     record_.published({step, started_seconds_, report});
-    const auto pruned = saver_.prune();
-    record_.count([&](save_stats& all) { all.pruned += pruned; });
+    prune();
     return report;
   } catch (const error&) {
     record_.count([](save_stats& all) { ++all.failed; });
     throw;
   }
+}
+
+/// Tells of bytes written; from any thread.
+CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> training_saver::tell_progress(const event& about) {
+  return [this, about](std::uint64_t bytes, std::uint64_t total) {
+    auto told = about;
+    told.what = event::kind::progress;
+    told.bytes = bytes;
+    told.total = total;
+    record_.tell(told);
+  };
 }
 
 /// The trainer has waited since then.
@@ -250,13 +249,9 @@ CAIRN_INLINE void training_saver::save_behind(save_request& request) {
   const double begun = started_seconds_;
   const event about{.checkpoint = saver_.path_of(step), .step = step};
   request.steps.check = [this] { pace_.check(); };
-  request.steps.progress = [this, about](std::uint64_t bytes, std::uint64_t total) {
+  request.steps.progress = [this, tell = tell_progress(about)](std::uint64_t bytes, std::uint64_t total) {
     pace_.reach(bytes);
-    auto told = about;
-    told.what = event::kind::progress;
-    told.bytes = bytes;
-    told.total = total;
-    record_.tell(told);
+    tell(bytes, total);
   };
   do_behind([&] {
     try {
@@ -277,15 +272,15 @@ CAIRN_INLINE void training_saver::save_behind(save_request& request) {
 
 /// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
 CAIRN_INLINE void training_saver::tidy_up() {
-  const auto prune = [&] {
-    const auto pruned = saver_.prune();
-    record_.count([&](save_stats& all) { all.pruned += pruned; });
-  };
   prune();
   if (!saver_.is_merge_due()) return;
   saver_.merge([this] { pace_.check(); });
   record_.count([](save_stats& all) { ++all.merged; });
   prune();
+}
+
+CAIRN_INLINE void training_saver::prune() {
+  record_.count([pruned = saver_.prune()](save_stats& all) { all.pruned += pruned; });
 }
 
 /// Does a job behind the training; what it throws is kept for the trainer.
