@@ -13,7 +13,9 @@ TEST_CASE("one include is enough to train, save and resume") {
   };
   const sample::scratch scratch;
   {
-    cairn::checkpointer checkpoints(scratch.path("run"), {.keep_last = 2, .when = cairn::policies::every_steps{2}});
+    cairn::checkpointer checkpoints(
+        scratch.path("run"),
+        {.keep_last = 2, .when = cairn::policies::every_steps{2}, .on_busy = cairn::when_busy::wait});
     model state;
     REQUIRE_FALSE(checkpoints.restore(state));
     for (state.step = 1; state.step <= 5; ++state.step) {

@@ -4,6 +4,7 @@
 #   --compiler gcc|clang-19   the compiler; gcc when not given
 #   --sanitize                with the address, leak and undefined behaviour sanitizers and the fuzz targets (clang-19)
 #   --no-install              leave the machine's packages alone
+#   --long                    the longer form of the proofs of durability: many times the crashes, faults and saves
 #   --only REGEX              run the tests with such names alone
 #
 # The last line is `N passed, N failed`; CAIRN_TEST_DATA may name a folder with MNIST's idx files.
@@ -23,6 +24,7 @@ while (($#)); do
       shift ;;
     --sanitize) preset=asan ;;
     --no-install) install=no ;;
+    --long) export CAIRN_LONG_TESTS=1 ;;
     --only) select=(--tests-regex "${2?--only takes a regular expression}"); shift ;;
     -h | --help) usage; exit 0 ;;
     *) echo "unknown option: $1" >&2; usage >&2; exit 2 ;;
