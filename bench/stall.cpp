@@ -1,4 +1,5 @@
-// How long a save stops a trainer that rewrites its whole state in every step: Cairn and its peers in turn.
+// How long a save stops a trainer that rewrites its whole state in every step: Cairn and its peers, each in a process
+// of its own.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -8,20 +9,15 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "common/arguments.hpp"
 #include "common/interleave.hpp"
 #include "common/report.hpp"
-#include "common/settle.hpp"
 #include "common/statistics.hpp"
-#include "stall/copy.hpp"
 #include "stall/jobs.hpp"
-#include "stall/trainer.hpp"
 #include "stall/way.hpp"
 
 namespace {
@@ -30,128 +26,60 @@ namespace fs = std::filesystem;
 using namespace bench;
 
 constexpr std::string_view usage =
-    "stall [--state 512] [--trained 128] [--saves 7] [--steps 32] [--directory .] [--json FILE] [--quick yes]\n"
-    "      [--peers yes] [--each yes] [--wait 5]\n"
-    "  Trains, and saves in every way in turn; prints medians of what the trainer waits, and the spread.\n"
-    "  --state      MiB of the state\n"
-    "  --trained    MiB of the state of the training that computes, for throughput_loss\n"
-    "  --saves      of every way, after the first\n"
-    "  --steps      of that training, with and without saving\n"
-    "  --directory  where the checkpoints go, in a new directory that is deleted afterwards; the current one by "
+    "stall [--state 512] [--trained 128] [--repetitions 5] [--per-process 4] [--pairs 8] [--steps 16]\n"
+    "      [--directory .] [--json FILE] [--quick yes] [--peers yes] [--each yes] [--wait 5]\n"
+    "  Trains and saves in every way, each in a process of its own; prints medians of what the trainer waits, and the "
+    "spread.\n"
+    "  --state        MiB of the state\n"
+    "  --trained      MiB of the state of the training that computes, for throughput_loss\n"
+    "  --repetitions  processes of every way\n"
+    "  --per-process  saves of each of them, after its first\n"
+    "  --pairs        of blocks of that training without and with saving, in each of three processes\n"
+    "  --steps        of each block\n"
+    "  --directory    where the checkpoints go, in a new directory that is deleted afterwards; the current one by "
     "default\n"
-    "  --quick      yes: 32 MiB, 3 saves, 8 steps\n"
-    "  --peers      no: without them, Cairn alone\n"
-    "  --each       yes: every save on a line of its own, on stderr\n"
-    "  --wait       seconds to wait at most for idle cores before a save; 0: not at all\n";
+    "  --quick        yes: 32 MiB, 2 repetitions, 2 saves each, 3 pairs of 8 steps\n"
+    "  --peers        no: without them, Cairn alone\n"
+    "  --each         yes: every save on a line of its own, on stderr\n"
+    "  --wait         seconds to wait at most for idle cores before a process starts; 0: not at all\n";
 
-/// Trained before the save and after it; the latter at least.
-constexpr std::uint64_t steps_before = 5, steps_after = 3;
+/// Processes that measure throughput_loss, and those that measure peak_memory at most.
+constexpr std::size_t few_processes = 3;
 
-/// Measurements of one way, one per save. Seconds.
-struct series {
-  std::vector<double> waits{};    ///< what the trainer waits for: the call, and where it must, before it writes again
-  std::vector<double> slower{};   ///< of the steps until the save is durable, beyond what they take without
-  std::vector<double> first{};    ///< the part of `slower` in the first of these steps
-  std::vector<double> stall{};    ///< `waits`; of a fork, which goes on in page faults, with `slower`
-  std::vector<double> durable{};  ///< from the beginning until durable
-  std::vector<double> copy{};     ///< memcpy with two threads, one step before the save
-  std::vector<double> step{};     ///< of the training, without a save
-  double bytes = 0;
-};
-
+/// One way and its saves, those of one process together.
 struct contender {
-  way how;
-  series measured{};
-  std::uint64_t next_save = save_interval;
+  const known_way* how;
+  std::vector<std::vector<save_times>> processes{};
 };
 
-class comparison {
- public:
-  comparison(fs::path directory, std::size_t mib, bool peers, std::chrono::duration<double> patience)
-      : directory_(std::move(directory)), patience_(patience), state_(trained_state(mib)), target_(state_) {
-    add("cairn", [](const auto& where) { return cairn_asynchronous(where, true); });
-    add("cairn-raw", [](const auto& where) { return cairn_asynchronous(where, false); });
-    add("cairn-blocking", [](const auto& where) { return cairn_blocking(where, true); });
-    add("cairn-blocking-raw", [](const auto& where) { return cairn_blocking(where, false); });
-    if (!peers) return;
-    add("fork", fork_and_write);
-#ifdef CAIRN_BENCH_LIBTORCH
-    add("torch", libtorch_blocking);
-    add("torch-joined", libtorch_joined);
-    add("torch-cloned", libtorch_cloned);
-#else
-    std::printf("built without libtorch: its rows are left out\n\n");
-#endif
-  }
+std::vector<double> values_of(const std::vector<save_times>& saves, double save_times::* what) {
+  std::vector<double> values;
+  for (const auto& each : saves) values.push_back(each.*what);
+  return values;
+}
 
-  void measure(std::size_t saves, bool each_on_a_line) {
-    interleave(std::span(ways_), saves + 1, [&](contender& each, std::size_t repetition) {
-      auto& m = each.measured;
-      save_once(each);
-      if (each_on_a_line)
-        std::fprintf(stderr, "%zu/%zu %-64s waits %.3f slower %.3f durable %.3f memcpy %.3f s\n", repetition, saves,
-                     each.how.name.c_str(), m.waits.back(), m.slower.back(), m.durable.back(), m.copy.back());
-      if (repetition == 0) m = {};
-    });
-  }
+std::vector<double> values_of(const contender& of, double save_times::* what) {
+  std::vector<double> values;
+  for (const auto& saves : of.processes)
+    for (const auto& each : saves) values.push_back(each.*what);
+  return values;
+}
 
-  void print(report& numbers) const;
+/// Of each save, over the memcpy one step before it.
+std::vector<double> over_memcpy(const contender& of) {
+  std::vector<double> ratios;
+  for (const auto& saves : of.processes)
+    for (const auto& each : saves) ratios.push_back(each.waits / each.copy);
+  return ratios;
+}
 
-  /// Nothing is in it where the way is not there.
-  [[nodiscard]] const series& of(std::string_view key) const {
-    static const series none;
-    for (const auto& each : ways_)
-      if (each.how.key == key) return each.measured;
-    return none;
-  }
-
- private:
-  template <class Make>
-  void add(const char* folder, const Make& make) {
-    fs::create_directories(directory_ / folder);
-    ways_.push_back({.how = make((directory_ / folder).string())});
-  }
-
-  /// One step of the training, `saver` asked for leave before it and told of it afterwards.
-  double train(const way& saver, std::uint64_t step) {
-    return seconds_of([&] {
-      rewrite(state_, step);
-      saver.step(state_, step);
-    });
-  }
-
-  void save_once(contender& each);
-
-  fs::path directory_;
-  std::chrono::duration<double> patience_;
-  training_state state_;
-  copy_target target_;
-  std::vector<contender> ways_{};
-};
-
-void comparison::save_once(contender& each) {
-  const auto& saver = each.how;
-  auto& measured = each.measured;
-  settle(5 * size_of(state_).bytes / 2, patience_);  // a copy of the state, and the page cache
-  const auto due = std::exchange(each.next_save, each.next_save + save_interval);
-  std::vector<double> before;
-  for (auto step = due - steps_before; step < due; ++step) before.push_back(train(saver, step));
-  measured.step.push_back(median(before));
-  measured.copy.push_back(target_.copy(state_));
-  rewrite(state_, due);
-  double waits = seconds_of([&] { saver.step(state_, due); });
-  double slower = 0;
-  for (std::uint64_t n = 0; n < steps_after || (n + steps_before + 1 < save_interval && !saver.is_done()); ++n) {
-    if (saver.before_write) waits += seconds_of(saver.before_write);
-    slower += train(saver, due + n + 1) - measured.step.back();
-    if (n == 0) measured.first.push_back(slower);
-  }
-  const auto result = saver.finish();
-  measured.waits.push_back(waits);
-  measured.slower.push_back(slower);
-  measured.stall.push_back(saver.key == "fork" ? waits + slower : waits);
-  measured.durable.push_back(result.seconds);
-  measured.bytes = static_cast<double>(result.bytes);
+/// The median of each process over that of the peer's process in the same repetition.
+std::vector<double> over_peer(const contender& of, const contender& peer, double save_times::* what) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(of.processes.size(), peer.processes.size()); ++i)
+    ratios.push_back(median(values_of(of.processes[i], &save_times::stall)) /
+                     median(values_of(peer.processes[i], what)));
+  return ratios;
 }
 
 std::string ms(const std::vector<double>& seconds) { return text_of(median(seconds) * 1e3, 1); }
@@ -162,33 +90,68 @@ std::string spread_of(const std::vector<double>& seconds) {
   return text_of(*least * 1e3, 1) + " - " + text_of(*most * 1e3, 1);
 }
 
-void comparison::print(report& numbers) const {
-  const auto size = size_of(state_);
-  std::printf("%llu tensors, %.1f MB, one step %s ms, memcpy with two threads %s ms (%s); medians of %zu, ms\n\n",
-              static_cast<unsigned long long>(size.tensors), static_cast<double>(size.bytes) / 1e6,
-              ms(ways_.front().measured.step).c_str(), ms(ways_.front().measured.copy).c_str(),
-              spread_of(ways_.front().measured.copy).c_str(), ways_.front().measured.waits.size());
+class comparison {
+ public:
+  explicit comparison(bool peers) {
+    for (const auto& way : known_ways())
+      if (peers || way.key.starts_with("cairn")) ways_.push_back({&way});
+#ifndef CAIRN_BENCH_LIBTORCH
+    if (peers) std::printf("built without libtorch: its rows are left out\n\n");
+#endif
+  }
+
+  void measure(const setting& where, std::size_t repetitions, std::size_t saves, bool each_on_a_line) {
+    interleave(std::span(ways_), repetitions, [&](contender& each, std::size_t repetition) {
+      each.processes.push_back(measure_saves(*each.how, where, saves));
+      if (!each_on_a_line) return;
+      for (const auto& save : each.processes.back())
+        std::fprintf(stderr, "%zu %-18s waits %.4f slower %.4f durable %.3f memcpy %.4f step %.4f s\n", repetition,
+                     std::string(each.how->key).c_str(), save.waits, save.slower, save.durable, save.copy, save.step);
+    });
+  }
+
+  void print(std::size_t mib, report& numbers) const;
+
+  /// Nothing is in it where the way is not there.
+  [[nodiscard]] const contender& of(std::string_view key) const {
+    static const contender none{};
+    const auto found = std::ranges::find(ways_, key, [](const contender& each) { return each.how->key; });
+    return found == ways_.end() ? none : *found;
+  }
+
+ private:
+  std::vector<contender> ways_{};
+};
+
+void comparison::print(std::size_t mib, report& numbers) const {
+  const auto& cairn = ways_.front();
+  const auto copies = values_of(cairn, &save_times::copy);
+  std::printf(
+      "state of %zu MiB, one step %s ms, memcpy with two threads %s ms (%s); %zu processes, medians of %zu, ms\n\n",
+      mib, ms(values_of(cairn, &save_times::step)).c_str(), ms(copies).c_str(), spread_of(copies).c_str(),
+      cairn.processes.size(), copies.size());
   table rows({"way", "waits", "least - most", "next step slower", "all slower", "least - most", "until durable", "MB"});
   for (const auto& each : ways_) {
-    const auto& m = each.measured;
-    rows.row({each.how.name, ms(m.waits), spread_of(m.waits), ms(m.first), ms(m.slower), spread_of(m.slower),
-              ms(m.durable), text_of(m.bytes / 1e6, 1)});
-    const auto number = [&](const char* what, const std::vector<double>& seconds) {
-      numbers.number("seconds." + each.how.key + "." + what, median(seconds));
+    const auto waits = values_of(each, &save_times::waits), slower = values_of(each, &save_times::slower);
+    const auto bytes = median(values_of(each, &save_times::bytes));
+    rows.row({std::string(each.how->name), ms(waits), spread_of(waits), ms(values_of(each, &save_times::first_slower)),
+              ms(slower), spread_of(slower), ms(values_of(each, &save_times::durable)), text_of(bytes / 1e6, 1)});
+    const auto number = [&](const char* name, double save_times::* what) {
+      numbers.number("seconds." + std::string(each.how->key) + "." + name, median(values_of(each, what)));
     };
-    number("waits", m.waits);
-    number("next_step_slower", m.first);
-    number("steps_slower", m.slower);
-    number("until_durable", m.durable);
-    number("step", m.step);
-    number("memcpy", m.copy);
-    numbers.number("bytes." + each.how.key, m.bytes);
+    number("waits", &save_times::waits);
+    number("next_step_slower", &save_times::first_slower);
+    number("steps_slower", &save_times::slower);
+    number("until_durable", &save_times::durable);
+    number("step", &save_times::step);
+    number("memcpy", &save_times::copy);
+    numbers.number("bytes." + std::string(each.how->key), bytes);
   }
   rows.print();
   std::fflush(stdout);
 }
 
-/// Figures with their spread: medians of ratios or numbers, one per repetition.
+/// Figures with their spread: medians of ratios or numbers.
 class figures {
  public:
   explicit figures(report& to) : report_(&to) {}
@@ -214,58 +177,46 @@ class figures {
   table rows_{{"spread of", "least", "median", "most", "of"}};
 };
 
-std::vector<double> ratios_of(const std::vector<double>& top, const std::vector<double>& bottom) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(top.size(), bottom.size()); ++i) ratios.push_back(top[i] / bottom[i]);
-  return ratios;
-}
-
-void compare_ways(const fs::path& directory, std::size_t mib, std::size_t saves, const arguments& options,
+void compare_ways(const setting& where, std::size_t repetitions, std::size_t saves, const arguments& options,
                   report& numbers, figures& spread) {
-  comparison all(directory, mib, options.text("peers") == "yes",
-                 std::chrono::duration<double>(std::stod(options.text("wait"))));
-  all.measure(saves, options.text("each") == "yes");
-  all.print(numbers);
-  const auto& stall = all.of("cairn").stall;
-  const auto over = [&](const char* peer) { return ratios_of(stall, all.of(peer).stall); };
-  spread.at_most("stall.over_memcpy", ratios_of(stall, all.of("cairn").copy), 1.15);
-  spread.add("stall.over_memcpy.raw", ratios_of(all.of("cairn_raw").stall, all.of("cairn_raw").copy));
+  comparison all(options.text("peers") == "yes");
+  all.measure(where, repetitions, saves, options.text("each") == "yes");
+  all.print(where.mib, numbers);
+  const auto& cairn = all.of("cairn");
+  const auto& raw = all.of("cairn_raw");
+  const auto over = [&](const char* peer) { return over_peer(cairn, all.of(peer), &save_times::stall); };
+  spread.at_most("stall.over_memcpy", over_memcpy(cairn), 1.15);
+  spread.add("stall.over_memcpy.raw", over_memcpy(raw));
   spread.at_most("stall.over_blocking", over("cairn_blocking"), 0.25);
-  spread.add("stall.over_blocking.raw", ratios_of(all.of("cairn_raw").stall, all.of("cairn_blocking_raw").stall));
+  spread.add("stall.over_blocking.raw", over_peer(raw, all.of("cairn_blocking_raw"), &save_times::stall));
   spread.at_most("stall.over_libtorch", over("libtorch_joined"), 0.1);
   spread.add("stall.over_libtorch.cloned", over("libtorch_cloned"));
   spread.add("stall.over_libtorch.blocking", over("libtorch_blocking"));
-  spread.add("stall.over_libtorch.until_durable", ratios_of(stall, all.of("libtorch_joined").durable));
+  spread.add("stall.over_libtorch.until_durable", over_peer(cairn, all.of("libtorch_joined"), &save_times::durable));
   spread.add("stall.over_fork", over("fork"));
 }
 
-void measure_children(const fs::path& directory, std::size_t mib, std::size_t saves, figures& spread) {
+void measure_children(const setting& where, std::size_t repetitions, figures& spread) {
   std::vector<double> first, memory;
-  for (std::size_t i = 0; i < saves; ++i) {
-    settle(5 * (mib << 20) / 2, std::chrono::seconds(5));
-    const auto times = measure_first_save(directory / "first", mib);
-    first.push_back(times.stall / times.copy);
-  }
-  for (std::size_t i = 0; i < std::min<std::size_t>(saves, 3); ++i)
-    memory.push_back(measure_peak_memory(directory / "memory", mib));
+  for (std::size_t i = 0; i < repetitions; ++i) first.push_back(measure_first_save(where));
+  for (std::size_t i = 0; i < std::min(repetitions, few_processes); ++i) memory.push_back(measure_peak_memory(where));
   spread.at_most("stall.first_over_memcpy", first, 1.5);
   spread.at_most("peak_memory", memory, 2.1);
 }
 
-void measure_training(const fs::path& directory, std::size_t mib, std::size_t saves, std::size_t steps,
-                      figures& spread) {
-  std::vector<double> loss, stall, interference;
-  double step = 0, count = 0;
-  for (const auto& times : measure_throughput(directory / "throughput", mib, saves, steps)) {
-    loss.push_back(100 * (times.with / times.without - 1));
-    stall.push_back(100 * times.stall / times.without);
-    interference.push_back(loss.back() - stall.back());
-    step = times.without / static_cast<double>(steps);
-    count += times.saves;
+void measure_training(const setting& where, std::size_t pairs, std::size_t steps, figures& spread) {
+  std::vector<double> loss, stall, interference, step, saves;
+  for (std::size_t i = 0; i < few_processes; ++i) {
+    for (const auto& times : measure_throughput(where, pairs, steps)) {
+      loss.push_back(100 * (times.with / times.without - 1));
+      stall.push_back(100 * times.stall / times.without);
+      interference.push_back(loss.back() - stall.back());
+      step.push_back(times.without);
+      saves.push_back(times.saves);
+    }
   }
-  std::printf(
-      "training of %zu MiB, %.1f ms of one core a step, %zu steps: a save every %.1f steps, one always in flight\n\n",
-      mib, step * 1e3, steps, static_cast<double>(steps * saves) / std::max(count, 1.0));
+  std::printf("training of %zu MiB, %s ms of one core a step: a save every %.1f steps, one always in flight\n\n",
+              where.mib, ms(step).c_str(), 1 / median(saves));
   spread.at_most("throughput_loss", loss, 5);
   spread.add("throughput_loss.stalls", stall);
   spread.add("throughput_loss.interference", interference);
@@ -294,17 +245,18 @@ class work_directory {
 
 void run_all(const arguments& options) {
   const bool quick = options.text("quick") == "yes";
-  const auto mib = quick ? 32 : options.count("state");
-  const auto saves = quick ? 3 : options.count("saves");
-  const auto steps = quick ? 8 : options.count("steps");
-  const auto trained = quick ? 32 : options.count("trained");
+  const auto count = [&](const char* name, std::size_t when_quick) { return quick ? when_quick : options.count(name); };
+  const auto repetitions = count("repetitions", 2);
   const work_directory directory(options.text("directory"));
+  setting where{directory.path() / "child", count("state", 32),
+                std::chrono::duration<double>(std::stod(options.text("wait")))};
   report numbers;
   figures spread(numbers);
-  compare_ways(directory.path(), mib, saves, options, numbers, spread);
-  measure_children(directory.path(), mib, saves, spread);
-  measure_training(directory.path(), trained, saves, steps, spread);
-  spread.at_most("poll", measure_poll(directory.path() / "poll", saves), 20);
+  compare_ways(where, repetitions, count("per-process", 2), options, numbers, spread);
+  measure_children(where, repetitions, spread);
+  spread.at_most("poll", measure_poll(where, repetitions), 20);
+  where.mib = count("trained", 32);
+  measure_training(where, count("pairs", 3), count("steps", 8), spread);
   spread.print();
   numbers.print_figures();
   numbers.write_json(options.text("json"));
@@ -317,15 +269,18 @@ int main(int argc, char** argv) {
     const bench::arguments options(argc, argv,
                                    {{"state", "512"},
                                     {"trained", "128"},
-                                    {"saves", "7"},
-                                    {"steps", "32"},
+                                    {"repetitions", "5"},
+                                    {"per-process", "4"},
+                                    {"pairs", "8"},
+                                    {"steps", "16"},
                                     {"directory", "."},
                                     {"json", ""},
                                     {"quick", "no"},
                                     {"peers", "yes"},
                                     {"each", "no"},
                                     {"wait", "5"},
-                                    {"job", ""}},
+                                    {"job", ""},
+                                    {"way", ""}},
                                    usage);
     if (!options.text("job").empty()) return bench::run_job(options);
     run_all(options);

@@ -60,11 +60,8 @@ class cairn_saver {
   cairn::checkpointer saver_;  // last: its thread tells of events until it is gone
 };
 
-way cairn_way(std::string name, std::string key, const std::shared_ptr<cairn_saver>& self) {
-  return {.name = std::move(name),
-          .key = std::move(key),
-          .is_done = [self] { return self->is_done(); },
-          .finish = [self] { return self->finish(); }};
+way cairn_way(const std::shared_ptr<cairn_saver>& self) {
+  return {.is_done = [self] { return self->is_done(); }, .finish = [self] { return self->finish(); }};
 }
 
 }  // namespace
@@ -77,15 +74,14 @@ cairn::checkpointer_options cairn_options(bool encoded, std::uint64_t interval) 
 
 way cairn_asynchronous(const std::string& directory, bool encoded) {
   const auto self = std::make_shared<cairn_saver>(directory, encoded);
-  auto made = cairn_way(encoded ? "cairn, step" : "cairn, step, raw", encoded ? "cairn" : "cairn_raw", self);
+  auto made = cairn_way(self);
   made.step = [self](const training_state& state, std::uint64_t step) { self->step(state, step); };
   return made;
 }
 
 way cairn_blocking(const std::string& directory, bool encoded) {
   const auto self = std::make_shared<cairn_saver>(directory, encoded);
-  auto made =
-      cairn_way(encoded ? "cairn, save" : "cairn, save, raw", encoded ? "cairn_blocking" : "cairn_blocking_raw", self);
+  auto made = cairn_way(self);
   made.step = [self](const training_state& state, std::uint64_t step) { self->save(state, step); };
   return made;
 }

@@ -91,9 +91,7 @@ class forked {
 
 way fork_and_write(const std::string& directory) {
   const auto self = std::make_shared<forked>(directory);
-  return {.name = "fork, the child writes",
-          .key = "fork",
-          .step =
+  return {.step =
               [self](const training_state& state, std::uint64_t step) {
                 if (step % save_interval == 0) self->save(state);
               },

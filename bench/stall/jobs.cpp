@@ -1,11 +1,15 @@
 // Child processes of the bench: each makes a state, does one thing with it and prints numbers.
 #include "stall/jobs.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "common/memory.hpp"
 #include "common/process.hpp"
@@ -20,7 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Steps before the first save: what a trainer does anyhow, and time enough to make buffers ready.
+/// Between the time when a save is durable and the next one, at least; and after a save, at least.
+constexpr std::uint64_t steps_before = 5, steps_after = 3;
+
+/// Steps before the first save of all: what a trainer does anyhow, and time enough to make buffers ready.
 constexpr std::uint64_t first_interval = 8;
 
 void print(std::initializer_list<double> values) {
@@ -61,31 +68,90 @@ void memory_job(const std::string& directory, std::size_t mib) {
   print({static_cast<double>(peak) / static_cast<double>(bytes)});
 }
 
-void throughput_job(const std::string& directory, std::size_t mib, std::size_t repetitions, std::size_t steps) {
+/// Trains all the time and saves in one way at every multiple of `save_interval`.
+class saving_trainer {
+ public:
+  saving_trainer(const known_way& how, const std::string& directory, std::size_t mib)
+      : goes_on_(how.goes_on), state_(trained_state(mib)), target_(state_), saver_(how.make(directory)) {}
+
+  save_times train_and_save();
+
+ private:
+  /// Seconds of the next step.
+  double train() {
+    ++step_;
+    return seconds_of([&] {
+      rewrite(state_, step_);
+      saver_.step(state_, step_);
+    });
+  }
+
+  bool goes_on_;
+  training_state state_;
+  copy_target target_;
+  way saver_;
+  std::uint64_t step_ = 0;
+};
+
+/// Trains until a save is due, saves, and trains on until it is durable, or nearly until the next one is due.
+save_times saving_trainer::train_and_save() {
+  save_times times;
+  const auto due = (step_ / save_interval + 1) * save_interval;
+  std::vector<double> before;
+  while (step_ + 1 < due) before.push_back(train());
+  times.step = median(before);
+  times.copy = target_.copy(state_);
+  rewrite(state_, ++step_);
+  times.waits = seconds_of([&] { saver_.step(state_, due); });
+  const auto last = due + save_interval - steps_before - 1;
+  while (step_ < due + steps_after || (step_ < last && !saver_.is_done())) {
+    if (saver_.before_write) times.waits += seconds_of(saver_.before_write);
+    times.slower += train() - times.step;
+    if (step_ == due + 1) times.first_slower = times.slower;
+  }
+  const auto result = saver_.finish();
+  times.durable = result.seconds;
+  times.bytes = static_cast<double>(result.bytes);
+  times.stall = goes_on_ ? times.waits + times.slower : times.waits;
+  return times;
+}
+
+void train_job(std::string_view key, const std::string& directory, std::size_t mib, std::size_t saves) {
+  const auto ways = known_ways();
+  const auto how = std::ranges::find(ways, key, &known_way::key);
+  if (how == ways.end()) throw std::runtime_error("no way " + std::string(key));
+  saving_trainer trainer(*how, directory, mib);
+  for (std::size_t save = 0; save <= saves; ++save) {
+    const auto t = trainer.train_and_save();
+    if (save > 0) print({t.waits, t.slower, t.first_slower, t.stall, t.durable, t.copy, t.step, t.bytes});
+  }
+}
+
+void throughput_job(const std::string& directory, std::size_t mib, std::size_t pairs, std::size_t steps) {
   auto state = trained_state(mib);
   cairn::checkpointer saver(directory, cairn_options(true, 1));
   if (saver.restore(state)) throw std::runtime_error("the checkpointer is not fresh");
   std::uint64_t step = 0;
-  for (std::size_t repetition = 0; repetition <= repetitions; ++repetition) {
+  for (std::size_t pair = 0; pair <= pairs; ++pair) {
     training_times times;
-    settle(0, std::chrono::seconds(5));
     compute_and_rewrite(state, ++step);
     times.without = seconds_of([&] {
       for (std::size_t i = 0; i < steps; ++i) compute_and_rewrite(state, ++step);
     });
-    settle(0, std::chrono::seconds(5));
     compute_and_rewrite(state, ++step);
     saver.step(state, {.step = step});
+    const auto begin = step;
     times.with = seconds_of([&] {
-      for (std::size_t i = 0; i < steps; ++i) {
+      for (cairn::step_outcome outcome; step < begin + steps || !outcome.started;) {
         compute_and_rewrite(state, ++step);
-        cairn::step_outcome outcome;
         times.stall += seconds_of([&] { outcome = saver.step(state, {.step = step}); });
         times.saves += outcome.started ? 1 : 0;
       }
     });
     saver.wait();
-    if (repetition > 0) print({times.without, times.with, times.stall, times.saves});
+    const auto count = static_cast<double>(step - begin);
+    if (pair > 0)
+      print({times.without / static_cast<double>(steps), times.with / count, times.stall / count, times.saves / count});
   }
 }
 
@@ -110,57 +176,76 @@ void poll_job(const std::string& directory, std::size_t repetitions) {
   if (told) throw std::runtime_error("poll told of a signal that nobody sent");
 }
 
-/// The numbers that a child prints: `columns` in every line.
-std::vector<double> values_of(const std::string& job, const std::string& directory, std::size_t columns,
-                              std::size_t mib, std::size_t repetitions = 1, std::size_t steps = 1) {
-  fs::create_directories(directory);
-  const auto child = run({"/proc/self/exe", "--job", job, "--directory", directory, "--state", std::to_string(mib),
-                          "--saves", std::to_string(repetitions), "--steps", std::to_string(steps)});
-  fs::remove_all(directory);
-  std::istringstream words(child.output);
-  std::vector<double> values;
-  for (double value = 0; words >> value;) values.push_back(value);
-  if (child.status != 0 || !words.eof() || values.size() != columns * repetitions)
-    throw std::runtime_error(job + ": " + child.output);
-  return values;
+using row = std::vector<double>;
+
+/// The lines of numbers that a child prints, `columns` in each.
+std::vector<row> rows_of(const char* job, const setting& where, std::size_t columns,
+                         std::initializer_list<std::string> options) {
+  fs::create_directories(where.directory);
+  settle(0, where.patience);
+  std::vector<std::string> words{"/proc/self/exe",         "--job", job, "--directory", where.directory, "--state",
+                                 std::to_string(where.mib)};
+  words.insert(words.end(), options);
+  const auto child = run(words);
+  fs::remove_all(where.directory);
+  std::vector<row> rows;
+  std::istringstream lines(child.output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream numbers(line);
+    rows.emplace_back(std::istream_iterator<double>(numbers), std::istream_iterator<double>());
+    if (!numbers.eof() || rows.back().size() != columns) throw std::runtime_error(job + (": " + child.output));
+  }
+  if (child.status != 0 || rows.empty()) throw std::runtime_error(job + (": " + child.output));
+  return rows;
 }
 
 }  // namespace
 
-first_save measure_first_save(const std::string& directory, std::size_t mib) {
-  const auto values = values_of("first", directory, 2, mib);
-  return {values[0], values[1]};
-}
-
-double measure_peak_memory(const std::string& directory, std::size_t mib) {
-  return values_of("memory", directory, 1, mib).front();
-}
-
-std::vector<training_times> measure_throughput(const std::string& directory, std::size_t mib, std::size_t repetitions,
-                                               std::size_t steps) {
-  const auto values = values_of("throughput", directory, 4, mib, repetitions, steps);
-  std::vector<training_times> times;
-  for (std::size_t i = 0; i < values.size(); i += 4)
-    times.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
+std::vector<save_times> measure_saves(const known_way& how, const setting& where, std::size_t saves) {
+  std::vector<save_times> times;
+  for (const auto& r :
+       rows_of("train", where, 8, {"--way", std::string(how.key), "--per-process", std::to_string(saves)}))
+    times.push_back({r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]});
   return times;
 }
 
-std::vector<double> measure_poll(const std::string& directory, std::size_t repetitions) {
-  return values_of("poll", directory, 1, 1, repetitions);
+double measure_first_save(const setting& where) {
+  settle(5 * (where.mib << 20) / 2, {});  // getting memory from the host is not what is asked here
+  const auto rows = rows_of("first", where, 2, {});
+  return rows.front()[0] / rows.front()[1];
+}
+
+double measure_peak_memory(const setting& where) { return rows_of("memory", where, 1, {}).front().front(); }
+
+std::vector<training_times> measure_throughput(const setting& where, std::size_t pairs, std::size_t steps) {
+  std::vector<training_times> times;
+  for (const auto& r :
+       rows_of("throughput", where, 4, {"--pairs", std::to_string(pairs), "--steps", std::to_string(steps)}))
+    times.push_back({r[0], r[1], r[2], r[3]});
+  return times;
+}
+
+std::vector<double> measure_poll(const setting& where, std::size_t repetitions) {
+  std::vector<double> nanoseconds;
+  for (const auto& r : rows_of("poll", where, 1, {"--repetitions", std::to_string(repetitions)}))
+    nanoseconds.push_back(r.front());
+  return nanoseconds;
 }
 
 int run_job(const arguments& options) {
   const auto& job = options.text("job");
   const auto& directory = options.text("directory");
   const auto mib = options.count("state");
-  if (job == "first")
+  if (job == "train")
+    train_job(options.text("way"), directory, mib, options.count("per-process"));
+  else if (job == "first")
     first_job(directory, mib);
   else if (job == "memory")
     memory_job(directory, mib);
   else if (job == "throughput")
-    throughput_job(directory, mib, options.count("saves"), options.count("steps"));
+    throughput_job(directory, mib, options.count("pairs"), options.count("steps"));
   else if (job == "poll")
-    poll_job(directory, options.count("saves"));
+    poll_job(directory, options.count("repetitions"));
   else
     throw std::runtime_error("no job " + job);
   return 0;

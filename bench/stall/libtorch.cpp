@@ -95,10 +95,8 @@ class torch_saver {
 };
 
 template <class Save>
-way torch_way(std::string name, std::string key, const std::shared_ptr<torch_saver>& self, const Save& save) {
-  return {.name = std::move(name),
-          .key = std::move(key),
-          .step =
+way torch_way(const std::shared_ptr<torch_saver>& self, const Save& save) {
+  return {.step =
               [save](const training_state& state, std::uint64_t step) {
                 if (step % save_interval == 0) save(state);
               },
@@ -110,21 +108,19 @@ way torch_way(std::string name, std::string key, const std::shared_ptr<torch_sav
 
 way libtorch_blocking(const std::string& directory) {
   const auto self = std::make_shared<torch_saver>(directory);
-  return torch_way("torch::save", "libtorch_blocking", self, [self](const training_state& s) { self->save(s); });
+  return torch_way(self, [self](const training_state& s) { self->save(s); });
 }
 
 way libtorch_joined(const std::string& directory) {
   const auto self = std::make_shared<torch_saver>(directory);
-  auto made = torch_way("torch::save in a thread, joined before the state is rewritten", "libtorch_joined", self,
-                        [self](const training_state& s) { self->save_in_thread(s, false); });
+  auto made = torch_way(self, [self](const training_state& s) { self->save_in_thread(s, false); });
   made.before_write = [self] { self->wait_until_read(); };
   return made;
 }
 
 way libtorch_cloned(const std::string& directory) {
   const auto self = std::make_shared<torch_saver>(directory);
-  return torch_way("clone, then torch::save in a thread", "libtorch_cloned", self,
-                   [self](const training_state& s) { self->save_in_thread(s, true); });
+  return torch_way(self, [self](const training_state& s) { self->save_in_thread(s, true); });
 }
 
 }  // namespace bench

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "save_load/state.hpp"
 
@@ -20,8 +22,6 @@ struct saved {
 inline constexpr std::uint64_t save_interval = 64;
 
 struct way {
-  std::string name;
-  std::string key;  ///< its name in JSON
   /// Called after every step; saves at multiples of `save_interval`. The trainer goes on when it returns.
   std::function<void(const training_state& state, std::uint64_t step)> step{};
   /// Called before the trainer writes to the state again, and returns when it may; null where it may at once.
@@ -42,6 +42,17 @@ struct way {
 [[nodiscard]] way libtorch_joined(const std::string& directory);
 /// clone() of all tensors, then torch::save in a thread.
 [[nodiscard]] way libtorch_cloned(const std::string& directory);
+
+/// How a way is called, and how it begins.
+struct known_way {
+  std::string_view key;  ///< its name in JSON and on the command line of a child
+  std::string_view name;
+  way (*make)(const std::string& directory);
+  bool goes_on = false;  ///< stops the trainer after the call too, in page faults: its stall is all that it costs
+};
+
+/// All ways that this program was built with, Cairn's first.
+[[nodiscard]] std::span<const known_way> known_ways();
 
 /// Seconds on the clock that all processes share.
 [[nodiscard]] inline double clock_seconds() {
