@@ -5,8 +5,10 @@
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/merge.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "gate.hpp"
 
 using cairn::errc;
 
@@ -203,4 +205,25 @@ TEST_CASE("a payload or table that is malformed under checksums that hold: an er
     CHECK(failure.code == errc::corrupt);
     CHECK(failure.says("0123456789abcdef"));
   }
+}
+
+TEST_CASE("a delta that is merged, and what it was built on removed, while it is opened") {
+  tests::gated_store store;
+  std::mt19937 random(21);
+  auto state = chain::start(random, 800);
+  cairn::save_chain chain;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    chain::train(state, random);
+    cairn::detail::write_description(store.inner, cairn::checkpoint_name(step), cairn::describe(state),
+                                     {.step = step, .codecs = chain::mixed_rules()}, {}, {&chain, {}});
+  }
+  const auto expected = chain::restored(store.inner, cairn::checkpoint_name(3));
+  bool is_merged = false;
+  store.opened = [&](std::string_view name, std::string_view file) {
+    if (name != cairn::checkpoint_name(3) || file == cairn::index_file || std::exchange(is_merged, true)) return;
+    cairn::merge_checkpoints(store.inner, cairn::checkpoint_name(3), {.deltas = 2});
+    store.inner.remove(cairn::checkpoint_name(2));
+  };
+  CHECK(chain::restored(cairn::any_store(store), cairn::checkpoint_name(3)) == expected);
+  CHECK(is_merged);
 }

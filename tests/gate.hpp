@@ -1,4 +1,4 @@
-// A store in which a save waits until a test lets it go on, or fails when the test wants that.
+// A store in which a save waits until a test lets it go on, or fails, and in which things happen while it is read.
 #pragma once
 
 #include <condition_variable>
@@ -41,12 +41,13 @@ class gate {
   bool is_open_ = true;
 };
 
-/// A store in memory. A transaction begins when the gate is open, and not at all when `refuses` says so; `remove` and `list` are
-/// as they are there.
+/// A store in memory. A transaction begins when the gate is open, and not at all when `refuses` says so; `opened` is called after a file
+/// has been opened.
 struct gated_store {
   cairn::any_store inner = cairn::stores::memory();
   std::shared_ptr<gate> entrance = std::make_shared<gate>();
   std::function<bool(std::string_view)> refuses{};
+  std::function<void(std::string_view name, std::string_view file)> opened{};
 
   [[nodiscard]] std::string location() const { return inner.location(); }
   [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
@@ -58,7 +59,9 @@ struct gated_store {
   [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
   [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
   [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return inner.open(name, file);
+    auto source = inner.open(name, file);
+    if (opened) opened(name, file);
+    return source;
   }
   void remove(std::string_view name) { inner.remove(name); }
 };

@@ -54,8 +54,12 @@ inline void add_tables(code_tables& all, const checkpoint_reader& link) {
 
 CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
     : rules_(std::move(rules)) {
-  links_.push_back(std::make_shared<const checkpoint_reader>(store, name));
-  open_ancestors(store);
+  const auto open = [&] {
+    links_ = {std::make_shared<const checkpoint_reader>(store, name)};
+    open_ancestors(store);
+  };
+  // Merging may replace the checkpoint, and retention then remove what it was built on, before that is open.
+  detail::open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
   describe_contents();
 }
 

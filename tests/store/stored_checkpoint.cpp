@@ -5,6 +5,7 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
 #include "catch.hpp"
+#include "gate.hpp"
 #include "store/sample.hpp"
 
 namespace {
@@ -179,4 +180,29 @@ TEST_CASE("one shard of several does not pass for the whole") {
       sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(store.open("c", "index.json"), "x/shard")); });
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(failure.says("x/shard"));
+}
+
+TEST_CASE("a checkpoint that is replaced while it is opened is the older one or the newer one") {
+  for (const std::size_t times : {1U, 3U, 1000U}) {
+    tests::gated_store store;
+    std::uint64_t replaced = 0;
+    const auto replace = [&] {
+      const auto other = written(1 + replaced % 3, 3 + replaced);
+      sample::put(store.inner, "c", {other.all.begin(), other.all.end()});
+      ++replaced;
+    };
+    replace();
+    store.opened = [&](std::string_view, std::string_view file) {
+      if (file == cairn::index_file && replaced <= times) replace();
+    };
+    const cairn::any_store hooked = store;
+    if (times < 10) {
+      const auto opened = cairn::open_checkpoint(hooked, "c");
+      CHECK(opened.index.step == 2 + replaced);
+      CHECK(opened.shards.size() == opened.index.shards.size());
+    } else {  // there is an end to it
+      const auto failure = sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(hooked, "c")); });
+      CHECK(failure.code == cairn::errc::corrupt);
+    }
+  }
 }

@@ -25,6 +25,8 @@ struct index_shard {
   std::string file;
   std::uint64_t bytes = 0;            ///< of the whole file
   std::uint64_t header_checksum = 0;  ///< of everything before the data section
+
+  friend bool operator==(const index_shard&, const index_shard&) = default;
 };
 
 struct checkpoint_index {

@@ -250,6 +250,11 @@ class checkpoint_reader {
   }
   [[nodiscard]] std::uint64_t id() const noexcept { return checkpoint_id(opened_->index); }
 
+  /// Has another checkpoint taken its name since it was opened?
+  [[nodiscard]] bool is_replaced(const any_store& store, std::string_view name) const {
+    return detail::is_replaced(store, name, opened_->index);
+  }
+
   /// The code tables that it brings: digits of the id -> digits of the lengths.
   [[nodiscard]] std::map<std::string, std::string, std::less<>> code_tables() const {
     std::map<std::string, std::string, std::less<>> all;

@@ -161,14 +161,13 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
   }
 }
 
-}  // namespace detail
-
-/// Opens checkpoint `name` and checks its index and headers. errc::not_found, corrupt, unsupported, io.
-[[nodiscard]] inline stored_checkpoint open_checkpoint(const any_store& store, std::string_view name) {
+/// Opens the shards of checkpoint `name`, and checks them against an index.
+[[nodiscard]] inline stored_checkpoint open_shards(const any_store& store, std::string_view name,
+                                                   checkpoint_index index) {
   stored_checkpoint opened;
   opened.by_cairn = true;
   opened.origin = sentence({store.location(), "/", name});
-  opened.index = read_index(store, name);
+  opened.index = std::move(index);
   std::uint64_t total = 0;
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < opened.index.shards.size(); ++i) {
@@ -190,16 +189,52 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
     if (size < 8 || length > size - 8 || length > max_header_bytes ||
         checksum(file->view(0, 8 + length).bytes()) != told.header_checksum)
       fail(errc::corrupt, {where, ": the header does not match its checksum"});
-    opened.shards.push_back(detail::open_shard(std::move(file), where));
-    detail::check_against_index(opened.shards.back(), opened.index, i);
+    opened.shards.push_back(open_shard(std::move(file), where));
+    check_against_index(opened.shards.back(), opened.index, i);
     total += opened.shards.back().header.data_bytes;
     tensors += opened.shards.back().header.tensors.size();
   }
   if (tensors != opened.index.weight_map.size() || total != opened.index.total_size)
     fail(errc::corrupt, {opened.origin, "/", index_file, ": names tensors that no shard holds"});
-  detail::assemble_leaves(opened);
-  detail::unite_facts(opened);
+  assemble_leaves(opened);
+  unite_facts(opened);
   return opened;
+}
+
+/// Has another one taken the place of the checkpoint with this index?
+[[nodiscard]] inline bool is_replaced(const any_store& store, std::string_view name, const checkpoint_index& index) {
+  try {
+    return read_index(store, name).shards != index.shards;
+  } catch (const error&) {
+    return false;
+  }
+}
+
+/// Calls `open`, and again where it fails because another checkpoint has taken the place of the one that it opens: `replaced` says so.
+template <class Open, class Replaced>
+auto open_again(const Open& open, const Replaced& replaced) {
+  constexpr int most = 20;
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return open();
+    } catch (const error&) {
+      if (attempt == most || !replaced()) throw;
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Opens checkpoint `name` and checks its index and headers. One that is replaced meanwhile, as by merging, is opened as it was or as it
+/// is then. errc::not_found, corrupt, unsupported, io.
+[[nodiscard]] inline stored_checkpoint open_checkpoint(const any_store& store, std::string_view name) {
+  checkpoint_index index;
+  const auto open = [&] {
+    index = {};
+    index = read_index(store, name);
+    return detail::open_shards(store, name, index);
+  };
+  return detail::open_again(open, [&] { return detail::is_replaced(store, name, index); });
 }
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
