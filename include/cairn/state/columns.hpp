@@ -172,11 +172,18 @@ bool key_less(const Key& a, const Key& b) {
 /// Pointers to all values of an associative container in key order.
 template <class Container, class KeyOf>
 auto in_key_order(const Container& container, const KeyOf& key_of) {
-  std::vector<const typename Container::value_type*> order;
-  order.reserve(container.size());
-  for (const auto& value : container) order.push_back(&value);
+  using value_type = typename Container::value_type;
+  std::vector<std::pair<const value_type*, std::size_t>> numbered;  // equal keys keep their order
+  numbered.reserve(container.size());
+  for (const auto& value : container) numbered.emplace_back(&value, numbered.size());
   if constexpr (!requires { typename Container::key_compare; })
-    std::stable_sort(order.begin(), order.end(), [&](auto* a, auto* b) { return key_less(key_of(*a), key_of(*b)); });
+    std::sort(numbered.begin(), numbered.end(), [&](const auto& a, const auto& b) {
+      if (key_less(key_of(*a.first), key_of(*b.first))) return true;
+      return !key_less(key_of(*b.first), key_of(*a.first)) && a.second < b.second;
+    });
+  std::vector<const value_type*> order;
+  order.reserve(numbered.size());
+  for (const auto& [value, number] : numbered) order.push_back(value);
   return order;
 }
 
