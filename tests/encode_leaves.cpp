@@ -12,7 +12,9 @@ namespace {
 cairn::detail::encoding_result encode(const std::vector<cairn::leaf>& leaves, cairn::division& shards,
                                       const cairn::codec_rules& rules, cairn::save_chain* chain = nullptr,
                                       bool as_delta = false, unsigned threads = 1) {
-  return cairn::detail::encode_leaves(leaves, shards, rules, chain, as_delta, threads);
+  cairn::detail::leaf_encoder encoder(leaves, rules, chain, as_delta, threads);
+  encoder.encode(shards);
+  return encoder.finish();
 }
 
 std::vector<std::byte> decoded(const cairn::leaf& whole, const cairn::piece& piece,

@@ -234,13 +234,4 @@ class leaf_encoder {
   encoding_result result_;
 };
 
-/// Encodes all pieces of a checkpoint: see leaf_encoder.
-[[nodiscard]] inline encoding_result encode_leaves(std::span<const leaf> leaves, division& shards,
-                                                   std::span<const codec_rule> rules, save_chain* chain, bool as_delta,
-                                                   unsigned threads) {
-  leaf_encoder encoder(leaves, rules, chain, as_delta, threads);
-  encoder.encode(shards);
-  return encoder.finish();
-}
-
 }  // namespace cairn::detail

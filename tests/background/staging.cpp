@@ -38,7 +38,7 @@ TEST_CASE("pieces are copied, whatever they are, however they are cut, by any nu
     const auto leaves = cairn::describe(state).leaves;
     auto shards = cairn::divide_evenly(leaves, 1 + random() % 4);
     auto before = shards;
-    const auto expected = copies.bytes_for(leaves, shards);
+    const auto expected = copies.make_room(leaves, shards);
     const auto copied = copies.copy(leaves, shards, static_cast<unsigned>(round % 4));
     CHECK(copied <= expected);
     CHECK(copies.capacity() >= expected);
@@ -103,16 +103,17 @@ TEST_CASE("a plan keeps to its budget, whatever the state") {
     const auto leaves = cairn::describe(state).leaves;
     const auto whole = cairn::plan_staging(copies, leaves, 3, 100U << 20U);
     CHECK_FALSE(whole.in_parts);
-    CHECK(whole.shards == cairn::divide_evenly(leaves, 3));
-    CHECK(whole.bytes == copies.bytes_for(leaves, whole.shards));
+    auto expected_shards = cairn::divide_evenly(leaves, 3);
+    CHECK(whole.bytes == copies.make_room(leaves, expected_shards));
+    CHECK(whole.shards == expected_shards);
     for (const std::uint64_t budget : {400'000U, 50'000U, 5'000U}) {
-      const auto plan = cairn::plan_staging(copies, leaves, 1, budget);
+      auto plan = cairn::plan_staging(copies, leaves, 1, budget);
       CHECK(plan.in_parts);
       CHECK(plan.bytes <= budget);
       std::uint64_t count = 0, expected = 0;
       for (const auto& leaf : leaves) expected += leaf.count();
-      for (const auto& shard : plan.shards) {
-        CHECK(copies.bytes_for(leaves, {&shard, 1}) <= plan.bytes);
+      for (auto& shard : plan.shards) {
+        CHECK(copies.make_room(leaves, {&shard, 1}) <= plan.bytes);
         for (const auto& each : shard) count += each.count;
       }
       CHECK(count == expected);

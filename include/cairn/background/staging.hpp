@@ -29,13 +29,15 @@ class staging {
 
   explicit staging(room_rule room) : room_(std::move(room)) {}
 
-  /// Bytes that copies of these pieces take.
-  [[nodiscard]] std::uint64_t bytes_for(std::span<const leaf> leaves,
-                                        std::span<const std::vector<piece>> shards) const {
+  /// Gives the pieces the room that the rule wants for them, and returns the bytes that their copies take with it.
+  std::uint64_t make_room(std::span<const leaf> leaves, std::span<std::vector<piece>> shards) const {
     std::uint64_t bytes = 0;
-    for (const auto& shard : shards)
-      for (const auto& each : shard)
-        if (is_copied(leaves, each)) bytes += place_of(leaves, each).end();
+    for (auto& shard : shards)
+      for (auto& each : shard) {
+        if (!is_copied(leaves, each)) continue;
+        each.room = in_lines(room_(leaves[each.leaf], bytes_of(leaves, each)));
+        bytes += each.room + in_lines(bytes_of(leaves, each));
+      }
     return bytes;
   }
 
@@ -48,28 +50,29 @@ class staging {
     populate_pages({{begin, begin + memory_.bytes().size()}}, threads);
   }
 
-  /// Copies the elements of the pieces and points the pieces at the copies, which are valid until the next call. Leaves that are
-  /// copies already, made for their description, are left alone. Afterwards nothing of the pieces is in the state's memory. Returns
-  /// the bytes that were copied.
+  /// Copies the elements of the pieces, which have been given their room, and points them at the copies, which are valid until the
+  /// next call. Leaves that are copies already, made for their description, are left alone. Afterwards nothing of the pieces is in the
+  /// state's memory. Returns the bytes that were copied.
   std::uint64_t copy(std::span<const leaf> leaves, std::span<std::vector<piece>> shards, unsigned threads) {
-    reserve(bytes_for(leaves, shards), threads);
+    std::uint64_t bytes = 0, copied = 0;
+    for (auto& shard : shards)
+      for (auto& each : shard)
+        if (is_copied(leaves, each)) bytes += each.room + in_lines(bytes_of(leaves, each));
+    reserve(bytes, threads);
     std::byte* at = memory_.bytes().data();
     std::vector<task> tasks;
-    std::uint64_t bytes = 0;
     for (auto& shard : shards)
       for (auto& each : shard) {
         if (!is_copied(leaves, each)) continue;
-        const auto where = place_of(leaves, each);
-        each.staged = at + where.room;
-        each.room = where.room;
-        at += where.end();
-        bytes += where.bytes;
+        each.staged = at + each.room;
+        at = each.staged + in_lines(bytes_of(leaves, each));
+        copied += bytes_of(leaves, each);
         add_tasks(tasks, leaves[each.leaf], each);
       }
-    const auto most = static_cast<unsigned>(std::min<std::uint64_t>(bytes / worth_a_thread + 1, default_threads()));
+    const auto most = static_cast<unsigned>(std::min<std::uint64_t>(copied / worth_a_thread + 1, default_threads()));
     parallel_for(tasks.size(), std::min(threads == 0 ? most : threads, most),
                  [&](std::size_t i, unsigned) { tasks[i].run(); });
-    return bytes;
+    return copied;
   }
 
   /// Bytes that it holds.
@@ -82,11 +85,6 @@ class staging {
                                                   << 20U;  // starting one takes as long as copying this
 
   [[nodiscard]] static std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line * line; }
-
-  struct place {
-    std::size_t room, bytes;
-    [[nodiscard]] std::size_t end() const noexcept { return room + in_lines(bytes); }
-  };
 
   /// A part of a piece to be copied.
   struct task {
@@ -106,10 +104,8 @@ class staging {
     return each.count != 0 && leaves[each.leaf].owner == nullptr;
   }
 
-  [[nodiscard]] place place_of(std::span<const leaf> leaves, const piece& each) const {
-    const auto& whole = leaves[each.leaf];
-    const std::size_t bytes = each.count * size_of(whole.type);
-    return {in_lines(room_(whole, bytes)), bytes};
+  [[nodiscard]] static std::size_t bytes_of(std::span<const leaf> leaves, const piece& each) noexcept {
+    return each.count * size_of(leaves[each.leaf].type);
   }
 
   static void add_tasks(std::vector<task>& tasks, const leaf& whole, const piece& each) {
@@ -131,20 +127,20 @@ struct staging_plan {
   bool in_parts = false;    ///< the shards have to be copied one by one
 };
 
-/// Cuts the leaves into `shards` shards, or into as many as it takes until each fits into `budget` bytes. errc::invalid for a state
-/// that would need too many.
+/// Cuts the leaves into `shards` shards, or into as many as it takes until each fits into `budget` bytes; the pieces have their room.
+/// errc::invalid for a state that would need too many.
 [[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
                                                std::uint64_t budget) {
   constexpr std::size_t most_shards = 99'999;
   staging_plan plan{divide_evenly(leaves, shards)};
-  plan.bytes = copies.bytes_for(leaves, plan.shards);
+  plan.bytes = copies.make_room(leaves, plan.shards);
   if (plan.bytes <= budget) return plan;
   plan.in_parts = true;
   for (auto count = std::max<std::size_t>(shards, plan.bytes / budget + 1); count <= most_shards;
        count += count / 8 + 1) {
     plan.shards = divide_evenly(leaves, count);
     plan.bytes = 0;
-    for (const auto& shard : plan.shards) plan.bytes = std::max(plan.bytes, copies.bytes_for(leaves, {&shard, 1}));
+    for (auto& shard : plan.shards) plan.bytes = std::max(plan.bytes, copies.make_room(leaves, {&shard, 1}));
     if (plan.bytes <= budget) return plan;
   }
   fail(errc::invalid, {"the state is too large for copies of ", std::to_string(budget), " bytes"});

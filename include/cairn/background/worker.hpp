@@ -42,11 +42,6 @@ class worker {
     changed_.notify_all();
   }
 
-  [[nodiscard]] bool is_busy() const {
-    const std::lock_guard lock(mutex_);
-    return static_cast<bool>(job_);
-  }
-
   /// Waits for the job, but not longer than so many seconds; true when it is done.
   [[nodiscard]] bool wait_for(std::chrono::duration<double> longest) const {
     std::unique_lock lock(mutex_);

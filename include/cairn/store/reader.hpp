@@ -252,7 +252,7 @@ class checkpoint_reader {
 
   /// Has another checkpoint taken its name since it was opened?
   [[nodiscard]] bool is_replaced(const any_store& store, std::string_view name) const {
-    return detail::is_replaced(store, name, opened_->index);
+    return detail::is_replaced(store, name, opened_->index.shards);
   }
 
   /// The code tables that it brings: digits of the id -> digits of the lengths.

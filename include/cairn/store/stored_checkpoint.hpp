@@ -201,10 +201,11 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
   return opened;
 }
 
-/// Has another one taken the place of the checkpoint with this index?
-[[nodiscard]] inline bool is_replaced(const any_store& store, std::string_view name, const checkpoint_index& index) {
+/// Has another one taken the place of the checkpoint whose index told of these shards?
+[[nodiscard]] inline bool is_replaced(const any_store& store, std::string_view name,
+                                      const std::vector<index_shard>& shards) {
   try {
-    return read_index(store, name).shards != index.shards;
+    return read_index(store, name).shards != shards;
   } catch (const error&) {
     return false;
   }
@@ -228,13 +229,13 @@ auto open_again(const Open& open, const Replaced& replaced) {
 /// Opens checkpoint `name` and checks its index and headers. One that is replaced meanwhile, as by merging, is opened as it was or as it
 /// is then. errc::not_found, corrupt, unsupported, io.
 [[nodiscard]] inline stored_checkpoint open_checkpoint(const any_store& store, std::string_view name) {
-  checkpoint_index index;
+  std::vector<index_shard> shards;
   const auto open = [&] {
-    index = {};
-    index = read_index(store, name);
-    return detail::open_shards(store, name, index);
+    auto index = read_index(store, name);
+    shards = index.shards;
+    return detail::open_shards(store, name, std::move(index));
   };
-  return detail::open_again(open, [&] { return detail::is_replaced(store, name, index); });
+  return detail::open_again(open, [&] { return detail::is_replaced(store, name, shards); });
 }
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
