@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <map>
@@ -17,6 +18,7 @@
 #include "catch.hpp"
 #include "chain.hpp"
 #include "child.hpp"
+#include "gate.hpp"
 
 using cairn::checkpoint_name;
 using cairn::checkpointer;
@@ -247,62 +249,40 @@ TEST_CASE("a checkpoint that replaces its own parent is whole") {
   CHECK_FALSE(run.save(state_at(6, 600), {.step = 2}).is_delta);
 }
 
-namespace {
-
-/// A store that is out of room when told so.
-struct failing_store {
-  cairn::any_store inner;
-  std::shared_ptr<bool> is_full;
-
-  [[nodiscard]] std::string location() const { return inner.location(); }
-  [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
-    if (*is_full) cairn::fail(cairn::errc::io, {"cannot write: no more room"});
-    return inner.begin(name);
-  }
-  [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return inner.open(name, file);
-  }
-  void remove(std::string_view name) { inner.remove(name); }
-};
-
-}  // namespace
-
 TEST_CASE("after a save that failed the next delta is built on what readers have") {
-  const cairn::any_store memory = cairn::stores::memory();
-  const auto is_full = std::make_shared<bool>(false);
-  checkpointer run(cairn::any_store(failing_store{memory, is_full}), {.codecs = chain::mixed_rules()});
+  tests::gated_store store;
+  bool is_full = false;
+  store.refuses = [&](std::string_view) { return is_full; };
+  checkpointer run(store, {.codecs = chain::mixed_rules()});
   for (std::uint64_t step = 1; step <= 8; ++step) {
-    *is_full = step % 3 == 0;
+    is_full = step % 3 == 0;
     const auto failure = sample::failure_of([&] { run.save(state_at(step, 600), {.step = step}); });
-    CHECK(failure.says("no more room") == *is_full);
-    if (!*is_full) check_restores(memory, checkpoint_name(step), state_at(step, 600));
+    CHECK(failure.says("the disk is full") == is_full);
+    if (!is_full) check_restores(store.inner, checkpoint_name(step), state_at(step, 600));
   }
-  CHECK(memory.list().size() == 6);
+  CHECK(store.list().size() == 6);
 }
 
 TEST_CASE("a merge that fails is told of, thrown once by wait, and leaves all as it was") {
-  const cairn::any_store memory = cairn::stores::memory();
-  const auto is_full = std::make_shared<bool>(false);
+  tests::gated_store store;
+  std::atomic<bool> is_full = false;
+  store.refuses = [&](std::string_view) { return is_full.load(); };
   std::size_t failures = 0;
-  checkpointer run(cairn::any_store(failing_store{memory, is_full}), {.codecs = chain::mixed_rules(),
-                                                                      .chain = {.anchor_every = 0, .merge_every = 3},
-                                                                      .on_event = [&](const cairn::event& e) {
-                                                                        failures += e.what == kind::failed;
-                                                                        if (e.what == kind::published && e.step == 4)
-                                                                          *is_full = true;  // before the merge begins
-                                                                      }});
+  checkpointer run(store, {.codecs = chain::mixed_rules(),
+                           .chain = {.anchor_every = 0, .merge_every = 3},
+                           .on_event = [&](const cairn::event& e) {
+                             failures += e.what == kind::failed;
+                             if (e.what == kind::published && e.step == 4) is_full = true;  // before the merge begins
+                           }});
   for (std::uint64_t step = 1; step <= 4; ++step) run.save(state_at(step, 600), {.step = step});
-  CHECK(sample::failure_of([&] { run.wait(); }).says("no more room"));
+  CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full"));
   CHECK(failures == 1);
   CHECK_NOTHROW(run.wait());
-  *is_full = false;
+  is_full = false;
   run.save(state_at(5, 600), {.step = 5});
   CHECK_NOTHROW(run.wait());
-  CHECK(cairn::chain_reader(memory, checkpoint_name(5)).links().size() == 2);  // it is made up for
-  check_restores(memory, checkpoint_name(5), state_at(5, 600));
+  CHECK(cairn::chain_reader(store.inner, checkpoint_name(5)).links().size() == 2);  // it is made up for
+  check_restores(store.inner, checkpoint_name(5), state_at(5, 600));
 }
 
 TEST_CASE("killed at any moment of saving, merging and pruning, the newest checkpoint restores and the run goes on") {

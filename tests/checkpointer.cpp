@@ -19,6 +19,7 @@
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "child.hpp"
+#include "gate.hpp"
 #include "trainer.hpp"
 
 namespace fs = std::filesystem;
@@ -463,25 +464,11 @@ TEST_CASE("a save that fails is told of, leaves nothing, and the next one works"
 }
 
 TEST_CASE("a checkpoint that cannot be removed does not make the save fail") {
-  struct sticky {
-    cairn::any_store inner = cairn::stores::memory();
-    bool* sticks;
-    std::string location() const { return inner.location(); }
-    cairn::stores::ownership lock() { return inner.lock(); }
-    std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner.begin(name); }
-    std::vector<std::string> list() const { return inner.list(); }
-    std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
-    std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-      return inner.open(name, file);
-    }
-    void remove(std::string_view name) {
-      if (*sticks) cairn::fail(errc::io, {"cannot delete ", name});
-      inner.remove(name);
-    }
-  };
   bool sticks = true;
+  tests::gated_store store;
+  store.keeps = [&](std::string_view) { return sticks; };
   heard events;
-  checkpointer checkpoints(sticky{.sticks = &sticks}, {.keep_last = 1, .on_event = std::ref(events)});
+  checkpointer checkpoints(store, {.keep_last = 1, .on_event = std::ref(events)});
   save_all(checkpoints, {1});
   events.lines.clear();
   CHECK_NOTHROW(save_all(checkpoints, {2}));

@@ -46,7 +46,8 @@ class gate {
 struct gated_store {
   cairn::any_store inner = cairn::stores::memory();
   std::shared_ptr<gate> entrance = std::make_shared<gate>();
-  std::function<bool(std::string_view)> refuses{};
+  std::function<bool(std::string_view name)> refuses{};
+  std::function<bool(std::string_view name)> keeps{};  ///< whatever is to be removed
   std::function<void(std::string_view name, std::string_view file)> opened{};
 
   [[nodiscard]] std::string location() const { return inner.location(); }
@@ -63,7 +64,10 @@ struct gated_store {
     if (opened) opened(name, file);
     return source;
   }
-  void remove(std::string_view name) { inner.remove(name); }
+  void remove(std::string_view name) {
+    if (keeps && keeps(name)) cairn::fail(cairn::errc::io, {"cannot delete ", name});
+    inner.remove(name);
+  }
 };
 
 }  // namespace tests

@@ -7,8 +7,11 @@ using cairn::detail::plan_preempt;
 namespace {
 
 /// 1000 bytes in so many seconds, of which writing took some, became so many bytes.
-cairn::save_report saved(double seconds, double write_seconds, std::uint64_t bytes) {
-  return {.bytes = bytes, .seconds = seconds, .state_bytes = 1000, .write_seconds = write_seconds};
+cairn::detail::published_save saved(double seconds, double write_seconds, std::uint64_t bytes, double held_back = 0) {
+  return {
+      .report =
+          cairn::save_report{.bytes = bytes, .seconds = seconds, .state_bytes = 1000, .write_seconds = write_seconds},
+      .held_back = held_back};
 }
 
 }  // namespace
@@ -18,7 +21,7 @@ TEST_CASE("nothing known: the save on its way gets half of the time") {
     const auto plan = plan_preempt(left, 1000, std::nullopt);
     CHECK(plan.grace_seconds == (left > 0 ? left / 2 : 0));
     CHECK_FALSE(plan.as_raw);
-    CHECK(plan_preempt(left, 1000, cairn::save_report{}).grace_seconds == plan.grace_seconds);
+    CHECK(plan_preempt(left, 1000, cairn::detail::published_save{}).grace_seconds == plan.grace_seconds);
   }
 }
 
@@ -26,6 +29,12 @@ TEST_CASE("enough time: it gets what the newer state does not need, by its size"
   CHECK(plan_preempt(30, 1000, saved(4, 2, 500)).grace_seconds == 26);
   CHECK(plan_preempt(30, 2000, saved(4, 2, 500)).grace_seconds == 22);
   CHECK_FALSE(plan_preempt(30, 2000, saved(4, 2, 500)).as_raw);
+}
+
+TEST_CASE("what a limit on bytes per second has held back does not count: there is none then") {
+  CHECK(plan_preempt(30, 1000, saved(104, 102, 500, 100)).grace_seconds == 26);
+  CHECK_FALSE(plan_preempt(30, 1000, saved(104, 102, 500, 100)).as_raw);
+  CHECK(plan_preempt(30, 1000, saved(4, 2, 500, 100)).grace_seconds == 30);
 }
 
 TEST_CASE("not enough to encode: the state is stored as it is where that is faster") {

@@ -18,6 +18,7 @@ struct published_save {
   std::uint64_t step = 0;
   double seconds = 0;                   // of the run
   std::optional<save_report> report{};  // none: of an earlier process
+  double held_back = 0;  // of the report's seconds of writing: spent waiting for the limit on bytes per second
 };
 
 /// Thread-safe.

@@ -225,8 +225,7 @@ CAIRN_INLINE step_outcome training_saver::stop(any_state state, const observatio
                 .seconds = left(),
                 .message = sentence({"signal ", std::to_string(number), ", ", ::strsignal(number)})});
   auto request = request_of(describe(state), now, options_);
-  const auto before = record_.newest();
-  const auto plan = plan_preempt(left(), request.state_bytes(), before ? before->report : std::nullopt);
+  const auto plan = plan_preempt(left(), request.state_bytes(), record_.newest());
   pace_.hurry();
   if (!worker_.wait_for(std::chrono::duration<double>(plan.grace_seconds))) pace_.abandon();
   worker_.wait();
@@ -255,7 +254,8 @@ CAIRN_INLINE void training_saver::save_behind(save_request& request) {
   };
   do_behind([&] {
     try {
-      record_.published({step, begun, saver_.save(request)});
+      auto report = saver_.save(request);
+      record_.published({step, begun, std::move(report), pace_.held_back()});
     } catch (const save_abandoned&) {
       auto told = about;
       told.what = event::kind::skipped;

@@ -28,6 +28,10 @@ TEST_CASE("so many bytes take so long at least") {
   goes.reach(5'000);
   goes.reach(20'000);
   CHECK(pace::clock::now() - began >= std::chrono::milliseconds(19));
+  CHECK(goes.held_back() > 0);
+  goes.begin(0);
+  goes.reach(1'000'000);
+  CHECK(goes.held_back() == 0);
 }
 
 TEST_CASE("who waits for the limit is woken by haste, and by the end") {

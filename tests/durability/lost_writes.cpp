@@ -27,7 +27,6 @@
 #include "chain.hpp"
 #include "durability/call_log.hpp"
 #include "durability/disk_model.hpp"
-#include "durability/memory_scratch.hpp"
 #include "store/sample.hpp"
 
 namespace lost_writes {
@@ -222,7 +221,7 @@ class crash {
   }
 
   void check() {
-    const durability::memory_scratch scratch;
+    const sample::scratch scratch(sample::in_memory());
     kind_ = static_cast<remains>(seed_ % 3);
     auto* const write_back = run_.how.options.durable ? nullptr : &random_;  // else hardly a name would be left
     disk_model(run_.log, point_, write_back).crash(kind_, random_, scratch.path());
@@ -319,7 +318,7 @@ std::vector<recorded_run> record_all(const std::vector<plan>& all) {
     REQUIRE(runs.back().versions.size() == how.saves);
     CHECK(marks(log, "pruned") > how.saves / 3);
     CHECK((marks(log, "merged") > 1) == (how.options.chain.merge_every > 1));
-    const durability::memory_scratch copy;
+    const sample::scratch copy(sample::in_memory());
     disk_model(log, log.operations.size()).unmount(copy.path());
     CHECK(tree(copy.path()) == tree(scratch.path()));  // nothing was done that is not in the log
   }

@@ -25,6 +25,7 @@
 #include "chain.hpp"
 #include "child.hpp"
 #include "durability/tracer.hpp"
+#include "store/sample.hpp"
 
 namespace durability {
 
@@ -32,29 +33,6 @@ namespace fs = std::filesystem;
 
 /// Longer and larger runs, where somebody has the time.
 [[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
-
-/// A directory in memory, where there is one, that goes with its owner.
-class workplace {
- public:
-  workplace() {
-    const fs::path memory = "/dev/shm";
-    const bool fits = ::access(memory.c_str(), W_OK) == 0;
-    std::string pattern = (fits ? memory : fs::temp_directory_path()) / "cairn-durability-XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = pattern;
-  }
-  workplace(const workplace&) = delete;
-  workplace& operator=(const workplace&) = delete;
-  ~workplace() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] std::string path(const std::string& below) const { return path_ + "/" + below; }
-
- private:
-  std::string path_;
-};
 
 /// How the traced process begins.
 enum class opening : std::uint8_t {
@@ -262,7 +240,7 @@ class stage {
   static constexpr const char* name = "all/checkpoints";
 
   scenario in_;
-  workplace place_;
+  sample::scratch place_{sample::in_memory()};
   std::string prepared_, run_;
 };
 

@@ -26,7 +26,6 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
-#include "durability/memory_scratch.hpp"
 #include "store/sample.hpp"
 #include "trainer.hpp"
 
@@ -229,7 +228,7 @@ TEST_CASE("soak: ten thousand saves leave nothing behind") {
   const std::size_t saves = std::getenv("CAIRN_LONG_TESTS") != nullptr ? 100'000 : 10'000;
   constexpr std::size_t warm_up = 1000, slack = std::size_t{16} << 20U;  // bytes that the allocator may keep
   const auto start = std::chrono::steady_clock::now();
-  const durability::memory_scratch scratch;
+  const sample::scratch scratch(sample::in_memory());
   run all(scratch.path("run"));
   all.go_on(warm_up);
   const auto before = measure();

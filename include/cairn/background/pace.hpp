@@ -24,6 +24,7 @@ class pace {
     const std::lock_guard lock(mutex_);
     bytes_per_second_ = bytes_per_second;
     first_.reset();
+    held_back_ = {};
     abandoned_ = false;
   }
 
@@ -59,16 +60,27 @@ class pace {
       constexpr double longest = 1e6;  // seconds; a clock cannot add more to its time
       const double seconds = std::min(static_cast<double>(bytes) / bytes_per_second_, longest);
       const auto due = *first_ + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+      if (waiting_++ == 0) since_ = now;
       changed_.wait_until(lock, due, [&] { return abandoned_ || !(bytes_per_second_ > 0); });
+      if (--waiting_ == 0) held_back_ += clock::now() - since_;
     }
     check();
   }
 
+  /// Seconds of this save in which some thread waited for the limit.
+  [[nodiscard]] double held_back() const {
+    const std::lock_guard lock(mutex_);
+    return held_back_.count();
+  }
+
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   double bytes_per_second_ = 0;
   std::optional<clock::time_point> first_;
+  unsigned waiting_ = 0;  // threads
+  clock::time_point since_;
+  std::chrono::duration<double> held_back_{};
   std::atomic<bool> abandoned_{false};
 };
 
