@@ -1,0 +1,37 @@
+// Even intervals: Young's and Daly's formulas, and what becomes of them where their numbers make no sense.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::schedule {
+
+/// No policy that measures goes longer than this without a checkpoint, whatever its numbers say, in seconds.
+inline constexpr double longest_interval = 3600;
+
+/// A policy that does not know yet what a save costs makes its first one so many steps after the run began.
+inline constexpr int probe_steps = 10;
+
+/// An interval between `stall` and `longest_interval`; what is no number becomes the longest.
+[[nodiscard]] inline double sane_interval(double seconds, double stall) noexcept {
+  if (std::isnan(seconds)) return longest_interval;
+  const double least = stall > 0 ? std::min(stall, longest_interval) : 0;
+  return std::clamp(seconds, least, longest_interval);
+}
+
+/// Young (1974): sqrt(2 S M), in seconds. A negative stall is none; an MTBF of zero: save all the time; infinite or NaN: the longest.
+[[nodiscard]] inline double young_interval(double stall, double mtbf) noexcept {
+  const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
+  return sane_interval(std::isinf(m) || std::isnan(mtbf) ? longest_interval : std::sqrt(2 * s * m), stall);
+}
+
+/// Daly (2006): sqrt(2 S M) (1 + sqrt(S / 2M) / 3 + (S / 2M) / 9) - S for S < 2M, else M. The rest as with Young.
+[[nodiscard]] inline double daly_interval(double stall, double mtbf) noexcept {
+  const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
+  if (std::isinf(m) || std::isnan(mtbf)) return sane_interval(longest_interval, stall);
+  if (!(s < 2 * m)) return sane_interval(m, stall);
+  const double part = s / (2 * m);
+  return sane_interval(std::sqrt(2 * s * m) * (1 + std::sqrt(part) / 3 + part / 9) - s, stall);
+}
+
+}  // namespace cairn::schedule

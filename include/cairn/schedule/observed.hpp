@@ -1,0 +1,139 @@
+// What a policy has seen of a run's costs: how long iterations and saves take.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/schedule/base.hpp"
+
+namespace cairn::schedule {
+
+/// The mean of a quantity that may drift, in O(1): the newest values count most, and none for more than four times the mean before.
+/// What is negative or no number is passed over.
+class running_mean {
+ public:
+  void add(double value) noexcept {
+    if (!(value >= 0) || !std::isfinite(value)) return;
+    count_ += 1;
+    if (count_ > 1 && mean_ > 0) value = std::min(value, 4 * mean_);
+    mean_ += (value - mean_) * std::max(1 / count_, newest_share);
+  }
+  [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] double count() const noexcept { return count_; }
+  /// 0 when there is none yet.
+  [[nodiscard]] double mean() const noexcept { return mean_; }
+
+  [[nodiscard]] std::vector<double> remember() const { return {count_, mean_}; }
+  void recall(const policy_memory& memory, const std::string& name) {
+    const auto kept = memory.find(name);
+    if (kept == memory.end() || kept->second.size() != 2) return;
+    const double count = kept->second[0], mean = kept->second[1];
+    if (count > 0 && mean >= 0 && std::isfinite(count) && std::isfinite(mean)) count_ = count, mean_ = mean;
+  }
+
+ private:
+  static constexpr double newest_share = 1.0 / 16;
+
+  double count_ = 0;
+  double mean_ = 0;
+};
+
+/// Iteration times, apart for those beside which a save was on its way.
+class iteration_times {
+ public:
+  /// To be called once per step.
+  void observe(const moment& now) noexcept {
+    if (!(now.iteration_seconds > 0)) return;
+    (now.is_saving ? busy_ : idle_).add(now.iteration_seconds);
+  }
+
+  /// Of an iteration with no save beside it, in seconds; 0 when there was no iteration yet.
+  [[nodiscard]] double seconds() const noexcept { return idle_.is_empty() ? busy_.mean() : idle_.mean(); }
+
+  /// What a second of saving behind the training takes from it, in seconds, 0 to 1.
+  [[nodiscard]] double slowdown() const noexcept {
+    if (idle_.mean() <= 0 || busy_.mean() <= idle_.mean()) return 0;
+    return 1 - idle_.mean() / busy_.mean();
+  }
+
+  void remember(policy_memory& memory) const {
+    memory["iterations"] = idle_.remember();
+    memory["iterations_beside_saves"] = busy_.remember();
+  }
+  void recall(const policy_memory& memory) {
+    idle_.recall(memory, "iterations");
+    busy_.recall(memory, "iterations_beside_saves");
+  }
+
+ private:
+  running_mean idle_, busy_;
+};
+
+/// Seconds that saves of one kind take.
+struct mean_cost {
+  double stall = 0;
+  double background = 0;
+  double encode = 0;
+  double write = 0;
+  double bytes = 0;
+  double state_bytes = 0;
+};
+
+/// Means of what saves have cost, kind by kind.
+class observed_costs {
+ public:
+  void observe(const save_cost& cost) {
+    auto& of_kind = kinds_[static_cast<std::size_t>(cost.kind)];
+    const std::array<double, quantities> values{cost.stall_seconds,  cost.background_seconds,
+                                                cost.encode_seconds, cost.write_seconds,
+                                                double(cost.bytes),  double(cost.state_bytes)};
+    for (std::size_t i = 0; i < quantities; ++i) of_kind[i].add(values[i]);
+    newest_ = cost.kind;
+  }
+
+  /// Nothing when there was none of this kind.
+  [[nodiscard]] std::optional<mean_cost> of(save_kind kind) const {
+    const auto& q = kinds_[static_cast<std::size_t>(kind)];
+    if (q[0].is_empty()) return std::nullopt;
+    return mean_cost{q[0].mean(), q[1].mean(), q[2].mean(), q[3].mean(), q[4].mean(), q[5].mean()};
+  }
+  /// Of the kind that was made last.
+  [[nodiscard]] std::optional<mean_cost> newest() const { return newest_ ? of(*newest_) : std::nullopt; }
+  [[nodiscard]] double count(save_kind kind) const { return kinds_[static_cast<std::size_t>(kind)][0].count(); }
+
+  void remember(policy_memory& memory) const;
+  void recall(const policy_memory& memory);
+
+ private:
+  static constexpr std::size_t quantities = 6;
+  static constexpr std::array<const char*, quantities> names{"stall", "background", "encode", "write", "bytes", "state_bytes"};
+  static constexpr std::array<const char*, 3> kind_names{"raw", "whole", "delta"};
+
+  std::array<std::array<running_mean, quantities>, 3> kinds_;
+  std::optional<save_kind> newest_;
+};
+
+inline void observed_costs::remember(policy_memory& memory) const {
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    for (std::size_t i = 0; i < quantities && !kinds_[k][0].is_empty(); ++i)
+      memory[std::string(kind_names[k]) + '.' + names[i]] = kinds_[k][i].remember();
+  if (newest_) memory["newest_kind"] = {static_cast<double>(*newest_)};
+}
+
+inline void observed_costs::recall(const policy_memory& memory) {
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    for (std::size_t i = 0; i < quantities; ++i) kinds_[k][i].recall(memory, std::string(kind_names[k]) + '.' + names[i]);
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    const auto kept = memory.find("newest_kind");
+    const bool is_this = kept != memory.end() && kept->second.size() == 1 && kept->second[0] == static_cast<double>(k);
+    if (is_this && !kinds_[k][0].is_empty()) newest_ = static_cast<save_kind>(k);
+  }
+}
+
+}  // namespace cairn::schedule
