@@ -47,11 +47,12 @@ struct decision {
 struct save_cost {
   std::uint64_t step = 0;
   save_kind kind = save_kind::whole;
-  double stall_seconds = 0;       ///< that the trainer waited
-  double background_seconds = 0;  ///< from then until it was published: who fails before that goes back to the one before
-  double encode_seconds = 0;      ///< of the work behind the training
-  double write_seconds = 0;       ///< of the work behind the training
-  std::uint64_t bytes = 0;        ///< in files
+  double stall_seconds = 0;  ///< that the trainer waited
+  double background_seconds =
+      0;                      ///< from then until it was published: who fails before that goes back to the one before
+  double encode_seconds = 0;  ///< of the work behind the training
+  double write_seconds = 0;   ///< of the work behind the training
+  std::uint64_t bytes = 0;    ///< in files
   std::uint64_t state_bytes = 0;  ///< before encoding
 };
 

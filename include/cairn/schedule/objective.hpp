@@ -19,10 +19,10 @@ namespace cairn::schedule {
 /// l' is the slope of the loss and D its fall over the whole plan of T seconds; prices by the loss are scaled so that their mean over
 /// the plan is 1, and they are those of `machine_time` where it does not fall at all. A loss that rises for a while costs nothing then.
 enum class objective : std::uint8_t {
-  machine_time,    ///< seconds that the machine does not train: c = r = 1
-  progress,        ///< progress that is not made meanwhile: c = r = T |l'| / D
-  exploratory,     ///< waiting counts as time, lost work as lost progress: c = 1, r = T |l'| / D (the premise of COCI)
-  coci,            ///< c = r = T |l'| / D, saves counted for the whole run but failures only up to the first: f(t) exp(-integral of f)
+  machine_time,  ///< seconds that the machine does not train: c = r = 1
+  progress,      ///< progress that is not made meanwhile: c = r = T |l'| / D
+  exploratory,   ///< waiting counts as time, lost work as lost progress: c = 1, r = T |l'| / D (the premise of COCI)
+  coci,  ///< c = r = T |l'| / D, saves counted for the whole run but failures only up to the first: f(t) exp(-integral of f)
   worker_seconds,  ///< c = r = the number of workers
 };
 
@@ -47,10 +47,10 @@ inline constexpr objective objectives[] = {objective::machine_time, objective::p
 
 /// An objective's prices of one job: what `optimum` and `expected_cost` need to know.
 struct prices {
-  std::vector<double> risk;      ///< failures that count, expected before each boundary
-  std::vector<double> exposed;   ///< the same, until a save begun at that boundary is published
-  std::vector<double> work;      ///< the worth of all work before each boundary
-  std::vector<double> save;      ///< of a save at each boundary
+  std::vector<double> risk;               ///< failures that count, expected before each boundary
+  std::vector<double> exposed;            ///< the same, until a save begun at that boundary is published
+  std::vector<double> work;               ///< the worth of all work before each boundary
+  std::vector<double> save;               ///< of a save at each boundary
   std::vector<std::uint32_t> free_again;  ///< the first boundary at which the next save can begin
 };
 
@@ -65,14 +65,14 @@ struct prices {
 [[nodiscard]] CAIRN_INLINE double expected_cost(const prices& of, std::span<const std::uint32_t> saves);
 
 /// Saves, and what they cost.
-struct schedule {
+struct plan {
   std::vector<std::uint32_t> saves{};  ///< boundaries
   double cost = 0;
 };
 
 /// The schedule of the smallest expected cost. Dynamic programming over boundaries: the cost of the work from save i to save j is
 /// b_i + g_j - W_i x_j, with W and x rising, so that the best i is on a lower envelope of lines that is passed once. O(N).
-[[nodiscard]] CAIRN_INLINE schedule optimum(const prices& of);
+[[nodiscard]] CAIRN_INLINE plan optimum(const prices& of);
 
 }  // namespace cairn::schedule
 

@@ -90,9 +90,8 @@ class observed_costs {
  public:
   void observe(const save_cost& cost) {
     auto& of_kind = kinds_[static_cast<std::size_t>(cost.kind)];
-    const std::array<double, quantities> values{cost.stall_seconds,  cost.background_seconds,
-                                                cost.encode_seconds, cost.write_seconds,
-                                                double(cost.bytes),  double(cost.state_bytes)};
+    const std::array<double, quantities> values{cost.stall_seconds, cost.background_seconds, cost.encode_seconds,
+                                                cost.write_seconds, double(cost.bytes),      double(cost.state_bytes)};
     for (std::size_t i = 0; i < quantities; ++i) of_kind[i].add(values[i]);
     newest_ = cost.kind;
   }
@@ -112,7 +111,8 @@ class observed_costs {
 
  private:
   static constexpr std::size_t quantities = 6;
-  static constexpr std::array<const char*, quantities> names{"stall", "background", "encode", "write", "bytes", "state_bytes"};
+  static constexpr std::array<const char*, quantities> names{"stall", "background", "encode",
+                                                             "write", "bytes",      "state_bytes"};
   static constexpr std::array<const char*, 3> kind_names{"raw", "whole", "delta"};
 
   std::array<std::array<running_mean, quantities>, 3> kinds_;
@@ -128,7 +128,8 @@ inline void observed_costs::remember(policy_memory& memory) const {
 
 inline void observed_costs::recall(const policy_memory& memory) {
   for (std::size_t k = 0; k < kinds_.size(); ++k)
-    for (std::size_t i = 0; i < quantities; ++i) kinds_[k][i].recall(memory, std::string(kind_names[k]) + '.' + names[i]);
+    for (std::size_t i = 0; i < quantities; ++i)
+      kinds_[k][i].recall(memory, std::string(kind_names[k]) + '.' + names[i]);
   for (std::size_t k = 0; k < kinds_.size(); ++k) {
     const auto kept = memory.find("newest_kind");
     const bool is_this = kept != memory.end() && kept->second.size() == 1 && kept->second[0] == static_cast<double>(k);
