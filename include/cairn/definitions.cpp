@@ -23,3 +23,4 @@
 #include "cairn/state/matching.ipp"
 #include "cairn/state/walker.ipp"
 #include "cairn/training_saver.ipp"
+#include "cairn/training_saver_behind.ipp"
