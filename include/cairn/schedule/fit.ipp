@@ -25,7 +25,7 @@ class curve_fitting {
     span_ = buckets.back().last - first_;
     double low = buckets.front().loss(), high = low;
     for (std::size_t i = 0; i < size_; ++i) {
-      x_[i] = scaled(buckets[i].step());
+      x_[i] = place_of(buckets[i].step(), i == 0 ? 0 : buckets[i].last - buckets[i - 1].last, buckets[i].count);
       y_[i] = buckets[i].loss();
       low = std::min(low, y_[i]);
       high = std::max(high, y_[i]);
@@ -79,9 +79,17 @@ class curve_fitting {
     double h;
     pair slope;
   };
+  /// Where a bucket lies. `bend` is half the variance of its steps: the mean of a curve h over them is h + h'' bend.
+  struct place {
+    double x = 0, bend = 0;
+  };
 
-  [[nodiscard]] double scaled(double step) const noexcept {
-    return shape_ == family::power_law ? std::log((step + 1) / (first_ + 1)) : (step - first_) / span_;
+  /// Of `count` steps, evenly over `width`. A power law is one in the logarithm of the step.
+  [[nodiscard]] place place_of(double step, double width, double count) const noexcept {
+    const bool is_power = shape_ == family::power_law;
+    const double part = width / (is_power ? step + 1 : span_);
+    return {is_power ? std::log((step + 1) / (first_ + 1)) : (step - first_) / span_,
+            part * part * (1 - 1 / (count * count)) / 24};
   }
   [[nodiscard]] pair lowest() const noexcept { return shape_ == family::power_law ? pair{-5, 0} : pair{-7, -9}; }
   [[nodiscard]] pair highest() const noexcept { return shape_ == family::power_law ? pair{2.5, 0} : pair{9, 12}; }
@@ -105,21 +113,26 @@ class curve_fitting {
     if (!(sum > 0) || !std::isfinite(sum)) is_constant_ = true;
   }
 
-  [[nodiscard]] shape_at at(double x, const pair& rate) const noexcept {
+  /// The mean of h over a bucket; its slope by the rates' logarithms, without what the bend changes in it.
+  [[nodiscard]] shape_at at(const place& where, const pair& rate) const noexcept {
+    const auto [x, bend] = where;
     switch (shape_) {
       case family::exponential:
-      case family::exponential_floor:
+      case family::exponential_floor: {
+        const double h = std::exp(-rate[0] * x);
+        return {h * (1 + rate[0] * rate[0] * bend), {-rate[0] * x * h, 0}};
+      }
       case family::power_law: {
         const double h = std::exp(-rate[0] * x);
-        return {h, {-rate[0] * x * h, 0}};
+        return {h * (1 + rate[0] * (rate[0] + 1) * bend), {-rate[0] * x * h, 0}};
       }
       case family::inverse_linear: {
-        const double h = 1 / (1 + rate[0] * x);
-        return {h, {-rate[0] * x * h * h, 0}};
+        const double h = 1 / (1 + rate[0] * x), by = rate[0] * h;
+        return {h * (1 + 2 * by * by * bend), {-by * x * h, 0}};
       }
       case family::inverse_quadratic: {
-        const double h = 1 / (1 + (rate[0] + rate[1] * x) * x);
-        return {h, {-rate[0] * x * h * h, -rate[1] * x * x * h * h}};
+        const double h = 1 / (1 + (rate[0] + rate[1] * x) * x), by = (rate[0] + 2 * rate[1] * x) * h;
+        return {h * (1 + 2 * (by * by - rate[1] * h) * bend), {-rate[0] * x * h * h, -rate[1] * x * x * h * h}};
       }
     }
     return {};
@@ -255,7 +268,8 @@ class curve_fitting {
   double first_ = 0, span_ = 0;  // x = 0 and 1 there
   double unit_ = 1, lowest_ = 0;
   bool is_constant_ = false, has_floor_ = true, is_bounded_ = true;
-  per_bucket x_, y_, base_, weights_;
+  std::array<place, loss_window::capacity> x_;
+  per_bucket y_, base_, weights_;
 };
 
 inline curve_fitting::pair curve_fitting::rates_of(const loss_curve& c) const noexcept {
@@ -321,14 +335,14 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   const double variance = s.cost / std::max(effective - k, 1.0);
 
   fit.scale = scale_of(s);
-  fit.criterion = n * std::log(likelihood / n + 1e-9) + 2 * k + 2 * k * (k + 1) / std::max(n - k - 1, 1.0);
+  fit.criterion = n * std::log(likelihood / n + 0.05) + 2 * k + 2 * k * (k + 1) / std::max(n - k - 1, 1.0);
   fit.gain = (constant - s.cost) / std::max(k - 1, 1.0) / std::max(variance, 1e-12);
   fit.fall = fit.curve.at(first_) - fit.curve.at(last);
 
   vector unused;
   const matrix m = normal_equations(s, unused);
   const pair rate{std::exp(s.rates[0]), std::exp(s.rates[1])};
-  const auto [h, slope] = at(scaled(last + span_), rate);
+  const auto [h, slope] = at(place_of(last + span_, 0, 1), rate);
   const bool has_floor = has_floor_ && !s.on_floor;
   const vector g(h, has_floor ? 1 : 0, s.a * slope[0], s.a * slope[1]);
   fit.error_at_twice = std::sqrt(std::max(variance * g.dot(m.ldlt().solve(g)), 0.0)) * unit_;
