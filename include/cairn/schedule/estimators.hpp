@@ -92,7 +92,8 @@ struct power_law : fitted_curves {
 
 /// All of them, or those that are named.
 struct best_of : fitted_curves {
-  best_of(std::initializer_list<loss_curve::family> families = {}) : fitted_curves(families) {}  // NOLINT: a list is one
+  best_of(std::initializer_list<loss_curve::family> families = {})
+      : fitted_curves(families) {}  // NOLINT: a list is one
 };
 
 }  // namespace cairn::estimators

@@ -13,14 +13,16 @@ namespace cairn::schedule {
 /// A curve, and what is to be known of it. Losses are in the unit of the losses.
 struct loss_fit {
   loss_curve curve{};
-  double scale = 0;      ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect
-  double criterion = 0;  ///< AICc with a robust likelihood; comparable between fits to the same buckets, smaller is better
-  double gain = 0;       ///< F: by how much it explains the losses better than a constant does, per parameter, against its residuals
-  double fall = 0;       ///< from the first step to the newest one, on the curve
+  double scale = 0;  ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect
+  double criterion =
+      0;  ///< AICc with a robust likelihood; comparable between fits to the same buckets, smaller is better
+  double gain =
+      0;  ///< F: by how much it explains the losses better than a constant does, per parameter, against its residuals
+  double fall = 0;            ///< from the first step to the newest one, on the curve
   double error_at_twice = 0;  ///< standard error of the curve after twice the observed steps
-  double recent = 0;          ///< mean residual of the newest sixth of the buckets; positive: the losses are above the curve
-  double recent_error = 0;    ///< standard error of that
-  bool converged = false;     ///< within the iterations, at a curve that falls, with its rate within bounds
+  double recent = 0;  ///< mean residual of the newest sixth of the buckets; positive: the losses are above the curve
+  double recent_error = 0;  ///< standard error of that
+  bool converged = false;   ///< within the iterations, at a curve that falls, with its rate within bounds
 };
 
 /// Robust weighted least squares of one family to the buckets' means (Huber's weights, iterated). A bucket weighs as its count over the

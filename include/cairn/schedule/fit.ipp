@@ -40,9 +40,7 @@ class curve_fitting {
     weigh(buckets);
   }
 
-  [[nodiscard]] bool is_possible() const noexcept {
-    return !is_constant_ && span_ > 0 && (has_floor_ || lowest_ > 0);
-  }
+  [[nodiscard]] bool is_possible() const noexcept { return !is_constant_ && span_ > 0 && (has_floor_ || lowest_ > 0); }
 
   [[nodiscard]] std::optional<loss_fit> run(const loss_curve* start) {
     weights_ = base_;
@@ -359,7 +357,8 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   fit.converged = converged && !is_at_bound;
   bool is_finite = std::isfinite(fit.curve.at(last + span_)) && std::isfinite(fit.curve.at(first_));
   for (const double p : fit.curve.p) is_finite = is_finite && std::isfinite(p);
-  for (const double v : {fit.scale, fit.criterion, fit.gain, fit.fall, fit.error_at_twice, fit.recent, fit.recent_error})
+  for (const double v :
+       {fit.scale, fit.criterion, fit.gain, fit.fall, fit.error_at_twice, fit.recent, fit.recent_error})
     is_finite = is_finite && std::isfinite(v);
   if (!is_finite) return std::nullopt;
   return fit;
