@@ -1,6 +1,7 @@
 #include "cairn/schedule/base.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -34,9 +35,13 @@ struct talkative {
   void recall(const cairn::policy_memory& kept) { heard += std::to_string(kept.size()) + " recalled "; }
 };
 
-/// Is asked on const objects, and answers with what is a bool only by conversion.
-struct lazy {
-  std::true_type should_save(const cairn::moment&) const { return {}; }
+/// Is asked by value and on const objects.
+struct always {
+  bool should_save(cairn::moment) const { return true; }
+};
+
+struct answers_maybe {
+  std::optional<cairn::save_kind> should_save(const cairn::moment&) { return {}; }
 };
 
 cairn::moment with_loss(double loss) { return {.loss = loss}; }
@@ -47,7 +52,7 @@ static_assert(cairn::policy<on_progress>);
 static_assert(cairn::policy<cairn::any_policy>);
 static_assert(!cairn::policy<int>);
 static_assert(!cairn::policy<answers_nothing>);
-static_assert(cairn::policy<talkative> && cairn::policy<lazy>);
+static_assert(cairn::policy<talkative> && cairn::policy<always> && !cairn::policy<answers_maybe>);
 static_assert(!cairn::policy<std::unique_ptr<on_progress>>);
 static_assert(std::is_convertible_v<bool, cairn::decision> && !std::is_convertible_v<cairn::decision, bool>);
 static_assert(!cairn::decision(false) && cairn::decision(true) && !cairn::decision(true).kind);
@@ -78,7 +83,7 @@ TEST_CASE("a policy answers with yes or no, or with a kind too") {
   CHECK_FALSE(chosen.should_save({.step = 3}).save);
   CHECK(chosen.should_save({.step = 4}).save);
   CHECK(chosen.should_save({.step = 4}).kind == cairn::save_kind::delta);
-  chosen = lazy{};
+  chosen = always{};
   CHECK(chosen.should_save({}).save);
 }
 
