@@ -40,23 +40,13 @@ class curve_fitting {
     weigh(buckets);
   }
 
-  [[nodiscard]] bool is_possible() const noexcept {
-    return !is_constant_ && span_ > 0 && (has_floor_ || lowest_ > 0);
-  }
+  [[nodiscard]] bool is_possible() const noexcept { return !is_constant_ && span_ > 0 && (has_floor_ || lowest_ > 0); }
 
   [[nodiscard]] std::optional<loss_fit> run(const loss_curve* start) {
     weights_ = base_;
     state now = start != nullptr ? evaluate(rates_of(*start)) : from_grid();
     if (!std::isfinite(now.cost)) now = from_grid();
-    bool converged = false;
-    int steps = 24;
-    for (int round = 0; round < 4; ++round) {
-      reweigh(now);
-      now = evaluate(now.rates);
-      const double before = now.cost;
-      converged = descend(now, steps);
-      if (round > 0 && now.cost > before * (1 - 1e-4)) break;
-    }
+    const bool converged = descend(now);
     return result(now, converged);
   }
 
@@ -64,6 +54,7 @@ class curve_fitting {
   using family = loss_curve::family;
   using matrix = Eigen::Matrix<double, 4, 4>;
   using vector = Eigen::Matrix<double, 4, 1>;
+  static constexpr int most_steps = 16;
   using per_bucket = std::array<double, loss_window::capacity>;
   using pair = std::array<double, 2>;
 
@@ -108,6 +99,7 @@ class curve_fitting {
       const double hidden = 0.005 * (y_[i > 0 ? i - 1 : 0] - y_[std::min(i + 1, size_ - 1)]);
       const double variance = scatter / count / buckets[i].count + hidden * hidden + 1e-14;
       base_[i] = 1 / variance;
+      root_[i] = std::sqrt(base_[i]);
       sum += base_[i];
     }
     if (!(sum > 0) || !std::isfinite(sum)) is_constant_ = true;
@@ -198,31 +190,37 @@ class curve_fitting {
     return m;
   }
 
-  /// Gauss-Newton over the rates, damped where a step does not lead down.
-  [[nodiscard]] bool descend(state& now, int& steps) const noexcept {
+  /// Gauss-Newton over the rates, damped where a step does not lead down; Huber's weights follow the residuals step by step.
+  [[nodiscard]] bool descend(state& now) noexcept {
     double damping = 1e-4;
-    for (; steps > 0 && now.a > 0; --steps) {
+    for (int step = 0; step < most_steps; ++step) {
+      if (step < 4) scale_ = scale_of(now);
+      reweigh(now);
+      if (!(now.a > 0)) {  // it may be the outliers that do not let it fall
+        now = evaluate(now.rates);
+        if (!(now.a > 0)) return false;
+      }
       vector right;
       matrix m = normal_equations(now, right);
       for (int k = 2; k < 4; ++k) m(k, k) *= 1 + damping;
-      const vector step = m.ldlt().solve(right);
+      const vector by = m.ldlt().solve(right);
       pair next = now.rates;
       double moved = 0;
       for (std::size_t k = 0; k < rate_count_; ++k) {
-        const double by = std::clamp(step(static_cast<int>(k) + 2), -1.5, 1.5);
-        next[k] = std::clamp(now.rates[k] + by, lowest()[k], highest()[k]);
+        next[k] += std::clamp(by(static_cast<int>(k) + 2), -1.5, 1.5);
+        next[k] = std::clamp(next[k], lowest()[k], highest()[k]);
         moved = std::max(moved, std::abs(next[k] - now.rates[k]));
       }
-      if (!(moved > 1e-9)) return std::isfinite(moved);
+      if (!std::isfinite(moved)) return false;
       const state tried = evaluate(next);
-      if (!(tried.cost < now.cost)) {
-        if (moved < 1e-5 || tried.cost < now.cost * (1 + 1e-12)) return true;
+      if (!(tried.cost <= now.cost * (1 + 1e-9))) {
+        if (moved < 1e-3) return true;
         damping = std::max(damping * 16, 1e-2);
         continue;
       }
-      const bool is_done = tried.cost > now.cost * (1 - 1e-6) && moved < 0.1;
+      const double gain = now.cost - tried.cost;
       now = tried;
-      if (is_done) return true;
+      if (moved < 1e-4 || (moved < 0.1 && gain < 1e-4 * now.cost) || gain < 1e-7 * now.cost) return true;
       damping /= 16;
     }
     return false;
@@ -244,17 +242,19 @@ class curve_fitting {
   /// Residuals in units of the noise, robustly scaled by their median.
   [[nodiscard]] double scale_of(const state& s) const noexcept {
     per_bucket size;
-    for (std::size_t i = 0; i < size_; ++i) size[i] = std::abs(s.residual[i]) * std::sqrt(base_[i]);
+    for (std::size_t i = 0; i < size_; ++i) size[i] = std::abs(s.residual[i]) * root_[i];
     const auto middle = size.begin() + static_cast<std::ptrdiff_t>(size_ / 2);
     std::nth_element(size.begin(), middle, size.begin() + static_cast<std::ptrdiff_t>(size_));
     return *middle * 1.4826;
   }
 
-  void reweigh(const state& s) noexcept {
-    const double bound = 1.345 * std::max(scale_of(s), 1e-6);
+  void reweigh(state& s) noexcept {
+    const double bound = 1.345 * std::max(scale_, 1e-6);
+    s.cost = 0;
     for (std::size_t i = 0; i < size_; ++i) {
-      const double size = std::abs(s.residual[i]) * std::sqrt(base_[i]);
+      const double size = std::abs(s.residual[i]) * root_[i];
       weights_[i] = size > bound ? base_[i] * bound / size : base_[i];
+      s.cost += weights_[i] * s.residual[i] * s.residual[i];
     }
   }
 
@@ -268,8 +268,9 @@ class curve_fitting {
   double first_ = 0, span_ = 0;  // x = 0 and 1 there
   double unit_ = 1, lowest_ = 0;
   bool is_constant_ = false, has_floor_ = true, is_bounded_ = true;
+  double scale_ = 1;  // of the residuals
   std::array<place, loss_window::capacity> x_;
-  per_bucket y_, base_, weights_;
+  per_bucket y_, base_, root_, weights_;
 };
 
 inline curve_fitting::pair curve_fitting::rates_of(const loss_curve& c) const noexcept {
@@ -327,7 +328,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
     w += weights_[i];
     wy += weights_[i] * y_[i];
     effective += weights_[i] / base_[i];
-    const double z = std::abs(s.residual[i]) * std::sqrt(base_[i]);
+    const double z = std::abs(s.residual[i]) * root_[i];
     likelihood += z > 3 ? 6 * z - 9 : z * z;
   }
   double constant = 0;
@@ -335,7 +336,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   const double variance = s.cost / std::max(effective - k, 1.0);
 
   fit.scale = scale_of(s);
-  fit.criterion = n * std::log(likelihood / n + 0.05) + 2 * k + 2 * k * (k + 1) / std::max(n - k - 1, 1.0);
+  fit.criterion = n * std::log(likelihood / n + 0.05) + k * std::log(n);
   fit.gain = (constant - s.cost) / std::max(k - 1, 1.0) / std::max(variance, 1e-12);
   fit.fall = fit.curve.at(first_) - fit.curve.at(last);
 
@@ -359,7 +360,8 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   fit.converged = converged && !is_at_bound;
   bool is_finite = std::isfinite(fit.curve.at(last + span_)) && std::isfinite(fit.curve.at(first_));
   for (const double p : fit.curve.p) is_finite = is_finite && std::isfinite(p);
-  for (const double v : {fit.scale, fit.criterion, fit.gain, fit.fall, fit.error_at_twice, fit.recent, fit.recent_error})
+  for (const double v :
+       {fit.scale, fit.criterion, fit.gain, fit.fall, fit.error_at_twice, fit.recent, fit.recent_error})
     is_finite = is_finite && std::isfinite(v);
   if (!is_finite) return std::nullopt;
   return fit;
