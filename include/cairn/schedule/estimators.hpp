@@ -18,7 +18,8 @@ namespace cairn::estimators {
 ///
 /// "Best" is BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many, a floor above all,
 /// costs more in a prediction than one that the losses do not show yet; AICc, which punishes it less, predicted no family better and
-/// some worse. A residual below a fifth of the noise is as good as none, so that of two fits to clean losses the simpler one is better.
+/// some worse. Residuals of a fifth of the noise are as good as none:
+/// of two fits to clean losses the simpler one is better.
 /// A fit is not trusted, and where there is no other `curve` gives nothing, when
 ///   - there are fewer than 12 buckets, or `fit` gives nothing;
 ///   - the fit did not converge, or its rate is at a bound;
