@@ -13,9 +13,8 @@ namespace cairn::schedule {
 /// A curve, and what is to be known of it. Losses are in the unit of the losses.
 struct loss_fit {
   loss_curve curve{};
-  double scale = 0;  ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect
-  double criterion =
-      0;  ///< AICc with a robust likelihood; comparable between fits to the same buckets, smaller is better
+  double scale = 0;      ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect
+  double criterion = 0;  ///< BIC with a robust likelihood; of fits to the same buckets, the smaller one is better
   double gain =
       0;  ///< F: by how much it explains the losses better than a constant does, per parameter, against its residuals
   double fall = 0;            ///< from the first step to the newest one, on the curve
@@ -28,7 +27,8 @@ struct loss_fit {
 /// Robust weighted least squares of one family to the buckets' means (Huber's weights, iterated). A bucket weighs as its count over the
 /// noise seen in it and its neighbours, so that noise may grow with the loss or not. For given rates the curves of all families are
 /// A h(x) + floor: A and the floor are solved for exactly and Gauss-Newton goes over the rates (variable projection, Golub and Pereyra
-/// 1973), at most 24 steps. A is positive and rates are, so that a curve falls; the floor is not negative while no bucket's mean is.
+/// 1973), at most 16 steps. A is positive and rates are, so that a curve falls; the floor is not negative while no bucket's mean is.
+/// A bucket is compared with the mean of the curve over its steps, to second order.
 /// `start` is a curve of the same family to begin with; without it, a grid of rates is tried.
 /// Nothing: fewer than 8 buckets, a loss that is constant, no finite result, and for the exponential a bucket's mean that is not
 /// positive. O(buckets); allocates nothing.
