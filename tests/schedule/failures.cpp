@@ -11,7 +11,6 @@
 namespace {
 
 using cairn::any_failures;
-using cairn::mtbf_estimate;
 using cairn::failures::exponential;
 using cairn::failures::never;
 using cairn::failures::trace;
@@ -147,89 +146,4 @@ TEST_CASE("any model of failures is as the model that it was made of, and so are
     int expected(double age) const { return age < 10 ? 0 : 7; }
   };
   CHECK(any_failures(by_hand{}).expected(10) == 7);
-}
-
-TEST_CASE("the MTBF estimate is the posterior's") {
-  mtbf_estimate known({.mtbf = seconds(100), .weight = 2});
-  CHECK(known.seconds() == 100);
-  known.worked(300);
-  CHECK(known.seconds() == 250);  // (2 x 100 + 300) / 2
-  known.failed();
-  CHECK(known.seconds() == Catch::Approx(500.0 / 3));
-  known.worked(50, 4);
-  known.failed();
-  CHECK(known.seconds() == 175);  // (200 + 300 + 4 x 50) / 4
-  CHECK(known.rate() == 1 / 175.0);
-  CHECK(known.rate(4) == 4 / 175.0);
-}
-
-TEST_CASE("the MTBF estimate comes to the truth, whatever the prior said") {
-  std::mt19937_64 random(4);
-  std::exponential_distribution<double> between(1 / 500.0);
-  for (const double prior : {1.0, 1e5}) {
-    mtbf_estimate learned({.mtbf = duration(prior)});
-    for (int i = 0; i < 20000; ++i) {
-      learned.worked(between(random) / 4, 4);
-      learned.failed();
-    }
-    CHECK(learned.seconds() == Catch::Approx(500).epsilon(0.03));
-  }
-}
-
-TEST_CASE("the MTBF estimate learns nothing where it is known") {
-  for (const double mtbf : {100.0, infinite}) {
-    mtbf_estimate known({.mtbf = duration(mtbf), .weight = infinite});
-    known.worked(1e6);
-    known.failed();
-    CHECK(known.seconds() == mtbf);
-  }
-}
-
-TEST_CASE("the MTBF estimate is positive and its rate finite, for every prior and whatever it is told") {
-  for (const double mtbf : odd)
-    for (const double weight : odd) {
-      mtbf_estimate told({.mtbf = duration(mtbf), .weight = weight});
-      for (const double a : odd) {
-        told.worked(a);
-        for (const double b : odd) {
-          told.worked(a, b);
-          CHECK(std::isfinite(told.rate(a)));
-          CHECK(told.rate(a) >= 0);
-        }
-      }
-      told.failed();
-      CHECK(told.seconds() > 0);
-    }
-  for (const double mtbf : {0.0, -1.0, no_number})
-    CHECK(mtbf_estimate({.mtbf = duration(mtbf)}).seconds() == 24 * 3600);
-  for (const double weight : {0.0, -1.0, no_number}) {
-    mtbf_estimate told({.mtbf = seconds(100), .weight = weight});
-    told.worked(200);
-    CHECK(told.seconds() == 300);
-  }
-}
-
-TEST_CASE("the MTBF estimate is kept in the memory, and what is not its own changes nothing") {
-  mtbf_estimate before({.mtbf = seconds(100)});
-  before.worked(500, 2);
-  before.failed();
-  cairn::policy_memory memory;
-  before.remember(memory);
-  mtbf_estimate after({.mtbf = seconds(100)});
-  after.recall(memory);
-  CHECK(after.seconds() == before.seconds());
-  CHECK(after.seconds() == 550);
-
-  after.recall({});
-  for (const auto& kept : {std::vector<double>{},
-                           {1},
-                           {1, 2, 3},
-                           {-1, 5},
-                           {1, -5},
-                           {no_number, 5},
-                           {1, no_number},
-                           {infinite, 5},
-                           {1, infinite}})
-    after.recall({{"failures", kept}});
-  CHECK(after.seconds() == 550);
 }
