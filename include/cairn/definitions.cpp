@@ -17,6 +17,7 @@
 #include "cairn/saver.ipp"
 #include "cairn/schedule/optimum.ipp"
 #include "cairn/schedule/planner.ipp"
+#include "cairn/schedule/simulate.ipp"
 #include "cairn/schedule/worth.ipp"
 #include "cairn/state/describe.ipp"
 #include "cairn/state/describing.ipp"
