@@ -68,9 +68,9 @@ TEST_CASE("a save takes its stall and what it slows the training down by, or wha
   observed_run run;
   CHECK_FALSE(run.save_seconds());
   run.observe({.step = 1, .iteration_seconds = 1});
-  run.observe({.step = 2, .iteration_seconds = 2, .is_saving = true});
+  run.observe({.step = 2, .iteration_seconds = 3, .is_saving = true});
   run.saved({.stall_seconds = 3, .background_seconds = 10});
-  CHECK(*run.save_seconds() == Approx(3 + 0.5 * 10));
+  CHECK(*run.save_seconds() == Approx(3 + 2).epsilon(0.02));
 
   observed_run known({}, seconds{7});
   known.saved({.stall_seconds = 3});
@@ -80,17 +80,24 @@ TEST_CASE("a save takes its stall and what it slows the training down by, or wha
 }
 
 TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, a step once") {
-  observed_run run({.mtbf = seconds{100}});
+  cairn::mtbf_estimate learned;
+  const auto agrees = [&](const observed_run& run) { return run.mtbf() == Approx(learned.seconds() / 4); };
+  observed_run run;
   const moment now{.step = 1, .iteration_seconds = 50, .workers = 4};
   run.observe(now);
   run.observe(now);
-  CHECK(run.mtbf() == Approx((100 + 4 * 50) / 4.0));
+  learned.worked(4 * 50);
+  CHECK(agrees(run));
   run.saved({.stall_seconds = 25});
-  CHECK(run.mtbf() == Approx((100 + 4 * 75) / 4.0));
-  run.restarted({.after_failure = false});
-  CHECK(run.mtbf() == Approx(100));
-  run.restarted({});
-  CHECK(run.mtbf() == Approx(50));
+  learned.worked(4 * 25);
+  CHECK(agrees(run));
+  run.restarted({.after_failure = false, .away_seconds = 10});
+  learned.worked(4 * 10);
+  CHECK(agrees(run));
+  run.restarted({.after_failure = true, .away_seconds = 30});
+  learned.worked(4 * 30);
+  learned.failed();
+  CHECK(agrees(run));
   for (const double bad : {0.0, -1.0, no_number, infinite}) {
     run.observe({.step = 2, .workers = bad});
     CHECK(run.workers() == 1);
