@@ -38,19 +38,22 @@ struct none {
   [[nodiscard]] double alive(double /*part*/) const noexcept { return 1; }
 };
 
-/// With `probability` the job is stopped, anywhere between two parts of its plan alike.
+/// With `probability` (0 to 1; no number: 0) the job is stopped, anywhere between two parts of its plan alike; at `from` where `to` lies
+/// not behind it. Where a part is no number, never.
 struct uniform {
   double from = 0.4, to = 0.6;
   double probability = 1;
 
   [[nodiscard]] double alive(double part) const noexcept {
-    if (!(to > from)) return part < from ? 1 : 1 - std::clamp(probability, 0.0, 1.0);
-    return 1 - std::clamp(probability, 0.0, 1.0) * std::clamp((part - from) / (to - from), 0.0, 1.0);
+    const double first = std::max(from, 0.0);
+    if (!(std::min(part, 1.0) > from && part > 0) || !(probability > 0) || std::isnan(to)) return 1;
+    const double passed = to > first ? std::min((std::min(part, 1.0) - first) / (to - first), 1.0) : 1;
+    return 1 - std::min(probability, 1.0) * passed;
   }
 };
 
 /// As past jobs did: the part of its plan that each of them reached, 1 and more for those that ran to the end (Kaplan's and Meier's
-/// estimate, where only the end censors). Without past jobs: none. O(log n).
+/// estimate, where only the end censors). What is no number is passed over; without past jobs: none. O(log n).
 class past_jobs {
  public:
   explicit past_jobs(std::vector<double> reached) : reached_(std::move(reached)) {
@@ -59,7 +62,7 @@ class past_jobs {
   }
 
   [[nodiscard]] double alive(double part) const noexcept {
-    if (reached_.empty()) return 1;
+    if (reached_.empty() || !(part > 0)) return 1;
     const auto left = reached_.end() - std::lower_bound(reached_.begin(), reached_.end(), std::min(part, 1.0));
     return static_cast<double>(left) / static_cast<double>(reached_.size());
   }

@@ -1,16 +1,15 @@
-// Models of failures: how many a worker of some age has had to expect, and what a run learns of its own.
+// Models of failures: how many a worker of some age has had to expect.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
-
-#include "cairn/schedule/base.hpp"
 
 namespace cairn {
 
@@ -36,6 +35,14 @@ class any_failures {
 };
 
 namespace failures {
+namespace detail {
+
+/// A cumulative hazard: no number is none, and what is too large to be a number is the largest one.
+[[nodiscard]] inline double hazard(double expected) noexcept {
+  return expected > 0 ? std::min(expected, std::numeric_limits<double>::max()) : 0;
+}
+
+}  // namespace detail
 
 /// None.
 struct never {
@@ -47,7 +54,7 @@ struct exponential {
   std::chrono::duration<double> mtbf;  ///< of one worker
 
   [[nodiscard]] double expected(double seconds) const noexcept {
-    return mtbf.count() > 0 ? std::max(seconds, 0.0) / mtbf.count() : 0;
+    return mtbf.count() > 0 ? detail::hazard(seconds / mtbf.count()) : 0;
   }
 };
 
@@ -56,12 +63,12 @@ struct weibull {
   double shape;
   std::chrono::duration<double> scale;
 
-  /// With a mean time between failures of `mtbf`.
+  /// With a mean time between failures of `mtbf`. For a shape below 0.006, of which no such scale can be told, there are none.
   [[nodiscard]] static weibull of_mean(std::chrono::duration<double> mtbf, double shape) {
     return {shape, mtbf / std::tgamma(1 + 1 / shape)};
   }
   [[nodiscard]] double expected(double seconds) const noexcept {
-    return shape > 0 && scale.count() > 0 && seconds > 0 ? std::pow(seconds / scale.count(), shape) : 0;
+    return shape > 0 && scale.count() > 0 && seconds > 0 ? detail::hazard(std::pow(seconds / scale.count(), shape)) : 0;
   }
 };
 
@@ -69,76 +76,38 @@ struct weibull {
 /// mean rate. Times that are no positive numbers are passed over; without any other there are no failures. O(log n).
 class trace {
  public:
-  explicit trace(std::vector<double> seconds_between) : ages_(std::move(seconds_between)) {
-    std::erase_if(ages_, [](double s) { return !(s > 0 && std::isfinite(s)); });
-    std::sort(ages_.begin(), ages_.end());
-    double sum = 0, total = 0;
-    for (std::size_t i = 0; i < ages_.size(); ++i) {
-      total += ages_[i];
-      expected_.push_back(sum += 1 / static_cast<double>(ages_.size() - i));
+  explicit trace(std::vector<double> seconds_between) {
+    std::erase_if(seconds_between, [](double s) { return !(s > 0 && std::isfinite(s)); });
+    std::sort(seconds_between.begin(), seconds_between.end());
+    double sum = 0, mean = 0;
+    for (std::size_t i = 0; i < seconds_between.size(); ++i) {
+      mean += seconds_between[i] / static_cast<double>(seconds_between.size());
+      sum += 1 / static_cast<double>(seconds_between.size() - i);
+      if (known_.back().age == seconds_between[i]) known_.pop_back();
+      known_.push_back({seconds_between[i], sum});
     }
-    if (total > 0) rate_ = static_cast<double>(ages_.size()) / total;
+    if (mean > 0) rate_ = detail::hazard(1 / mean);
   }
 
   [[nodiscard]] double expected(double seconds) const noexcept {
-    if (ages_.empty() || !(seconds > 0)) return 0;
-    const auto after = static_cast<std::size_t>(std::upper_bound(ages_.begin(), ages_.end(), seconds) - ages_.begin());
-    if (after == ages_.size()) return expected_.back() + (seconds - ages_.back()) * rate_;
-    const double from = after == 0 ? 0 : ages_[after - 1], low = after == 0 ? 0 : expected_[after - 1];
-    return low + (expected_[after] - low) * (seconds - from) / (ages_[after] - from);
+    if (!(seconds > 0)) return 0;
+    const auto after = std::upper_bound(known_.begin(), known_.end(), seconds,
+                                        [](double age, const point& known) { return age < known.age; });
+    const auto& from = *(after - 1);
+    if (after == known_.end()) return detail::hazard(from.expected + rate_ * (seconds - from.age));
+    const double part = (seconds - from.age) / (after->age - from.age);
+    return from.expected + part * (after->expected - from.expected);
   }
 
  private:
-  std::vector<double> ages_;      // rising
-  std::vector<double> expected_;  // up to the age of the same index
-  double rate_ = 0;
+  struct point {
+    double age, expected;
+  };
+
+  std::vector<point> known_{{0, 0}};  // rising
+  double rate_ = 0;                   // beyond the last one
 };
 
 }  // namespace failures
-
-/// What is known of a run's failures beforehand.
-struct mtbf_prior {
-  std::chrono::duration<double> mtbf = std::chrono::hours{24};  ///< of one worker; no positive number: 24 hours
-  double weight = 1;  ///< it counts as so many failures seen; infinite: it is known and nothing is learned
-};
-
-/// The mean time between a worker's failures, learned from the run: with a prior of weight w and mean M, after n failures in t seconds
-/// of work, (w M + t) / (w + n), the mean of the Gamma posterior's rate, inverted.
-class mtbf_estimate {
- public:
-  explicit mtbf_estimate(const mtbf_prior& prior = {}) : prior_(prior) {
-    if (!(prior_.mtbf.count() > 0)) prior_.mtbf = mtbf_prior{}.mtbf;
-    if (!(prior_.weight > 0)) prior_.weight = mtbf_prior{}.weight;
-  }
-
-  /// So many workers have worked for so long.
-  void worked(double seconds, double workers = 1) {
-    if (seconds > 0 && workers > 0 && std::isfinite(seconds * workers)) seconds_ += seconds * workers;
-  }
-  void failed() { ++failures_; }
-
-  /// Of one worker, in seconds; positive, may be infinite.
-  [[nodiscard]] double seconds() const noexcept {
-    if (std::isinf(prior_.weight)) return prior_.mtbf.count();
-    return (prior_.weight * prior_.mtbf.count() + seconds_) / (prior_.weight + failures_);
-  }
-  /// Failures per second of `workers`; finite, may be 0.
-  [[nodiscard]] double rate(double workers = 1) const noexcept { return std::max(workers, 0.0) / seconds(); }
-
-  void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
-  void recall(const policy_memory& memory) {
-    const auto kept = memory.find("failures");
-    if (kept == memory.end() || kept->second.size() != 2) return;
-    if (kept->second[0] >= 0 && kept->second[1] >= 0 && std::isfinite(kept->second[0] + kept->second[1])) {
-      failures_ = kept->second[0];
-      seconds_ = kept->second[1];
-    }
-  }
-
- private:
-  mtbf_prior prior_;
-  double failures_ = 0;
-  double seconds_ = 0;  // of work of one worker
-};
 
 }  // namespace cairn
