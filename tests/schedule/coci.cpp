@@ -40,7 +40,7 @@ loss_curve exponential(double scale, double height = 0) {
 
 /// A stall of a second, an MTBF of four hours, iterations of a second.
 coci_options known_costs(const std::shared_ptr<script>& fit, double stall = 1) {
-  return {.mtbf = {.mtbf = hours{4}, .weight = known}, .stall = duration<double>(stall), .fit = scripted{fit}};
+  return {.mtbf = {.mtbf = hours{4}, .decades = 0}, .stall = duration<double>(stall), .estimator = scripted{fit}};
 }
 
 /// The published P, for p1 per minute, S in minutes, f per minute.
@@ -62,7 +62,7 @@ TEST_CASE("COCI: nothing that is observed trips it") {
     options.replan_at = options.speedup_power = bad;
     driven::survives(coci(options), 10);
     for (const double scale : {1.0, 1e5, -1e5, no_number, 1e-320}) {
-      options.fit = scripted{std::make_shared<script>(script{exponential(scale, bad)})};
+      options.estimator = scripted{std::make_shared<script>(script{exponential(scale, bad)})};
       driven::survives(coci(options), 3);
     }
   }
@@ -207,7 +207,7 @@ TEST_CASE("COCI: another family of curves counts with its relative slope at the 
 TEST_CASE("COCI: on a noisy exponential loss, checkpoints are dense first and rare later") {
   std::mt19937 random(7);
   std::normal_distribution<double> noise(1, 0.1);
-  coci policy({.mtbf = {.mtbf = hours{4}, .weight = known}});
+  coci policy({.mtbf = {.mtbf = hours{4}, .decades = 0}});
   driven::run run{.cost = {.stall_seconds = 0.27}};
   for (int i = 1; i <= 6000; ++i) run.step(policy, 2.3 * std::exp(-i / 3000.0) * noise(random));
   CHECK(run.saves.front() == cairn::schedule::probe_steps);
@@ -220,7 +220,7 @@ TEST_CASE("COCI: on a noisy exponential loss, checkpoints are dense first and ra
 }
 
 TEST_CASE("COCI: the fit goes on where it was after a restart") {
-  const coci fresh({.mtbf = {.mtbf = hours{4}, .weight = known}});
+  const coci fresh({.mtbf = {.mtbf = hours{4}, .decades = 0}});
   auto policy = fresh;
   driven::run run{.cost = {.stall_seconds = 0.27}};
   const auto loss = [&] { return 2.3 * std::exp(-static_cast<double>(run.now.step) / 3000.0); };

@@ -79,18 +79,29 @@ TEST_CASE("a save takes its stall and what it slows the training down by, or wha
   CHECK_FALSE(observed_run({}, std::chrono::duration<double>(no_number)).save_seconds());
 }
 
-TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, a step once") {
-  observed_run run({.mtbf = seconds{100}});
+TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, a step once, and failures") {
+  observed_run run;
+  cairn::mtbf_estimate expected;
   const moment now{.step = 1, .iteration_seconds = 50, .workers = 4};
   run.observe(now);
   run.observe(now);
-  CHECK(run.mtbf() == Approx((100 + 4 * 50) / 4.0));
+  expected.worked(50, 4);
+  CHECK(run.mtbf() == Approx(expected.seconds() / 4));
   run.saved({.stall_seconds = 25});
-  CHECK(run.mtbf() == Approx((100 + 4 * 75) / 4.0));
-  run.restarted({.after_failure = false});
-  CHECK(run.mtbf() == Approx(100));
-  run.restarted({});
-  CHECK(run.mtbf() == Approx(50));
+  expected.worked(25, 4);
+  CHECK(run.mtbf() == Approx(expected.seconds() / 4));
+
+  cairn::policy_memory memory;
+  run.remember(memory);
+  observed_run restarted;
+  restarted.recall(memory);
+  restarted.restarted({.after_failure = false, .away_seconds = 1000});
+  expected.worked(1000, 4);
+  CHECK(restarted.mtbf() == Approx(expected.seconds() / 4));
+  restarted.restarted({});
+  expected.failed();
+  CHECK(restarted.mtbf() == Approx(expected.seconds() / 4));
+
   for (const double bad : {0.0, -1.0, no_number, infinite}) {
     run.observe({.step = 2, .workers = bad});
     CHECK(run.workers() == 1);
