@@ -40,7 +40,7 @@ loss_curve exponential(double scale, double height = 0) {
 
 /// A stall of a second, an MTBF of four hours, iterations of a second.
 coci_options known_costs(const std::shared_ptr<script>& fit, double stall = 1) {
-  return {.mtbf = {.mtbf = hours{4}, .decades = 0}, .stall = duration<double>(stall), .fit = scripted{fit}};
+  return {.mtbf = {.mtbf = hours{4}, .decades = 0}, .stall = duration<double>(stall), .estimator = scripted{fit}};
 }
 
 /// The published P, for p1 per minute, S in minutes, f per minute.
@@ -62,7 +62,7 @@ TEST_CASE("COCI: nothing that is observed trips it") {
     options.replan_at = options.speedup_power = bad;
     driven::survives(coci(options), 10);
     for (const double scale : {1.0, 1e5, -1e5, no_number, 1e-320}) {
-      options.fit = scripted{std::make_shared<script>(script{exponential(scale, bad)})};
+      options.estimator = scripted{std::make_shared<script>(script{exponential(scale, bad)})};
       driven::survives(coci(options), 3);
     }
   }

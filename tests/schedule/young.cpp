@@ -81,24 +81,28 @@ TEST_CASE("a job of many workers fails as much more often") {
 TEST_CASE("failures and work without failures are learned from, across restarts") {
   const young fresh({.stall = seconds{1}});
   auto policy = fresh;
+  cairn::mtbf_estimate expected;
   for (int failures = 0; failures < 50; ++failures) {
-    driven::run run;
+    driven::run run{.workers = 4};
     run.steps(policy, 1000);
+    expected.worked(1000, 4);
     const auto memory = policy.remember();
     policy = fresh;
     policy.recall(memory);
-    policy.restarted({.step = run.now.step});
+    policy.restarted({.step = run.now.step, .away_seconds = 100});
+    expected.restarted({.away_seconds = 100}, 4);
   }
   driven::run run{.iteration = 0.1};
   run.steps(policy, 5000);
-  const double learned = static_cast<double>(run.newest_gap()) * 0.1;
-  CHECK(learned == Catch::Approx(std::sqrt(2 * 1000)).epsilon(0.05));
+  expected.worked(500);
+  CHECK(expected.seconds() == Catch::Approx(4 * 1100).epsilon(0.1));
+  CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Catch::Approx(std::sqrt(2 * expected.seconds())).epsilon(0.02));
 
-  auto peaceful = fresh;
+  auto peaceful = fresh, failed = fresh;
   peaceful.restarted({.step = 0, .after_failure = false});
-  driven::run undisturbed;
-  undisturbed.steps(peaceful, 5000);
-  CHECK(static_cast<double>(undisturbed.newest_gap()) > 5 * learned);
+  failed.restarted({.step = 0});
+  driven::run undisturbed, disturbed;
+  CHECK(undisturbed.steps(peaceful, 5000).newest_gap() > 2 * disturbed.steps(failed, 5000).newest_gap());
 }
 
 TEST_CASE("measured stalls are remembered: no probe after a restart") {

@@ -10,9 +10,9 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/estimators.hpp"
-#include "cairn/schedule/failures.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/loss_curve.hpp"
+#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
 namespace cairn::policies {
@@ -20,7 +20,7 @@ namespace cairn::policies {
 struct coci_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: it is measured
-  any_estimator fit = estimators::exponential();
+  any_estimator estimator = estimators::exponential();
   std::uint64_t refit_steps = 50;  ///< between two looks at the fit
   double replan_at = 0.05;         ///< a parameter has moved by more than that part of itself: the new fit is taken
   double speedup_power = 1;        ///< x_j = (workers / workers at the fit)^speedup_power
@@ -49,7 +49,7 @@ class coci {
     run_.observe(now);
     if (now.loss && std::isfinite(*now.loss)) {
       if (!first_) first_ = static_cast<double>(now.step);
-      options_.fit.observe(static_cast<double>(now.step), *now.loss);
+      options_.estimator.observe(static_cast<double>(now.step), *now.loss);
     }
     follow(now);
     const auto cost = run_.save_seconds();
@@ -70,13 +70,13 @@ class coci {
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
-    options_.fit.remember(memory);
+    options_.estimator.remember(memory);
     if (first_) memory["first_loss"] = {*first_};
     return memory;
   }
   void recall(const policy_memory& memory) {
     run_.recall(memory);
-    options_.fit.recall(memory);
+    options_.estimator.recall(memory);
     const auto kept = memory.find("first_loss");
     if (kept != memory.end() && kept->second.size() == 1 && kept->second[0] >= 0) first_ = kept->second[0];
   }
@@ -96,7 +96,7 @@ class coci {
     refitted_at_ = step;
     refit_at_ = step + static_cast<double>(options_.refit_steps);
     is_stale_ = true;
-    const auto fitted = options_.fit.curve();
+    const auto fitted = options_.estimator.curve();
     if (!fitted || (curve_ && !has_moved(*fitted))) {
       if (!fitted) curve_.reset();
       return;

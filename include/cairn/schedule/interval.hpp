@@ -23,15 +23,14 @@ inline constexpr int probe_steps = 10;
 /// interval. What is no number, on either side: the longest.
 [[nodiscard]] inline double young_interval(double stall, double mtbf) noexcept {
   if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
-  const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
-  return sane_interval(std::isinf(m) ? m : std::sqrt(2 * s * m), stall);
+  return sane_interval(std::sqrt(2 * std::max(stall, 0.0) * std::max(mtbf, 0.0)), stall);
 }
 
 /// Daly (2006), equation 37: sqrt(2 S M) (1 + sqrt(S / 2M) / 3 + (S / 2M) / 9) - S for S < 2M, else M. The rest as with Young.
 [[nodiscard]] inline double daly_interval(double stall, double mtbf) noexcept {
   if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
   const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
-  if (std::isinf(m) || !(s < 2 * m)) return sane_interval(m, stall);
+  if (!(s < 2 * m)) return sane_interval(m, stall);
   const double part = s / (2 * m);
   return sane_interval(std::sqrt(2 * s * m) * (1 + std::sqrt(part) / 3 + part / 9) - s, stall);
 }

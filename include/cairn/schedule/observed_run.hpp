@@ -10,6 +10,7 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/mtbf.hpp"
+#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed.hpp"
 
 namespace cairn::schedule {
@@ -59,7 +60,7 @@ class observed_run {
   double observe(const moment& now) {
     if (!has_begun_ || now.saved_step < began_at_) began_at_ = now.saved_step;
     if (!has_begun_ || now.step != step_) {
-      workers_ = now.workers > 0 && std::isfinite(now.workers) ? now.workers : 1;
+      workers_ = sane_workers(now.workers);
       iterations_.observe(now);
       failures_.worked(now.iteration_seconds, workers_);
     }
@@ -106,15 +107,22 @@ class observed_run {
     iterations_.remember(memory);
     costs_.remember(memory);
     failures_.remember(memory);
+    memory["workers"] = {workers_};
   }
   void recall(const policy_memory& memory) {
     iterations_.recall(memory);
     costs_.recall(memory);
     failures_.recall(memory);
+    const auto kept = memory.find("workers");
+    if (kept != memory.end() && kept->second.size() == 1) workers_ = sane_workers(kept->second[0]);
     measure();
   }
 
  private:
+  [[nodiscard]] static double sane_workers(double workers) noexcept {
+    return workers > 0 && std::isfinite(workers) ? workers : 1;
+  }
+
   void measure() {
     const auto mean = costs_.mean();
     if (!given_ && mean) save_seconds_ = mean->stall + iterations_.slowdown() * mean->background;

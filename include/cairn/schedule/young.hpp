@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/failures.hpp"
 #include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
 namespace cairn::policies {
