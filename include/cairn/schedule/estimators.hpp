@@ -27,8 +27,8 @@ namespace cairn::estimators {
 ///   - the standard error of the curve after twice the observed steps is more than a fifth of what it has fallen so far;
 ///   - the newest sixth of the buckets lies off the curve by more than 5 standard errors and more than a twentieth of the fall;
 ///   - the criterion is worse by more than 10 than that of another family that was fitted;
-///   - since the fit, the newest 16 losses are above the curve by three times their mean deviation and a tenth of the fall (the loss
-///     rises), or the newest 16 were all NaN or infinite.
+///   - the newest 16 losses are off the curve by more than three times their mean deviation and a tenth of the fall (the loss rises,
+///     or a new rate of learning lets it drop), or the newest 16 were all NaN or infinite.
 class fitted_curves {
  public:
   /// A family named twice counts once; none is all.

@@ -69,8 +69,8 @@ CAIRN_INLINE std::optional<loss_curve> fitted_curves::curve() {
   if (is_due()) refit();
   if (!best_ || window_.passed_over() >= detail::in_a_row) return std::nullopt;
   const loss_curve& best = fits_[*best_].curve;
-  const double above = window_.level() - best.at(window_.last_step());
-  if (above > 3 * window_.spread() && above > best_fall_ / 10) return std::nullopt;
+  const double off = std::abs(window_.level() - best.at(window_.last_step()));
+  if (off > 3 * window_.spread() && off > best_fall_ / 10) return std::nullopt;
   return best;
 }
 
