@@ -1,0 +1,111 @@
+// When to save: what saves cost here, and a real training run under real kills.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/report.hpp"
+#include "common/work_directory.hpp"
+#include "schedule/real_run.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr std::string_view usage =
+    "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 5]\n"
+    "         [--saves 6] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
+    "         [--data FOLDER] [--images 0] [--batch 16] [--target 1e-4] [--mtbf 8] [--seeds 1,2,3] [--longest 90]\n"
+    "  --sections   what to measure\n"
+    "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
+    "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
+    "  costs: what a save costs, for states of several sizes\n"
+    "  --saves      of each kind, after the first\n"
+    "  --targets    seconds that a blocking save of the states should take\n"
+    "  real_run: LeNet-5 under SIGKILLs\n"
+    "  --data       folder of the MNIST files; none: drawn digits\n"
+    "  --images     the first so many; 0: all\n"
+    "  --batch      images per step\n"
+    "  --target     the mean loss of an epoch with which a run ends\n"
+    "  --mtbf       mean seconds from the start of a process until it is killed\n"
+    "  --seeds      of the kills: a round of all methods for each\n"
+    "  --longest    seconds after which a run is given up\n";
+
+template <class Number>
+std::vector<Number> list_of(const std::string& words) {
+  std::vector<Number> numbers;
+  std::istringstream in(words);
+  for (std::string word; std::getline(in, word, ',');) numbers.push_back(static_cast<Number>(std::stod(word)));
+  return numbers;
+}
+
+bool is_in(const std::string& section, const std::string& sections) {
+  return (',' + sections + ',').find(',' + section + ',') != std::string::npos;
+}
+
+/// The same for all but the rule and whether the trainer waits.
+cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronous) {
+  return {.keep_last = 3, .when = std::move(when), .asynchronous = asynchronous};
+}
+
+std::vector<run_method> real_methods() {
+  using std::chrono::duration;
+  return with_plain_methods({
+      {"checkfreq", "CheckFreq's rule, blocking",
+       [](const run_facts&) { return checkpoints(cairn::policies::every{duration<double>(1)}, false); }},
+      {"coci", "COCI's rule, blocking",
+       [](const run_facts&) { return checkpoints(cairn::policies::every{duration<double>(1)}, false); }},
+      {"ours", "ours",
+       [](const run_facts&) { return checkpoints(cairn::policies::every{duration<double>(0.2)}, true); }},
+  });
+}
+
+void run_all(const arguments& options) {
+  const work_directory directory(options.text("directory"), "schedule");
+  const auto& sections = options.text("sections");
+  report numbers;
+  if (is_in("real_run", sections))
+    compare_real_runs(real_methods(),
+                      {.directory = directory.path() / "checkpoints",
+                       .data = options.text("data"),
+                       .images = options.count("images"),
+                       .batch = options.count("batch"),
+                       .target = std::stod(options.text("target")),
+                       .mtbf = std::stod(options.text("mtbf")),
+                       .longest = std::stod(options.text("longest")),
+                       .seeds = list_of<std::uint64_t>(options.text("seeds"))},
+                      numbers);
+  numbers.print_figures();
+  numbers.write_json(options.text("json"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const bench::arguments options(argc, argv,
+                                   {{"sections", "costs,real_run"},
+                                    {"directory", "."},
+                                    {"json", ""},
+                                    {"wait", "5"},
+                                    {"saves", "6"},
+                                    {"targets", "0.13,0.27,0.59,0.6,1.6"},
+                                    {"data", ""},
+                                    {"images", "0"},
+                                    {"batch", "16"},
+                                    {"target", "1e-4"},
+                                    {"mtbf", "8"},
+                                    {"seeds", "1,2,3"},
+                                    {"longest", "90"}},
+                                   usage);
+    run_all(options);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "schedule: %s\n", failure.what());
+    return 1;
+  }
+}
