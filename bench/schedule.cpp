@@ -11,6 +11,7 @@
 #include "common/arguments.hpp"
 #include "common/report.hpp"
 #include "common/work_directory.hpp"
+#include "schedule/costs.hpp"
 #include "schedule/real_run.hpp"
 
 namespace {
@@ -18,9 +19,9 @@ namespace {
 using namespace bench;
 
 constexpr std::string_view usage =
-    "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 5]\n"
-    "         [--saves 6] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
-    "         [--data FOLDER] [--images 0] [--batch 16] [--target 1e-4] [--mtbf 8] [--seeds 1,2,3] [--longest 90]\n"
+    "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 1]\n"
+    "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
+    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 8] [--seeds 1,2,3] [--longest 90]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
@@ -69,6 +70,12 @@ void run_all(const arguments& options) {
   const work_directory directory(options.text("directory"), "schedule");
   const auto& sections = options.text("sections");
   report numbers;
+  if (is_in("costs", sections))
+    report_costs(measure_costs({.directory = directory.path() / "costs",
+                                .targets = list_of<double>(options.text("targets")),
+                                .saves = options.count("saves"),
+                                .patience = std::chrono::duration<double>(std::stod(options.text("wait")))}),
+                 numbers);
   if (is_in("real_run", sections))
     compare_real_runs(real_methods(),
                       {.directory = directory.path() / "checkpoints",
@@ -92,17 +99,20 @@ int main(int argc, char** argv) {
                                    {{"sections", "costs,real_run"},
                                     {"directory", "."},
                                     {"json", ""},
-                                    {"wait", "5"},
-                                    {"saves", "6"},
+                                    {"wait", "1"},
+                                    {"saves", "5"},
+{"job", ""},
+{"state", ""},
                                     {"targets", "0.13,0.27,0.59,0.6,1.6"},
                                     {"data", ""},
                                     {"images", "0"},
-                                    {"batch", "16"},
-                                    {"target", "1e-4"},
+                                    {"batch", "32"},
+                                    {"target", "8e-6"},
                                     {"mtbf", "8"},
                                     {"seeds", "1,2,3"},
                                     {"longest", "90"}},
                                    usage);
+    if (!options.text("job").empty()) return bench::run_cost_job(options);
     run_all(options);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "schedule: %s\n", failure.what());
