@@ -1,4 +1,4 @@
-// Models of failures: how many a worker of some age has had to expect, and what a run learns of its own.
+// Models of failures: how many a worker of some age has had to expect.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,6 @@
 #include <limits>
 #include <utility>
 #include <vector>
-
-#include "cairn/schedule/base.hpp"
 
 namespace cairn {
 
@@ -95,50 +93,5 @@ class trace {
 };
 
 }  // namespace failures
-
-/// What is known of a run's failures beforehand.
-struct mtbf_prior {
-  std::chrono::duration<double> mtbf = std::chrono::hours{24};  ///< of one worker; no positive number: 24 hours
-  double weight = 1;  ///< it counts as so many failures seen; infinite: it is known and nothing is learned
-};
-
-/// The mean time between a worker's failures, learned from the run: with a prior of weight w and mean M, after n failures in t seconds
-/// of work, (w M + t) / (w + n), the mean of the Gamma posterior's rate, inverted.
-class mtbf_estimate {
- public:
-  explicit mtbf_estimate(const mtbf_prior& prior = {}) : prior_(prior) {
-    if (!(prior_.mtbf.count() > 0)) prior_.mtbf = mtbf_prior{}.mtbf;
-    if (!(prior_.weight > 0)) prior_.weight = mtbf_prior{}.weight;
-  }
-
-  /// So many workers have worked for so long.
-  void worked(double seconds, double workers = 1) {
-    if (seconds > 0 && workers > 0 && std::isfinite(seconds * workers)) seconds_ += seconds * workers;
-  }
-  void failed() { ++failures_; }
-
-  /// Of one worker, in seconds; positive, may be infinite.
-  [[nodiscard]] double seconds() const noexcept {
-    if (std::isinf(prior_.weight)) return prior_.mtbf.count();
-    return (prior_.weight * prior_.mtbf.count() + seconds_) / (prior_.weight + failures_);
-  }
-  /// Failures per second of `workers`; finite, may be 0.
-  [[nodiscard]] double rate(double workers = 1) const noexcept { return std::max(workers, 0.0) / seconds(); }
-
-  void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
-  void recall(const policy_memory& memory) {
-    const auto kept = memory.find("failures");
-    if (kept == memory.end() || kept->second.size() != 2) return;
-    if (kept->second[0] >= 0 && kept->second[1] >= 0 && std::isfinite(kept->second[0] + kept->second[1])) {
-      failures_ = kept->second[0];
-      seconds_ = kept->second[1];
-    }
-  }
-
- private:
-  mtbf_prior prior_;
-  double failures_ = 0;
-  double seconds_ = 0;  // of work of one worker
-};
 
 }  // namespace cairn

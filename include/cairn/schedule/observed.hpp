@@ -14,13 +14,15 @@
 
 namespace cairn::schedule {
 
-/// The mean of a quantity that may drift, in O(1): the newest values count most, and none for more than four times the mean before.
-/// What is negative or no number is passed over.
+/// The mean of a quantity that may drift, in O(1): the newest values count most, and none for more than four times the mean before. The
+/// first one, which often bears what is done once, is dropped where the second is less than a quarter of it. What is negative or no
+/// number is passed over.
 class running_mean {
  public:
   void add(double value) noexcept {
     if (!(value >= 0) || !std::isfinite(value)) return;
     count_ += 1;
+    if (count_ == 2 && value < mean_ / 4) count_ = 1;
     if (count_ > 1 && mean_ > 0) value = std::min(value, 4 * mean_);
     mean_ += (value - mean_) * std::max(1 / count_, newest_share);
   }
@@ -93,7 +95,7 @@ class observed_costs {
     const std::array<double, quantities> values{cost.stall_seconds, cost.background_seconds, cost.encode_seconds,
                                                 cost.write_seconds, double(cost.bytes),      double(cost.state_bytes)};
     for (std::size_t i = 0; i < quantities; ++i) of_kind[i].add(values[i]);
-    newest_ = cost.kind;
+    if (!of_kind[0].is_empty()) newest_ = cost.kind;
   }
 
   /// Nothing when there was none of this kind.
@@ -104,6 +106,8 @@ class observed_costs {
   }
   /// Of the kind that was made last.
   [[nodiscard]] std::optional<mean_cost> newest() const { return newest_ ? of(*newest_) : std::nullopt; }
+  /// Over all kinds, by how many there were of each.
+  [[nodiscard]] std::optional<mean_cost> mean() const;
   [[nodiscard]] double count(save_kind kind) const { return kinds_[static_cast<std::size_t>(kind)][0].count(); }
 
   void remember(policy_memory& memory) const;
@@ -118,6 +122,17 @@ class observed_costs {
   std::array<std::array<running_mean, quantities>, 3> kinds_;
   std::optional<save_kind> newest_;
 };
+
+inline std::optional<mean_cost> observed_costs::mean() const {
+  std::array<double, quantities> sums{};
+  double all = 0;
+  for (const auto& of_kind : kinds_) {
+    all += of_kind[0].count();
+    for (std::size_t i = 0; i < quantities; ++i) sums[i] += of_kind[0].count() * of_kind[i].mean();
+  }
+  if (all == 0) return std::nullopt;
+  return mean_cost{sums[0] / all, sums[1] / all, sums[2] / all, sums[3] / all, sums[4] / all, sums[5] / all};
+}
 
 inline void observed_costs::remember(policy_memory& memory) const {
   for (std::size_t k = 0; k < kinds_.size(); ++k)

@@ -1,0 +1,104 @@
+// The mean time between failures, as a run learns it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "cairn/schedule/base.hpp"
+#include "cairn/schedule/interval.hpp"
+
+namespace cairn {
+
+/// What is known of the mean time between a worker's failures beforehand: a normal distribution of its decimal logarithm. The default
+/// knows little: between an hour's tenth and a month, two times in three.
+struct mtbf_prior {
+  std::chrono::duration<double> mtbf =
+      std::chrono::hours{24};  ///< its middle; infinite: never fails; 0, negative or NaN: 24 hours
+  double decades =
+      1.5;  ///< its standard deviation, in powers of ten; 0, negative or NaN: it is known and nothing is learned
+};
+
+/// Learns the rate of failures from the run: Bayes' rule for a Poisson process, on a grid of rates. A wide prior has the property that
+/// is wanted of it: much is saved while nothing is known, and less the longer a run lasts without a failure.
+class mtbf_estimate {
+ public:
+  explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
+    if (!(middle_ > 0)) middle_ = mtbf_prior{}.mtbf.count();
+    if (!(decades_ > 0) || std::isinf(middle_)) decades_ = 0;
+    update();
+  }
+
+  /// So many workers have worked for so long; what is no positive number is passed over. O(1).
+  void worked(double seconds, double workers = 1) {
+    const double more = seconds * workers;
+    if (!(seconds > 0) || !(more > 0) || !std::isfinite(more)) return;
+    seconds_ += more;
+    if (seconds_ > update_at_) update();
+  }
+  void failed() {
+    failures_ += 1;
+    update();
+  }
+  /// A run goes on. What was worked since the checkpoint is as long as it was away, but not longer than any run does without one.
+  void restarted(const restart& how, double workers = 1) {
+    worked(std::min(how.away_seconds, schedule::longest_interval), workers);
+    if (how.after_failure) failed();
+  }
+
+  /// The expected failures per second of `workers`; finite, 0 where nothing ever fails.
+  [[nodiscard]] double rate(double workers = 1) const noexcept { return rate_ * std::max(workers, 0.0); }
+
+  /// Of one worker: 1 / rate. Positive, may be infinite.
+  [[nodiscard]] double seconds() const noexcept { return 1 / rate_; }
+
+  void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
+  void recall(const policy_memory& memory) {
+    const auto kept = memory.find("failures");
+    if (kept == memory.end() || kept->second.size() != 2) return;
+    const double failures = kept->second[0], seconds = kept->second[1];
+    if (!(failures >= 0) || !(seconds >= 0) || !std::isfinite(failures) || !std::isfinite(seconds)) return;
+    failures_ = failures;
+    seconds_ = seconds;
+    update();
+  }
+
+ private:
+  static constexpr int cells = 96;        // of the grid, on each side of its middle
+  static constexpr double reach = 4;      // standard deviations of the prior that the grid covers on each side
+  static constexpr double growth = 1.02;  // of the time worked, after which the rate is computed anew
+
+  void update() {
+    update_at_ = seconds_ * growth;
+    rate_ = 1 / middle_;
+    if (decades_ == 0) return;
+    // The likelihood of n failures in t seconds at rate f is f^n exp(-f t).
+    std::array<double, 2 * cells + 1> log_weight{}, rates{};
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      const double deviation = reach * (static_cast<double>(i) - cells) / cells;
+      const double log_rate = -std::log(middle_) - deviation * decades_ * std::log(10.0);
+      rates[i] = std::exp(log_rate);
+      log_weight[i] = -deviation * deviation / 2 + failures_ * log_rate - rates[i] * seconds_;
+    }
+    const double greatest = *std::max_element(log_weight.begin(), log_weight.end());
+    double all = 0, weighted = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      const double weight = std::exp(log_weight[i] - greatest);
+      all += weight;
+      weighted += weight * rates[i];
+    }
+    if (weighted > 0 && std::isfinite(weighted)) rate_ = weighted / all;
+  }
+
+  double middle_, decades_;
+  double failures_ = 0;
+  double seconds_ = 0;  // of work of one worker
+  double update_at_ = 0;
+  double rate_ = 0;
+};
+
+}  // namespace cairn
