@@ -16,6 +16,7 @@
 #include "cairn/save.ipp"
 #include "cairn/saver.ipp"
 #include "cairn/schedule/optimum.ipp"
+#include "cairn/schedule/planner.ipp"
 #include "cairn/schedule/worth.ipp"
 #include "cairn/state/describe.ipp"
 #include "cairn/state/describing.ipp"

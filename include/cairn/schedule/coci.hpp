@@ -55,12 +55,18 @@ class coci {
     const auto cost = run_.save_seconds();
     if (!cost) return run_.is_probe_due();
     if (is_stale_) plan(*cost);
-    if (!target_) return run_.is_due(schedule::daly_interval(*cost, run_.mtbf()));
+    if (!target_) return run_.is_due(daly_);
     return run_.may_save() && (run_.since_save() >= schedule::longest_interval ||
                                curve_->at(position_ + speed_ / 2) <= *target_);  // to the nearer end of an iteration
   }
-  void saved(const save_cost& cost) { run_.saved(cost); }
-  void restarted(const restart& how) { run_.restarted(how); }
+  void saved(const save_cost& cost) {
+    run_.saved(cost);
+    is_stale_ = true;
+  }
+  void restarted(const restart& how) {
+    run_.restarted(how);
+    is_stale_ = true;
+  }
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
@@ -76,7 +82,7 @@ class coci {
   }
 
  private:
-  /// Goes on along the curve, and notices what makes the plan stale: a checkpoint, another number of workers, a new fit.
+  /// Goes on along the curve, and notices what makes the plan stale: a checkpoint, another number of workers, a look at the fit.
   void follow(const moment& now) {
     const auto step = static_cast<double>(now.step), saved_step = static_cast<double>(now.saved_step);
     if (workers_ != run_.workers() || saved_step_ != saved_step) is_stale_ = true;
@@ -116,6 +122,7 @@ class coci {
 
   void plan(double cost) noexcept {
     is_stale_ = false;
+    daly_ = schedule::daly_interval(cost, run_.mtbf());
     target_.reset();
     const double iteration = run_.iterations().seconds();
     if (!curve_ || !(iteration > 0)) return;
@@ -134,6 +141,7 @@ class coci {
   std::optional<double> first_;  // step whose loss was seen
   std::optional<loss_curve> curve_;
   std::optional<double> target_;  // loss on the curve at which to save
+  double daly_ = 0;               // seconds, where there is no target
   bool is_stale_ = true;
   double workers_ = 1, fit_workers_ = 1, speed_ = 1;
   double step_ = 0, saved_step_ = 0, refit_at_ = 0, refitted_at_ = 0;

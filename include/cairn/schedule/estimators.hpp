@@ -16,15 +16,16 @@ namespace cairn::estimators {
 /// Fits some families and gives the best fit that can be trusted. All estimators are this. Refits in `curve` when the steps observed have
 /// grown by a fifth since the last fit, or were taken back; else `curve` is O(1). O(1) memory, no allocation.
 ///
-/// "Best" is AICc (Hurvich and Tsai 1989), -2 log likelihood + 2 k + 2 k (k + 1) / (n - k - 1) for k parameters and n buckets: what
-/// counts here is the prediction, for which AIC is made, and n is small, for which it is corrected. A fit is not trusted, and where there is no
-/// other `curve` gives nothing, when
+/// "Best" is BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many, a floor above all,
+/// costs more in a prediction than one that the losses do not show yet; AICc, which punishes it less, predicted no family better and
+/// some worse. Residuals of a fifth of the noise are as good as none:
+/// of two fits to clean losses the simpler one is better.
+/// A fit is not trusted, and where there is no other `curve` gives nothing, when
 ///   - there are fewer than 12 buckets, or `fit` gives nothing;
 ///   - the fit did not converge, or its rate is at a bound;
-///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16), or falls by less
-///     than two standard deviations of the noise of all buckets together;
+///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16);
 ///   - the standard error of the curve after twice the observed steps is more than a fifth of what it has fallen so far;
-///   - the newest sixth of the buckets lies off the curve by more than 5 standard errors and a twentieth of the fall;
+///   - the newest sixth of the buckets lies off the curve by more than 5 standard errors and more than a twentieth of the fall;
 ///   - the criterion is worse by more than 10 than that of another family that was fitted;
 ///   - since the fit, the newest 16 losses are above the curve by three times their mean deviation and a tenth of the fall (the loss
 ///     rises), or the newest 16 were all NaN or infinite.
@@ -92,7 +93,8 @@ struct power_law : fitted_curves {
 
 /// All of them, or those that are named.
 struct best_of : fitted_curves {
-  best_of(std::initializer_list<loss_curve::family> families = {}) : fitted_curves(families) {}  // NOLINT: a list is one
+  best_of(std::initializer_list<loss_curve::family> families = {})
+      : fitted_curves(families) {}  // NOLINT: a list is one
 };
 
 }  // namespace cairn::estimators

@@ -14,11 +14,12 @@ namespace cairn::schedule {
 
 /// A run of neighbouring steps.
 struct loss_bucket {
-  double count = 0;        ///< losses in it, >= 1
-  double last = 0;         ///< its highest step
-  double step_sum = 0;     ///< of all of them
-  double loss_sum = 0;     ///< of all of them, spikes clipped
-  double scatter_sum = 0;  ///< of half the squared differences between each loss and the one before: noise without the trend
+  double count = 0;     ///< losses in it, >= 1
+  double last = 0;      ///< its highest step
+  double step_sum = 0;  ///< of all of them
+  double loss_sum = 0;  ///< of all of them, spikes clipped
+  double scatter_sum =
+      0;  ///< of half the squared differences between each loss and the one before: noise without the trend
 
   [[nodiscard]] double step() const noexcept { return step_sum / count; }
   [[nodiscard]] double loss() const noexcept { return loss_sum / count; }
@@ -82,10 +83,10 @@ class loss_window {
 
  private:
   static constexpr double largest = 1e100;
-  static constexpr double recent = 16;    // losses in `level_`
-  static constexpr double least = 4;      // losses from which on a spike can be told
-  static constexpr double spike = 5;      // mean deviations: four standard deviations of normal noise
-  static constexpr double in_a_row = 8;   // more spikes than this one after another are none
+  static constexpr double recent = 16;   // losses in `level_`
+  static constexpr double least = 4;     // losses from which on a spike can be told
+  static constexpr double spike = 5;     // mean deviations: four standard deviations of normal noise
+  static constexpr double in_a_row = 8;  // more spikes than this one after another are none
   static constexpr double coarser = 1.25;
   static constexpr std::size_t scalar_count = 8, per_bucket = 5;
 
@@ -156,8 +157,7 @@ inline void loss_window::remember(policy_memory& memory) const {
   const auto ours = scalars();
   std::vector<double> values(ours.begin(), ours.end());
   values.reserve(scalar_count + per_bucket * size_);
-  for (const auto& b : buckets())
-    values.insert(values.end(), {b.count, b.last, b.step_sum, b.loss_sum, b.scatter_sum});
+  for (const auto& b : buckets()) values.insert(values.end(), {b.count, b.last, b.step_sum, b.loss_sum, b.scatter_sum});
   memory["losses"] = std::move(values);
 }
 

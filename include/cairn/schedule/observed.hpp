@@ -24,7 +24,7 @@ class running_mean {
     count_ += 1;
     if (count_ == 2 && value < mean_ / 4) count_ = 1;
     if (count_ > 1 && mean_ > 0) value = std::min(value, 4 * mean_);
-    mean_ += (value - mean_) * std::max(1 / count_, newest_share);
+    mean_ += (value - mean_) * (count_ < 1 / newest_share ? 1 / count_ : newest_share);
   }
   [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
   [[nodiscard]] double count() const noexcept { return count_; }

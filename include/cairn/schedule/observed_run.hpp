@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/failures.hpp"
 #include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed.hpp"
 
 namespace cairn::schedule {
@@ -74,9 +74,7 @@ class observed_run {
     failures_.worked(cost.stall_seconds, workers_);
     measure();
   }
-  void restarted(const restart& how) {
-    if (how.after_failure) failures_.failed();
-  }
+  void restarted(const restart& how) { failures_.restarted(how, workers_); }
 
   /// In seconds.
   [[nodiscard]] double since_save() const noexcept { return since_save_.seconds(); }
