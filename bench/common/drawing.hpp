@@ -26,8 +26,14 @@ class drawing {
 
   /// `look`: any of the classes title, panel, faint, own, end (right-aligned) and middle.
   void text(double x, double y, const std::string& words, const char* look = "") {
-    out_ << "<text x=\"" << x << "\" y=\"" << y << "\" class=\"" << look << "\" fill=\"#1d2433\">" << words
-         << "</text>\n";
+    out_ << "<text x=\"" << x << "\" y=\"" << y << "\" class=\"" << look << "\" fill=\"#1d2433\">";
+    for (const char c : words) {
+      if (c == '<' || c == '&')
+        out_ << (c == '<' ? "&lt;" : "&amp;");
+      else
+        out_ << c;
+    }
+    out_ << "</text>\n";
   }
   void box(double x, double y, double w, double h, const char* colour) {
     out_ << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << w << "\" height=\"" << h << "\" fill=\"" << colour

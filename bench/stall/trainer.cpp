@@ -73,7 +73,8 @@ void rewrite(training_state& state, std::uint64_t step) {
 }
 
 void compute_and_rewrite(training_state& state, std::uint64_t step) {
-  change_all(state, [factor = factor_of(step)](float value) { return value * (factor + 1e-9F * polynomial_at(value)); });
+  change_all(state,
+             [factor = factor_of(step)](float value) { return value * (factor + 1e-9F * polynomial_at(value)); });
 }
 
 void compute_and_wander(training_state& state, std::uint64_t step) {
