@@ -89,6 +89,18 @@ TEST_CASE("CheckFreq: follows iterations and checkpoints that get dearer or chea
   CHECK(run.steps(policy, 4000).newest_gap() == Catch::Approx(1).margin(1));
 }
 
+TEST_CASE("CheckFreq: no second checkpoint beside one that is on its way, nor one of the same step") {
+  checkfreq policy;
+  driven::run run{.cost = {.stall_seconds = 0, .background_seconds = 5}};
+  CHECK(run.steps(policy, 100).newest_gap() == 5);
+  run.now.is_saving = true;
+  const auto saves = run.saves.size();
+  CHECK(run.steps(policy, 50).saves.size() == saves);
+  run.now.is_saving = false;
+  CHECK(run.steps(policy, 1).saves.size() == saves + 1);
+  CHECK_FALSE(policy.should_save(run.now));
+}
+
 TEST_CASE("CheckFreq: no budget leaves one checkpoint per hour besides the profile's") {
   for (const double budget : {0.0, -3.5, std::numeric_limits<double>::quiet_NaN()}) {
     checkfreq policy({.budget_percent = budget});

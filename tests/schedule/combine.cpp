@@ -129,6 +129,26 @@ TEST_CASE("saves never take more than their part of the time, whatever they cost
   }
 }
 
+TEST_CASE("no step is saved twice, even where a policy asks for that") {
+  const cairn::moment again{.step = 100, .seconds = 100, .saved_step = 100, .saved_seconds = 100};
+  for (const auto& inner : {cairn::any_policy(counting{}), cairn::any_policy(any_of{counting{}})}) {
+    bounded_overhead policy({.percent = 10}, inner);
+    driven::run run{.cost = {.stall_seconds = 0.01}};
+    CHECK(run.steps(policy, 100).saves.size() == 100);
+    CHECK_FALSE(policy.should_save(again).save);
+    CHECK_FALSE(bounded_overhead({}, inner).should_save(again).save);
+  }
+  CHECK_FALSE(any_of{counting{}}.should_save(again).save);
+}
+
+TEST_CASE("where nobody tells what a save costs, saves get rarer and rarer, but never too rare") {
+  bounded_overhead policy({}, every_steps{1});
+  driven::run run{.is_told = false};
+  run.steps(policy, 9000);
+  CHECK(steps(run.saves.begin(), run.saves.begin() + 5) == steps{1, 2, 4, 8, 16});
+  CHECK(run.newest_gap() <= 3600);
+}
+
 TEST_CASE("what a save slows iterations down by is in the budget") {
   bounded_overhead policy({.percent = 10}, every_steps{1});
   driven::run run{.cost = {.stall_seconds = 0, .background_seconds = 4}};

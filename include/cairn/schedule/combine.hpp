@@ -29,7 +29,7 @@ inline void recall_as(const std::string& prefix, any_policy& inner, const policy
 
 namespace cairn::policies {
 
-/// Saves when one of several policies does, as the first of those says that asks for a kind. Each is asked at every step, and told
+/// Saves when one of several policies does, as the first of those says that asks for a kind, but no step twice. Each is asked at every step, and told
 /// of all saves and restarts. They keep what they remember under their place in the list: change it only at its end.
 class any_of {
  public:
@@ -39,7 +39,7 @@ class any_of {
     decision all = false;
     for (auto& one : several_) {
       const auto answer = one.should_save(now);
-      if (!answer) continue;
+      if (!answer || now.step <= now.saved_step) continue;
       all.save = true;
       if (!all.kind) all.kind = answer.kind;
     }
