@@ -15,6 +15,7 @@
 #include "cairn/observers.ipp"
 #include "cairn/save.ipp"
 #include "cairn/saver.ipp"
+#include "cairn/schedule/default_policy.ipp"
 #include "cairn/schedule/estimators.ipp"
 #include "cairn/schedule/fit.ipp"
 #include "cairn/schedule/optimum.ipp"
