@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -24,8 +25,10 @@ namespace cairn::policies {
 struct adaptive_options {
   double budget_percent = 3.5;  ///< of the time that saves may take from the training; what is not positive is 0
   schedule::objective objective = schedule::objective::machine_time;
-  std::uint64_t last_step = 0;                      ///< planned; 0: not known, and then all seconds count alike
-  mtbf_prior mtbf{};                                ///< of one worker; learned from the run
+  std::uint64_t last_step = 0;  ///< planned; 0: not known, and then all seconds count alike
+  std::chrono::duration<double>
+      plan{};         ///< how long all of it takes, where that is known better than by the iterations so far
+  mtbf_prior mtbf{};  ///< of one worker; learned from the run
   any_early_stop stops = early_stops::none{};       ///< of the plan
   any_estimator estimator = estimators::best_of{};  ///< of the loss, for the objectives by it
 };
@@ -49,7 +52,7 @@ class adaptive {
       : budget_(options.budget_percent > 0 ? options.budget_percent / 100 : 0),
         estimator_(std::move(options.estimator)),
         run_(options.mtbf),
-        planner_({options.objective, options.last_step, std::move(options.stops)}) {}
+        planner_({options.objective, options.last_step, options.plan.count(), std::move(options.stops)}) {}
 
   [[nodiscard]] decision should_save(const moment& now) {
     const double worked = run_.observe(now);

@@ -20,7 +20,9 @@ namespace cairn::policies {
 struct optimal_options {
   schedule::objective objective = schedule::objective::machine_time;
   std::uint64_t last_step =
-      0;              ///< planned; 0: not known, and then the objectives by the loss are those of machine time
+      0;  ///< planned; 0: not known, and then the objectives by the loss are those of machine time
+  std::chrono::duration<double>
+      plan{};         ///< how long all of it takes, where that is known better than by the iterations so far
   mtbf_prior mtbf{};  ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: it is measured
   any_early_stop stops = early_stops::none{};            ///< of the plan
@@ -35,7 +37,7 @@ class optimal {
   explicit optimal(optimal_options options = {})
       : estimator_(std::move(options.estimator)),
         run_(options.mtbf, options.stall),
-        planner_({options.objective, options.last_step, std::move(options.stops)}) {}
+        planner_({options.objective, options.last_step, options.plan.count(), std::move(options.stops)}) {}
 
   [[nodiscard]] bool should_save(const moment& now) {
     const double worked = run_.observe(now);

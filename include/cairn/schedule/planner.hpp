@@ -17,6 +17,7 @@ namespace cairn::schedule {
 struct outlook {
   objective what = objective::machine_time;
   std::uint64_t last_step = 0;                 ///< planned; 0: not known
+  double seconds = 0;                          ///< T, of the whole plan; not positive: as many iterations as now
   any_early_stop stops = early_stops::none{};  ///< of the plan
 };
 
@@ -49,6 +50,7 @@ class planner {
 
  private:
   [[nodiscard]] bool knows_end(const moment& now) const noexcept { return job_.last_step > now.step; }
+  [[nodiscard]] double worth_of_loss(const circumstances& all) const noexcept;
   [[nodiscard]] double density(double step, const circumstances& all) const noexcept;
   [[nodiscard]] double saves_left(const moment& now, const circumstances& all) const noexcept;
   void look_ahead(const moment& now, const circumstances& all);
@@ -56,7 +58,7 @@ class planner {
 
   outlook job_;
   std::optional<loss_curve> curve_{};  // only if it is of use
-  double scale_ = 0;                   // steps of the plan / fall of the curve over it
+  double scale_ = 0;                   // 1 / fall of the curve over the plan
   double integral_ = 0;                // of the density since the newest checkpoint
   double failures_before_ = 0;         // expected so far
   bool few_left_ = false;

@@ -37,7 +37,7 @@ CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circum
   if (has_new_curve) {
     curve_ = curve;
     const double last = static_cast<double>(job_.last_step), fall = curve ? curve->at(0) - curve->at(last) : 0;
-    scale_ = fall > 0 && std::isfinite(last / fall) ? last / fall : 0;
+    scale_ = fall > 0 && std::isfinite(1 / fall) ? 1 / fall : 0;
   }
   const bool has_saved = now.saved_step != saved_step_;
   if (has_saved) integral_ = 0;
@@ -51,12 +51,18 @@ CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circum
   return integral_ * (integral_ + here * all.iteration_seconds) >= 1;  // here rather than a step later: see is_due
 }
 
+/// T / D: seconds per unit of loss.
+CAIRN_INLINE double planner::worth_of_loss(const circumstances& all) const noexcept {
+  return scale_ * (job_.seconds > 0 ? job_.seconds : static_cast<double>(job_.last_step) * all.iteration_seconds);
+}
+
 /// Saves per second.
 CAIRN_INLINE double planner::density(double step, const circumstances& all) const noexcept {
   const double even = 1 / std::max(daly_interval(all.save_seconds, all.mtbf), 1e-9);
   if (job_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
   if (job_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(job_.last_step)) return even;
-  return even * std::sqrt(std::max(-curve_->slope(step) * scale_, 0.0));
+  const double worth = -curve_->slope(step) / all.iteration_seconds * worth_of_loss(all);
+  return worth > 0 && std::isfinite(worth) ? even * std::sqrt(worth) : 0;
 }
 
 /// How many until the end of the plan, if it stays like this. O(32).
@@ -80,14 +86,16 @@ CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment&
   const std::size_t cells = std::min<std::size_t>(detail::plan_cells, job_.last_step - now.saved_step);
   const double steps = left / static_cast<double>(cells), seconds = steps * all.iteration_seconds;
   const bool by_loss = scale_ > 0 && wants_curve();
+  const double unit = worth_of_loss(all);
 
   worth value;
   for (std::size_t k = 0; k <= cells; ++k) {
     const double x = from + steps * static_cast<double>(k);
-    const double fallen = by_loss ? (curve_->at(from) - curve_->at(x)) * scale_ * all.iteration_seconds : 0;
+    const double fallen = by_loss ? (curve_->at(from) - curve_->at(x)) * unit : 0;
     value.work.push_back(by_loss ? std::max(fallen, k > 0 ? value.work.back() : 0) : seconds * static_cast<double>(k));
-    value.wait.push_back(by_loss && job_.what != objective::exploratory ? std::max(-curve_->slope(x) * scale_, 0.0)
-                                                                        : 1);
+    value.wait.push_back(by_loss && job_.what != objective::exploratory
+                             ? std::max(-curve_->slope(x) / all.iteration_seconds * unit, 0.0)
+                             : 1);
   }
   if (job_.what == objective::coci)  // saves count in full, failures as far as there was none before
     for (auto& price : value.wait) price *= std::exp(failures_before_);

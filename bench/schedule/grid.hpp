@@ -1,0 +1,71 @@
+// The grid of simulated jobs, COCI's set-up: every stall, MTBF, end, number of workers and loss, under every policy and objective.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cairn/schedule/base.hpp"
+#include "cairn/schedule/loss_curve.hpp"
+#include "cairn/schedule/objective.hpp"
+#include "cairn/schedule/simulate.hpp"
+
+namespace bench {
+
+/// Jobs of 10,000 iterations. One worker takes 3 seconds for one, four, two and one of them, in turn, 1.5, 3 and 6.
+struct cell {
+  std::size_t stall_index = 0;
+  double stall = 0;            ///< seconds; blocking
+  double hours = 0;            ///< a worker's MTBF
+  bool stops_early = false;    ///< anywhere between 40 and 60 % of the plan alike; else it runs to its end
+  bool loses_workers = false;  ///< 4, 2, 1, a third of the iterations each; else 1
+  bool falls_steeply = false;  ///< exponential loss, tenfold within the first fifth of the plan; else within all of it
+
+  [[nodiscard]] std::string name() const;
+};
+
+inline constexpr std::array stalls{0.13, 0.27, 0.59, 0.60, 1.6};
+inline constexpr std::array mtbf_hours{4.0, 8.0, 16.0, 70.0};
+inline constexpr std::size_t iterations = 10'000;
+
+[[nodiscard]] std::vector<cell> all_cells();
+[[nodiscard]] cairn::loss_curve curve_of(const cell& where);
+
+/// The job of a cell in which saves of every kind cost the same.
+[[nodiscard]] cairn::schedule::scenario scenario_of(const cell& where, const cairn::schedule::costs& saving,
+                                                    double loss_noise);
+
+/// A policy in a cell, for an objective. Where `by_objective` is false it is the same for all.
+struct contestant {
+  std::string key;
+  std::string name;
+  bool by_objective = false;
+  std::function<cairn::any_policy(const cell&, cairn::schedule::objective)> make{};
+};
+
+/// Policies that are told what there is to know: stall, MTBF, the curve of the loss, the plan and its early stops. What they are told
+/// is the same for all that make use of it. The last one is the exact optimum's plan.
+[[nodiscard]] std::vector<contestant> informed_policies();
+
+/// Policies as they are used: they measure stalls and fit the loss, of which they see 10 % of noise; only the MTBF is told, and the plan.
+[[nodiscard]] std::vector<contestant> measuring_policies();
+
+/// What all contestants have cost in a cell under one objective.
+struct comparison {
+  cell where;
+  cairn::schedule::objective what{};
+  std::vector<cairn::schedule::simulation> results;  ///< by contestant
+};
+
+/// Simulates all contestants in all cells, under the objectives. Jobs that do not depend on the objective are simulated once.
+/// `visit` gets one comparison at a time. On `threads` threads.
+void simulate_grid(std::span<const cell> cells, std::span<const contestant> contestants,
+                   std::span<const cairn::schedule::objective> objectives,
+                   const std::function<cairn::schedule::scenario(const cell&, const contestant&)>& job,
+                   std::size_t jobs, unsigned threads, const std::function<void(const comparison&)>& visit);
+
+}  // namespace bench

@@ -1,0 +1,361 @@
+// From comparisons cell by cell to medians, intervals, tables and bars.
+#include "schedule/tables.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/schedule/optimum.hpp"
+#include "cairn/schedule/policies.hpp"
+
+#include "common/statistics.hpp"
+#include "schedule/chart.hpp"
+#include "schedule/grid.hpp"
+
+namespace bench {
+namespace {
+
+using cairn::schedule::bill;
+using cairn::schedule::costs;
+using cairn::schedule::objective;
+using cairn::schedule::outcome;
+using cairn::schedule::simulation;
+
+const auto& all_objectives = cairn::schedule::objectives;
+
+/// How many standard errors an interval has on each side that holds `comparisons` times at once with 95 % (Bonferroni).
+double simultaneous(std::size_t comparisons) {
+  const double tail = 0.05 / static_cast<double>(std::max<std::size_t>(comparisons, 1));
+  double low = 0, high = 10;
+  for (int i = 0; i < 60; ++i) (std::erfc((low + high) / 2 / std::sqrt(2.0)) > tail ? low : high) = (low + high) / 2;
+  return high;
+}
+
+double percent_less(double ours, double theirs) { return 100 * (1 - ours / theirs); }
+
+double best(const std::vector<double>& of) {
+  return of.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(of.begin(), of.end());
+}
+double worst(const std::vector<double>& of) {
+  return of.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::min_element(of.begin(), of.end());
+}
+
+/// Rows of text, gathered in any order.
+class cell_table {
+ public:
+  explicit cell_table(const std::vector<contestant>& columns) {
+    header_ = {"objective", "stall, MTBF, end, workers, loss"};
+    for (const auto& each : columns) header_.push_back(each.name);
+  }
+
+  template <class Mean>
+  void add(const comparison& made, const Mean& mean) {
+    std::vector<std::string> row{std::string(name(made.what)), made.where.name()};
+    for (const auto& each : made.results) {
+      const auto cost = mean(each);
+      row.push_back(text_of(cost.mean, 1) + " +- " + text_of(cost.half_width(), 1));
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  /// Nothing when `file` is empty.
+  void write(const std::string& file) {
+    if (file.empty()) return;
+    std::sort(rows_.begin(), rows_.end());
+    table all(header_);
+    for (const auto& row : rows_) all.row(row);
+    std::FILE* out = std::fopen(file.c_str(), "a");
+    if (out == nullptr) throw std::runtime_error("cannot write " + file);
+    all.print(out);
+    if (std::fclose(out) != 0) throw std::runtime_error("cannot write " + file);
+  }
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// What each rule costs over the optimum, by objective and stall.
+class rule_comparison {
+ public:
+  explicit rule_comparison(std::vector<contestant> rules) : rules_(std::move(rules)), cells_(rules_) {}
+
+  void add(const comparison& made) {
+    cells_.add(made, [&](const simulation& each) { return mean_of(each, made.what); });
+    std::vector<double> cost;
+    for (const auto& each : made.results) cost.push_back(mean_of(each, made.what).mean);
+    const double least = cost.back();
+    if (least > 0)
+      for (std::size_t i = 0; i < rules_.size(); ++i) {
+        over_optimum_[{made.what, i}].push_back(cost[i] / least);
+        by_stall_[{made.what, i, made.where.stall_index}].push_back(cost[i] / least);
+      }
+    compare_with_others(made);
+    const double ours = cost[index_of("optimal")], young = cost[index_of("young")];
+    if (made.what == objective::exploratory && made.where.falls_steeply) gain_.push_back(percent_less(ours, young));
+    if (made.what == objective::machine_time) loss_.push_back(-percent_less(ours, young));
+    const double known =
+        std::min({cost[index_of("every_epoch")], young, cost[index_of("daly")], cost[index_of("checkfreq")]});
+    coci_[{made.what, made.where.loses_workers}].push_back(percent_less(cost[index_of("coci")], known));
+  }
+
+  void finish(const table_setting& how, report& numbers) {
+    cells_.write(how.file);
+    print();
+    draw(how.figure);
+    const std::size_t ours = index_of("optimal");
+    for (const auto what : all_objectives)
+      numbers.at_most("optimal.gap." + std::string(name(what)), 100 * (median(over_optimum_[{what, ours}]) - 1), 2);
+    const double errors = simultaneous(compared_.size());
+    std::size_t apart = 0, at_once = 0;
+    for (const auto& each : compared_) {
+      apart += each.mean > each.half_width();
+      at_once += each.mean > errors * each.standard_error && each.mean > 0;
+    }
+    numbers.at_most("optimal.never_worse", static_cast<double>(at_once), 0);
+    numbers.number("optimal.never_worse.comparisons", static_cast<double>(compared_.size()));
+    numbers.number("optimal.never_worse.taken_one_by_one", static_cast<double>(apart));
+    std::printf(
+        "%zu comparisons of the optimal policy with another one: it loses %zu of them by more than an interval that "
+        "holds for all\n"
+        "at once with 95 %% (%.2f standard errors), %zu by more than an interval for one (of equal ones 2.5 %%: "
+        "%.0f)\n\n",
+        compared_.size(), at_once, errors, apart, 0.025 * static_cast<double>(compared_.size()));
+    numbers.at_least("timing.exploratory.reduction_vs_young", median(gain_), 38);
+    numbers.number("timing.exploratory.reduction_vs_young.worst", worst(gain_));
+    numbers.at_most("timing.machine_time.loss_vs_young", median(loss_), 0.5);
+    for (const auto& [where, gains] : coci_) {
+      const std::string key = "coci.reduction_vs_best_rule." + std::string(name(where.first)) +
+                              (where.second ? ".data_parallel" : ".serial");
+      numbers.number(key + ".median", median(gains));
+      numbers.number(key + ".best", best(gains));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t index_of(const std::string& key) const {
+    return static_cast<std::size_t>(
+        std::find_if(rules_.begin(), rules_.end(), [&](const auto& r) { return r.key == key; }) - rules_.begin());
+  }
+
+  void compare_with_others(const comparison& made) {
+    const std::size_t ours = index_of("optimal");
+    for (std::size_t i = 0; i + 1 < rules_.size(); ++i)
+      if (i != ours) compared_.push_back(difference_of(made.results[ours], made.results[i], made.what));
+  }
+
+  void print() {
+    std::vector<std::string> header{"overhead / optimum's, median (greatest)"};
+    for (const auto& each : rules_) header.push_back(each.name);
+    table medians(header);
+    for (const auto what : all_objectives) {
+      std::vector<std::string> row{std::string(name(what))};
+      for (std::size_t i = 0; i < rules_.size(); ++i) {
+        const auto& ratios = over_optimum_[{what, i}];
+        row.push_back(text_of(median(ratios), 3) + " (" + text_of(best(ratios), 2) + ")");
+      }
+      medians.row(row);
+    }
+    medians.print();
+    table gains(
+        {"COCI's rule against the best of the even ones, % less", "serial: median", "best", "4-2-1: median", "best"});
+    for (const auto what : all_objectives) {
+      const auto &serial = coci_[{what, false}], &parallel = coci_[{what, true}];
+      gains.row({std::string(name(what)), text_of(median(serial), 1), text_of(best(serial), 1),
+                 text_of(median(parallel), 1), text_of(best(parallel), 1)});
+    }
+    gains.print();
+  }
+
+  void draw(const std::string& file) {
+    std::vector<bar_panel> panels;
+    for (const auto what : all_objectives) {
+      bar_panel panel{.title = std::string(name(what)),
+                      .unit = "overhead / optimum's",
+                      .groups = {},
+                      .series = {},
+                      .is_logarithmic = true};
+      for (const double stall : stalls) panel.groups.push_back(text_of(stall) + " s");
+      for (std::size_t i = 0; i + 1 < rules_.size(); ++i) {
+        bar_series series{.name = rules_[i].name, .values = {}, .is_own = rules_[i].key == "optimal"};
+        for (std::size_t s = 0; s < stalls.size(); ++s) series.values.push_back(median(by_stall_[{what, i, s}]));
+        panel.series.push_back(std::move(series));
+      }
+      panels.push_back(std::move(panel));
+    }
+    write_bars(
+        file, "Rules for saving, under each objective",
+        "what saving and lost work cost, over the exact optimum's; medians over MTBF, end, workers and loss; by stall",
+        panels);
+  }
+
+  std::vector<contestant> rules_;
+  cell_table cells_;
+  std::map<std::pair<objective, std::size_t>, std::vector<double>> over_optimum_;
+  std::map<std::tuple<objective, std::size_t, std::size_t>, std::vector<double>> by_stall_;
+  std::vector<cairn::schedule::sample_mean> compared_;
+  std::vector<double> gain_, loss_;
+  std::map<std::pair<objective, bool>, std::vector<double>> coci_;
+};
+
+/// The job of a cell with what was measured: of our saves for ours, of blocking ones for the others.
+cairn::schedule::scenario with_costs(const cell& where, bool is_ours, const measured_costs& measured) {
+  auto job = scenario_of(where, measured.blocking.seconds, 0.1);
+  if (!is_ours) return job;
+  const auto kind_of = [&](const measured_save& save) {
+    return cairn::schedule::kind_of_save{save.seconds,
+                                         {.encode_seconds = save.encode,
+                                          .write_seconds = save.write,
+                                          .bytes = static_cast<std::uint64_t>(save.bytes),
+                                          .state_bytes = static_cast<std::uint64_t>(measured.mib) << 20U}};
+  };
+  job.kinds = {kind_of(measured.raw), kind_of(measured.whole),
+               kind_of(measured.whole)};  // the default codecs make no deltas
+  return job;
+}
+
+double total(const outcome& each) { return each.of(objective::machine_time).total(); }
+
+}  // namespace
+
+void compare_rules(const table_setting& how, report& numbers) {
+  const auto rules = informed_policies();
+  rule_comparison compared(rules);
+  const auto cells = all_cells();
+  simulate_grid(
+      cells, rules, all_objectives,
+      [](const cell& where, const contestant&) { return scenario_of(where, {.stall = where.stall}, 0); }, how.jobs,
+      how.threads, [&](const comparison& made) { compared.add(made); });
+  compared.finish(how, numbers);
+
+  std::map<objective, std::vector<double>> gaps;
+  const auto measuring = measuring_policies();
+  simulate_grid(
+      cells, measuring, all_objectives,
+      [](const cell& where, const contestant&) { return scenario_of(where, {.stall = where.stall}, 0.1); },
+      how.jobs / 4 + 1, how.threads,
+      [&](const comparison& made) {
+        const auto cost = [&](std::size_t i) { return mean_of(made.results[i], made.what).mean; };
+        const std::size_t last = measuring.size() - 1;
+        if (cost(last) > 0) gaps[made.what].push_back(100 * (cost(last - 1) / cost(last) - 1));
+      });
+  for (const auto what : all_objectives)
+    numbers.number("optimal.gap_measuring." + std::string(name(what)), median(gaps[what]));
+}
+
+void compare_systems(const table_setting& how, std::span<const measured_costs> measured, report& numbers) {
+  if (measured.size() != stalls.size())
+    throw std::runtime_error("what saves cost is measured for other stalls than the grid's");
+  auto systems = measuring_policies();
+  std::erase_if(systems, [](const contestant& each) { return each.key == "optimal" || each.key == "optimum"; });
+  const auto ours = [&](const char* key, const char* name, bool is_told) {
+    systems.push_back({key, name, false, [is_told](const cell& where, objective) -> cairn::any_policy {
+                         cairn::policies::adaptive_options options{.last_step = iterations};
+                         if (is_told) options.mtbf = {std::chrono::duration<double>(3600 * where.hours), 0};
+                         return cairn::policies::adaptive(options);
+                       }});
+  };
+  ours("adaptive", "adaptive", true);
+  ours("adaptive_learning", "adaptive, MTBF learned", false);
+
+  std::map<std::string, std::vector<double>> reductions;
+  cell_table rows(systems);
+  const objective machine_time[] = {objective::machine_time};
+  simulate_grid(
+      all_cells(), systems, machine_time,
+      [&](const cell& where, const contestant& who) {
+        return with_costs(where, who.key.starts_with("adaptive"), measured[where.stall_index]);
+      },
+      how.jobs, how.threads,
+      [&](const comparison& made) {
+        const auto cost = [&](std::size_t i) { return mean_of(made.results[i], total).mean; };
+        rows.add(made, [](const simulation& each) { return mean_of(each, total); });
+        for (std::size_t other = 0; other + 2 < systems.size(); ++other)
+          for (const std::size_t own : {systems.size() - 2, systems.size() - 1})
+            reductions[systems[own].key + ".reduction_vs_" + systems[other].key].push_back(
+                percent_less(cost(own), cost(other)));
+      });
+  rows.write(how.file);
+  table gains({"machine time lost, % less", "median", "best", "worst"});
+  for (const auto& [key, values] : reductions) {
+    gains.row({key, text_of(median(values), 1), text_of(best(values), 1), text_of(worst(values), 1)});
+    const bool is_figure = key.starts_with("adaptive.");
+    if (is_figure)
+      numbers.at_least(key + ".median", median(values), key.ends_with("checkfreq") ? 85 : 60);
+    else
+      numbers.number(key + ".median", median(values));
+    numbers.number(key + ".best", best(values));
+    numbers.number(key + ".worst", worst(values));
+  }
+  gains.print();
+}
+
+void time_scheduling(report& numbers) {
+  cairn::schedule::course job;
+  for (int k = 0; k <= 100'000; ++k) {
+    if (k < 100'000) job.seconds.push_back(1);
+    job.loss.push_back(std::exp(-k / 20'000.0));
+  }
+  double slowest = 0;
+  for (const auto what : all_objectives) {
+    std::vector<double> times;
+    for (int i = 0; i < 5; ++i)
+      times.push_back(seconds_of([&] {
+        const auto charged = charges_of(what, job, {.stall = 1}, cairn::failures::exponential{std::chrono::hours{4}},
+                                        cairn::early_stops::none{});
+        if (cairn::schedule::optimum(charged).saves.empty()) throw std::logic_error("no saves");
+      }));
+    slowest = std::max(slowest, median(times));
+  }
+  numbers.at_most("optimal.seconds_1e5", slowest, 0.1);
+
+  // A decision, the fit of the loss included.
+  using namespace cairn::policies;
+  const std::pair<const char*, cairn::any_policy> deciding[] = {
+      {"young", young()},
+      {"checkfreq", checkfreq()},
+      {"coci", coci()},
+      {"optimal", optimal({.objective = objective::exploratory, .last_step = 1'000'000})},
+      {"adaptive", adaptive()},
+      {"adaptive_exploratory", adaptive({.objective = objective::exploratory, .last_step = 1'000'000})}};
+  double longest = 0;
+  for (const auto& [key, policy] : deciding) {
+    std::vector<double> times;
+    for (int repetition = 0; repetition < 5; ++repetition) {
+      auto deciding_now = policy;
+      cairn::moment now{.iteration_seconds = 0.1};
+      times.push_back(seconds_of([&] {
+        for (now.step = 1; now.step <= 1'000'000; ++now.step) {
+          now.seconds += now.iteration_seconds;
+          now.loss =
+              std::exp(-1e-5 * static_cast<double>(now.step)) * (1 + 0.1 * static_cast<double>(now.step % 7) / 7);
+          if (!deciding_now.should_save(now)) continue;
+          now.saved_step = now.step;
+          now.saved_seconds = now.seconds;
+          deciding_now.saved({.step = now.step, .stall_seconds = 0.02, .background_seconds = 0.05});
+        }
+      }));
+    }
+    numbers.number(std::string("decide_ns.") + key, 1e9 * median(times) / 1e6);
+    longest = std::max(longest, 1e9 * median(times) / 1e6);
+  }
+  numbers.at_most("decide_ns", longest, 100);
+
+  const cell where{.stall_index = 2, .stall = stalls[2], .hours = 4, .falls_steeply = true};
+  for (const auto& [key, policy] : {deciding[0], deciding[4]})
+    numbers.at_most(std::string("simulate.seconds_1e8.") + key, seconds_of([&] {
+                      (void)cairn::schedule::simulate(scenario_of(where, {.stall = where.stall}, 0), policy,
+                                                      {.jobs = 10'000});
+                    }),
+                    60);
+}
+
+}  // namespace bench
