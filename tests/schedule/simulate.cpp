@@ -349,6 +349,15 @@ TEST_CASE("after a failure a fresh copy recalls what was known when the checkpoi
   CHECK(done.failures == 1);
 }
 
+TEST_CASE("of what was published just before a failure, the process after it is not told") {
+  const recorder policy{.at = {2}};
+  const auto done = one(of_seconds(4, {.background = 0.4}, at_age{2.5}), policy);
+  CHECK(done.published == 1);
+  CHECK(policy.all->restarts.size() == 1);
+  CHECK(policy.all->asked.size() == 3);
+  CHECK(policy.all->told.empty());
+}
+
 TEST_CASE("a job that fails before its first checkpoint begins again and knows nothing") {
   const recorder policy{.at = {100}};
   const auto done =
@@ -446,7 +455,7 @@ TEST_CASE("Daly's interval costs less than half of it and twice of it") {
 }
 
 TEST_CASE("n workers fail n times as often, also where their number changes") {
-  const double mtbf = 6000, stall = 5, restore = 40;
+  const double mtbf = 6000, stall = 5, restore = 900;
   auto what = of_seconds(300, {.stall = stall, .restore = restore}, exponential{duration(mtbf)}, 10);
   double expected = 0;
   for (const double workers : {4.0, 2.0, 1.0}) {
@@ -516,6 +525,19 @@ TEST_CASE("jobs are stopped where the model of early stops says, and nothing aft
     return each.steps == 250 ? 1 : 0;
   });
   CHECK(agrees(quarter, 0.25));
+}
+
+TEST_CASE("when a job is stopped says nothing of when it fails") {
+  auto what = of_seconds(1000, {}, cairn::failures::never{});
+  what.stops = cairn::early_stops::uniform{0, 1, 1};
+  const auto stopped = simulate(what, never_saves{}, {.jobs = 3000});
+  what.stops = cairn::early_stops::none{};
+  what.failures = exponential{duration(100)};
+  const auto failed = simulate(what, never_saves{}, {.jobs = 3000, .most_failures = 0});
+  std::vector<double> products;
+  for (std::size_t i = 0; i < 3000; ++i)
+    products.push_back((static_cast<double>(stopped.jobs[i].steps) - 499.5) * (failed.jobs[i].seconds - 100));
+  CHECK(agrees(mean_of(products), 0));
 }
 
 TEST_CASE("the loss that a policy sees has noise of the stated size, the same when a step is done again") {

@@ -135,7 +135,6 @@ class simulated_job {
       spend(passed);
       charge(at_, passed, &bill::waiting);
       if (workers_.has_failed()) {
-        saving_.reset();
         lose(0);
         return false;
       }
@@ -143,7 +142,6 @@ class simulated_job {
     saved_step_ = at_;
     saved_seconds_ = clock_;
     saving_->published = clock_ + takes.background;
-    if (takes.background == 0) publish();
     return true;
   }
 
