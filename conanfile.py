@@ -34,6 +34,7 @@ class CairnConan(ConanFile):
         self.requires("highway/[>=1.0.3 <2]", transitive_headers=True, transitive_libs=True)
         self.requires("rapidjson/cci.20230929", transitive_headers=True)
         self.requires("xxhash/[>=0.8.1 <1]", transitive_headers=True)
+        self.requires("eigen/[>=3.4 <4]", transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)

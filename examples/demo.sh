@@ -16,7 +16,7 @@ done
 cd "$(dirname "$0")/.."
 
 # Set-up: what is missing is installed; a build that is there is brought up to date.
-bash .cmake/install_packages.sh libeigen3-dev zlib1g-dev
+bash .cmake/install_packages.sh zlib1g-dev
 build=build/release
 mkdir -p "$build"
 echo "building the trainer"

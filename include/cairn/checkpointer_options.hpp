@@ -12,7 +12,8 @@
 #include "cairn/event.hpp"
 #include "cairn/save_chain.hpp"
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/every.hpp"
+#include "cairn/schedule/default_policy.hpp"
+#include "cairn/schedule/every.hpp"  // IWYU pragma: export: the two plain policies, for those who name one
 #include "cairn/signals.hpp"
 #include "cairn/store/retention.hpp"
 
@@ -37,7 +38,7 @@ struct checkpointer_options {
   std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
   std::optional<std::uint64_t> keep_every{};  ///< those at multiples of so many steps
   std::set<std::uint64_t> pinned{};           ///< these steps, always
-  any_policy when = policies::every{std::chrono::minutes{10}};
+  any_policy when = default_policy();         ///< and as what: adaptive, by what saves are seen to cost
 
   bool durable = true;     ///< see save_options
   unsigned threads = 0;    ///< for saving; 0: one behind the training, for `save` what the store takes to be best

@@ -40,7 +40,8 @@ struct load_report : match_report {
   std::string path;  ///< the checkpoint that was loaded
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
-  std::uint64_t bytes = 0;  ///< loaded into the state
+  std::map<std::string, std::vector<double>> notes;  ///< what the policy of the run had learned: see policy_memory
+  std::uint64_t bytes = 0;                           ///< loaded into the state
   double seconds = 0;
   std::string name{};                       ///< of the checkpoint in its store; empty for a single file
   std::uint64_t id = 0;                     ///< see checkpoint_id

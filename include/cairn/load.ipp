@@ -88,6 +88,7 @@ inline load_report check_and_load(const chain_reader& from, any_state state, con
   report.id = from.newest().id();
   report.links = from.links().size();
   report.metrics = from.metrics();
+  report.notes = from.newest().notes();
   for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
   report.seconds = watch.seconds();
   return report;

@@ -36,6 +36,7 @@ class merging {
     spec_.facts = {chain.contents().facts};
     spec_.step = chain.step();
     spec_.metrics = chain.metrics();
+    spec_.notes = chain.newest().notes();
     spec_.id = chain.newest().id();
     spec_.threads = threads_;
     if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };

@@ -12,6 +12,7 @@ namespace cairn {
 struct observation {
   std::uint64_t step = 0;
   std::optional<double> loss{};
+  double workers = 1;                       ///< that train now: the job fails when one of them does
   std::map<std::string, double> metrics{};  ///< kept in the checkpoint with the loss, for retention and for people
 };
 

@@ -1,6 +1,7 @@
 // What the trainer and the thread behind it both know of the saves of a run: events, totals, the newest checkpoint, an error.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "cairn/event.hpp"
 #include "cairn/save.hpp"
 #include "cairn/save_stats.hpp"
+#include "cairn/schedule/base.hpp"
 
 namespace cairn::detail {
 
@@ -18,7 +20,9 @@ struct published_save {
   std::uint64_t step = 0;
   double seconds = 0;                   // of the run
   std::optional<save_report> report{};  // none: of an earlier process
-  double held_back = 0;  // of the report's seconds of writing: spent waiting for the limit on bytes per second
+  save_kind kind = save_kind::whole;
+  bool in_front = false;  // the trainer waited for all of it
+  double held_back = 0;   // of the report's seconds of writing: spent waiting for the limit on bytes per second
 };
 
 /// Thread-safe.
@@ -56,10 +60,17 @@ class run_record {
       stats_.bytes += newest.report->bytes;
     }
     newest_ = std::move(newest);
+    has_news_ = newest_->report.has_value();
   }
   [[nodiscard]] std::optional<published_save> newest() const {
     const std::lock_guard lock(mutex_);
     return newest_;
+  }
+
+  /// The newest checkpoint, once, if it is of this process.
+  [[nodiscard]] std::optional<published_save> take_news() {
+    if (!has_news_.exchange(false)) return std::nullopt;
+    return newest();
   }
 
   /// Keeps an error of the thread behind for the trainer.
@@ -81,6 +92,7 @@ class run_record {
   mutable std::mutex mutex_;  // of what comes next
   save_stats stats_;
   std::optional<published_save> newest_;
+  std::atomic<bool> has_news_{false};
   std::optional<error> failure_;
 };
 

@@ -54,6 +54,7 @@ struct chain_link {
 
 /// How a save is fed and watched. All functions may be left out; what they throw ends the save.
 struct save_steps {
+  std::map<std::string, std::vector<double>> notes{};  ///< for the index
   /// The state's pieces, staged or not; empty: as the options say.
   division shards{};
   /// Makes the pieces of a shard ready. With it, shards are staged, encoded and written one after the other.

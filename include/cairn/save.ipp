@@ -90,6 +90,7 @@ class save_in_flight {
     spec_.facts = {what.facts};
     spec_.step = options.step;
     spec_.metrics = options.metrics;
+    spec_.notes = std::move(steps.notes);
     spec_.threads = options.threads;
     spec_.on_progress = steps.progress;
     encoder_.emplace(what.leaves, options.codecs, link.chain, as_delta_, options.threads, steps.check);

@@ -20,6 +20,7 @@
 #include "cairn/observation.hpp"
 #include "cairn/save.hpp"
 #include "cairn/save_chain.hpp"
+#include "cairn/schedule/base.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/retention.hpp"
@@ -33,6 +34,7 @@ struct save_request {
   std::map<std::string, double> metrics{};
   unsigned threads = 0;
   codec_rules codecs{};
+  std::optional<save_kind> kind{};  // none: as the codecs and the chain options say
   save_steps steps{};
 
   [[nodiscard]] std::uint64_t state_bytes() const {
@@ -44,10 +46,18 @@ struct save_request {
 
 /// The save of a described state, as the options want it.
 [[nodiscard]] inline save_request request_of(description what, const observation& now,
-                                             const checkpointer_options& options) {
-  save_request request{std::move(what), now.step, now.metrics, options.threads, options.codecs};
+                                             const checkpointer_options& options,
+                                             std::optional<save_kind> kind = std::nullopt) {
+  save_request request{std::move(what), now.step, now.metrics, options.threads, options.codecs, kind};
+  if (kind == save_kind::raw) request.codecs = {{"*", codecs::raw{}}};
   if (now.loss) request.metrics.emplace("loss", *now.loss);
   return request;
+}
+
+/// What became of a request.
+[[nodiscard]] inline save_kind kind_of(const save_request& request, const save_report& report) noexcept {
+  if (report.is_delta) return save_kind::delta;
+  return request.kind == save_kind::raw ? save_kind::raw : save_kind::whole;
 }
 
 /// What the standard library or a user's codec threw, as the one error that Cairn throws; `what` failed.

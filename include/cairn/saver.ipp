@@ -61,7 +61,9 @@ CAIRN_INLINE save_report saver::save(save_request& request) {
     if (!ownership_) ownership_ = store_.lock();
     const save_options how{options_.durable, request.threads, request.step,
                            request.metrics,  options_.shards, request.codecs};
-    report = write_description(store_, name, request.what, how, std::move(request.steps), {&chain_, options_.chain});
+    auto chain = options_.chain;
+    if (request.kind == save_kind::whole || request.kind == save_kind::raw) chain.anchor_every = 1;
+    report = write_description(store_, name, request.what, how, std::move(request.steps), {&chain_, chain});
   } catch (const std::exception& cause) {
     told.what = event::kind::failed;
     const auto failure = as_error(cause, sentence({told.checkpoint, " cannot be saved"}));

@@ -16,7 +16,7 @@
 #include "cairn/checkpointer_options.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/observation.hpp"
-#include "cairn/place.hpp"
+#include "cairn/policy_driver.hpp"
 #include "cairn/run_record.hpp"
 #include "cairn/save_stats.hpp"
 #include "cairn/saver.hpp"
@@ -51,13 +51,16 @@ class training_saver {
   // In the trainer's thread.
   void prepare(any_state state);
   [[nodiscard]] bool make_way(const observation& now);
-  void start(any_state state, const observation& now);
+  [[nodiscard]] step_outcome save_if_due(any_state state, const observation& now);
+  void start(any_state state, const observation& now, std::optional<save_kind> kind);
   void began(std::uint64_t step);
   void copy_in_parts(std::shared_ptr<save_request> request, division parts, const std::function<void()>& copied);
+  save_report save_in_front(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
   save_report save_here(save_request request);
   step_outcome stop(any_state state, const observation& now);
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> tell_progress(const event& about);
   double stalled(const stopwatch& since);
+  void learn();
   void rethrow_failure();
 
   // In the thread behind it.
@@ -67,10 +70,8 @@ class training_saver {
   void do_behind(const std::function<void()>& job);
 
   checkpointer_options options_;
-  stopwatch watch_;
+  policy_driver policy_;
   bool prepared_ = false;
-  std::uint64_t started_step_ = 0;  // of the newest save that has begun
-  double started_seconds_ = 0;
   bool is_replacing_ = false;                  // the save on its way has taken another one's place
   std::optional<std::uint64_t> told_skipped_;  // the save for whose sake it was told that one is skipped
   std::optional<std::uint64_t> stopped_step_;
@@ -86,5 +87,6 @@ class training_saver {
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/training_saver.ipp"  // IWYU pragma: keep
+#include "cairn/training_saver.ipp"         // IWYU pragma: keep
+#include "cairn/training_saver_behind.ipp"  // IWYU pragma: keep
 #endif

@@ -19,6 +19,7 @@ inline constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
 
 CAIRN_INLINE training_saver::training_saver(any_store store, checkpointer_options options)
     : options_(std::move(options)),
+      policy_(options_.when),
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       saver_(std::move(store), options_, [this](const event& what) { record_.tell(what); }) {
@@ -38,10 +39,8 @@ CAIRN_INLINE std::optional<load_report> training_saver::restore(any_state state,
   rethrow_failure();
   auto report = saver_.restore(state, options);
   if (report) {
-    watch_ = {};
-    started_step_ = report->step;
-    started_seconds_ = 0;
     record_.published({.step = report->step});
+    policy_.restored(*report);
   }
   prepare(state);
   return report;
@@ -57,17 +56,25 @@ CAIRN_INLINE void training_saver::prepare(any_state state) {
 CAIRN_INLINE step_outcome training_saver::step(any_state state, const observation& now) {
   if (poll()) return stop(state, now);
   rethrow_failure();
-  if (!options_.when.should_save({now.step, watch_.seconds(), started_step_, started_seconds_, now.loss})) {
+  learn();
+  const auto outcome = save_if_due(state, now);
+  policy_.resume_training();
+  return outcome;
+}
+
+CAIRN_INLINE step_outcome training_saver::save_if_due(any_state state, const observation& now) {
+  const auto decided = policy_.ask(now, saving_);
+  if (!decided) {
     prepare(state);
     return {};
   }
   const stopwatch stall;
   if (!options_.asynchronous) {
-    save(state, now);
+    save_in_front(state, now, decided.kind, false);
     return {.started = true, .stall_seconds = stall.seconds()};
   }
   if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
-  start(state, now);
+  start(state, now, decided.kind);
   return {.started = true, .stall_seconds = stalled(stall)};
 }
 
@@ -75,25 +82,27 @@ CAIRN_INLINE step_outcome training_saver::step(any_state state, const observatio
 CAIRN_INLINE bool training_saver::make_way(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
-    if (std::exchange(told_skipped_, started_step_) == started_step_) return false;
+    if (std::exchange(told_skipped_, policy_.saved_step()) == policy_.saved_step()) return false;
     record_.count([](save_stats& all) { ++all.skipped; });
     record_.tell({.what = event::kind::skipped,
                   .checkpoint = saver_.path_of(now.step),
                   .step = now.step,
-                  .message = "step " + std::to_string(started_step_) + " is still being saved"});
+                  .message = "step " + std::to_string(policy_.saved_step()) + " is still being saved"});
     return false;
   }
   if (replaces) pace_.abandon();
   is_replacing_ = replaces;
   worker_.wait();
   rethrow_failure();
+  learn();
   return true;
 }
 
 /// Copies the state and starts the save of the copy. What fails here is thrown at once.
-CAIRN_INLINE void training_saver::start(any_state state, const observation& now) {
+CAIRN_INLINE void training_saver::start(any_state state, const observation& now, std::optional<save_kind> kind) {
   const stopwatch stall;
-  auto request = std::make_shared<save_request>(request_of(describe(state), now, options_));
+  auto request = std::make_shared<save_request>(request_of(describe(state), now, options_, kind));
+  request->steps.notes = policy_.notes(false);
   if (request->threads == 0) request->threads = 1;  // the training has the others
   const event about{.checkpoint = saver_.path_of(now.step), .step = now.step, .total = request->state_bytes()};
   const auto tell_of = [this, about](event::kind what, const std::string& message, double seconds) {
@@ -128,8 +137,7 @@ CAIRN_INLINE void training_saver::start(any_state state, const observation& now)
 
 /// A save is on its way from now on.
 CAIRN_INLINE void training_saver::began(std::uint64_t step) {
-  started_step_ = step;
-  started_seconds_ = watch_.seconds();
+  policy_.began(step);
   saving_ = true;
 }
 
@@ -153,10 +161,20 @@ CAIRN_INLINE void training_saver::copy_in_parts(std::shared_ptr<save_request> re
 }
 
 CAIRN_INLINE save_report training_saver::save(any_state state, const observation& now) {
+  auto report = save_in_front(state, now, std::nullopt, true);
+  policy_.resume_training();
+  return report;
+}
+
+CAIRN_INLINE save_report training_saver::save_in_front(any_state state, const observation& now,
+                                                       std::optional<save_kind> kind, bool may_be_last) {
   worker_.wait();
   rethrow_failure();
+  learn();
   const stopwatch stall;
-  auto report = save_here(request_of(describe(state), now, options_));
+  auto request = request_of(describe(state), now, options_, kind);
+  request.steps.notes = policy_.notes(may_be_last);
+  auto report = save_here(std::move(request));
   stalled(stall);
   if (saver_.is_merge_due()) {
     saving_ = true;
@@ -174,9 +192,8 @@ CAIRN_INLINE save_report training_saver::save_here(save_request request) {
   request.steps.progress = tell_progress(about);
   try {
     auto report = saver_.save(request);
-    started_step_ = step;
-    started_seconds_ = watch_.seconds();
-    record_.published({step, started_seconds_, report});
+    policy_.began(step);
+    record_.published({step, policy_.saved_seconds(), report, kind_of(request, report), true});
     prune();
     return report;
   } catch (const error&) {
@@ -200,7 +217,13 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> training_saver::t
 CAIRN_INLINE double training_saver::stalled(const stopwatch& since) {
   const double seconds = since.seconds();
   record_.count([&](save_stats& all) { all.stalled(seconds); });
+  policy_.waited(seconds);
   return seconds;
+}
+
+/// Tells the policy of what was published since.
+CAIRN_INLINE void training_saver::learn() {
+  if (const auto newest = record_.take_news()) policy_.published(*newest);
 }
 
 /// Throws what went wrong behind the training. The policy then knows that the newest save has come to nothing.
@@ -208,9 +231,7 @@ CAIRN_INLINE void training_saver::rethrow_failure() {
   const auto failure = record_.take_failure();
   if (!failure) return;
   worker_.wait();
-  const auto newest = record_.newest().value_or(published_save{});
-  started_step_ = newest.step;
-  started_seconds_ = newest.seconds;
+  policy_.fall_back(record_.newest().value_or(published_save{}));
   throw error(*failure);
 }
 
@@ -233,6 +254,7 @@ CAIRN_INLINE step_outcome training_saver::stop(any_state state, const observatio
   const auto newest = record_.newest();
   if (!newest || newest->step != now.step) {
     request.threads = options_.threads;
+    request.steps.notes = policy_.notes(true);
     if (plan.as_raw) request.codecs = {{"*", codecs::raw{}}};
     save_here(std::move(request));
     outcome.started = true;
@@ -240,61 +262,6 @@ CAIRN_INLINE step_outcome training_saver::stop(any_state state, const observatio
   stopped_step_ = now.step;
   outcome.stall_seconds = stalled(stall);
   return outcome;
-}
-
-/// Saves a copy, then merges and removes what is to be merged and removed.
-CAIRN_INLINE void training_saver::save_behind(save_request& request) {
-  const auto step = request.step;
-  const double begun = started_seconds_;
-  const event about{.checkpoint = saver_.path_of(step), .step = step};
-  request.steps.check = [this] { pace_.check(); };
-  request.steps.progress = [this, tell = tell_progress(about)](std::uint64_t bytes, std::uint64_t total) {
-    pace_.reach(bytes);
-    tell(bytes, total);
-  };
-  do_behind([&] {
-    try {
-      auto report = saver_.save(request);
-      record_.published({step, begun, std::move(report), pace_.held_back()});
-    } catch (const save_abandoned&) {
-      auto told = about;
-      told.what = event::kind::skipped;
-      told.message = "abandoned for what comes after it";
-      record_.tell(told);
-      throw;
-    }
-    request.what = {};
-    tidy_up();
-  });
-  request.what = {};
-  request.steps = {};  // whoever waits for parts to be copied waits no longer
-}
-
-/// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
-CAIRN_INLINE void training_saver::tidy_up() {
-  prune();
-  if (!saver_.is_merge_due()) return;
-  saver_.merge([this] { pace_.check(); });
-  record_.count([](save_stats& all) { ++all.merged; });
-  prune();
-}
-
-CAIRN_INLINE void training_saver::prune() {
-  record_.count([pruned = saver_.prune()](save_stats& all) { all.pruned += pruned; });
-}
-
-/// Does a job behind the training; what it throws is kept for the trainer.
-CAIRN_INLINE void training_saver::do_behind(const std::function<void()>& job) {
-  const stopwatch watch;
-  try {
-    job();
-  } catch (const save_abandoned&) {
-    record_.count([](save_stats& all) { ++all.skipped; });
-  } catch (const std::exception& cause) {
-    record_.keep(as_error(cause, saver_.store().location()));
-  }
-  record_.count([&](save_stats& all) { all.background_seconds += watch.seconds(); });
-  saving_ = false;
 }
 
 }  // namespace cairn::detail

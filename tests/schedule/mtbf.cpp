@@ -112,6 +112,18 @@ TEST_CASE("time that is no number, or does not go on, teaches nothing") {
   CHECK(std::isfinite(estimate.rate()));
 }
 
+TEST_CASE("a run that goes on has worked until it failed, at most as long as a run does without a checkpoint") {
+  const auto restarted = [](double away, bool after_failure) {
+    mtbf_estimate estimate;
+    estimate.restarted({.after_failure = after_failure, .away_seconds = away});
+    return estimate.rate();
+  };
+  CHECK(restarted(60, true) == after({60}).rate());
+  CHECK(restarted(1e6, true) == after({cairn::schedule::longest_interval}).rate());
+  CHECK(restarted(0, false) == mtbf_estimate().rate());
+  CHECK(restarted(no_number, true) == after({0}).rate());
+}
+
 TEST_CASE("it is the same after a restart; what is not its own is passed over") {
   const auto learned = after({10, 2000, 30});
   policy_memory memory;

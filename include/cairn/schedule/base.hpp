@@ -61,6 +61,7 @@ struct restart {
   std::uint64_t step = 0;      ///< of the checkpoint
   double restore_seconds = 0;  ///< that loading it took
   bool after_failure = true;   ///< the run before did not end in peace
+  double away_seconds = 0;  ///< on the clock on the wall, since the state was copied for that checkpoint; 0: not known
 };
 
 /// What a policy knows, as named numbers: kept in every checkpoint.

@@ -19,19 +19,26 @@ inline constexpr int probe_steps = 10;
   return std::clamp(seconds, least, longest_interval);
 }
 
-/// Young (1974): sqrt(2 S M), in seconds. A negative stall is none; an MTBF of zero: save all the time; infinite or NaN: the longest.
+/// Young (1974): sqrt(2 S M), in seconds. A negative stall is none. An MTBF of zero or less: save all the time; infinite: the longest
+/// interval. What is no number, on either side: the longest.
 [[nodiscard]] inline double young_interval(double stall, double mtbf) noexcept {
-  const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
-  return sane_interval(std::isinf(m) || std::isnan(mtbf) ? longest_interval : std::sqrt(2 * s * m), stall);
+  if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
+  return sane_interval(std::sqrt(2 * std::max(stall, 0.0) * std::max(mtbf, 0.0)), stall);
 }
 
-/// Daly (2006): sqrt(2 S M) (1 + sqrt(S / 2M) / 3 + (S / 2M) / 9) - S for S < 2M, else M. The rest as with Young.
+/// Daly (2006), equation 37: sqrt(2 S M) (1 + sqrt(S / 2M) / 3 + (S / 2M) / 9) - S for S < 2M, else M. The rest as with Young.
 [[nodiscard]] inline double daly_interval(double stall, double mtbf) noexcept {
+  if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
   const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
-  if (std::isinf(m) || std::isnan(mtbf)) return sane_interval(longest_interval, stall);
   if (!(s < 2 * m)) return sane_interval(m, stall);
   const double part = s / (2 * m);
   return sane_interval(std::sqrt(2 * s * m) * (1 + std::sqrt(part) / 3 + part / 9) - s, stall);
+}
+
+/// Whether to save now, `since` seconds after the newest checkpoint, rather than one iteration later: the cost per second of an
+/// interval x, proportional to best / x + x / best, is the same for both where best^2 = x (x + iteration).
+[[nodiscard]] inline bool is_due(double since, double best, double iteration) noexcept {
+  return since >= longest_interval || since * (since + iteration) >= best * best;
 }
 
 }  // namespace cairn::schedule

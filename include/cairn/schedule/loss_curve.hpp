@@ -21,6 +21,8 @@ struct loss_curve {
   family shape{};
   std::array<double, 4> p{};  ///< a, b, c, d
 
+  friend bool operator==(const loss_curve&, const loss_curve&) = default;
+
   [[nodiscard]] double at(double x) const noexcept {
     switch (shape) {
       case family::exponential:

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cairn/schedule/base.hpp"
+#include "cairn/schedule/interval.hpp"
 
 namespace cairn {
 
@@ -42,6 +43,11 @@ class mtbf_estimate {
   void failed() {
     failures_ += 1;
     update();
+  }
+  /// A run goes on. What was worked since the checkpoint is as long as it was away, but not longer than any run does without one.
+  void restarted(const restart& how, double workers = 1) {
+    worked(std::min(how.away_seconds, schedule::longest_interval), workers);
+    if (how.after_failure) failed();
   }
 
   /// The expected failures per second of `workers`; finite, 0 where nothing ever fails.

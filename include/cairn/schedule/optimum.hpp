@@ -10,6 +10,7 @@
 #include "cairn/schedule/early_stop.hpp"
 #include "cairn/schedule/failures.hpp"
 #include "cairn/schedule/objective.hpp"
+#include "cairn/schedule/worth.hpp"
 
 namespace cairn::schedule {
 
@@ -22,11 +23,18 @@ struct charges {
   std::vector<std::uint32_t> next;  ///< the first boundary at which another save can begin
 };
 
-/// What a job's schedules are charged for under an objective. What may come after an early stop counts as much as it is probable.
+/// What a job's schedules are charged for, where waiting and work have this worth. What may come after an early stop counts as much as it is probable.
 /// `failures` are taken at the age that a worker has when it has not failed before. Throws errc::invalid for a course that cannot be
 /// or has 2^32 iterations. O(N).
-[[nodiscard]] CAIRN_INLINE charges charges_of(objective what, const course& job, const costs& saving,
+/// `first_only`: only the job's first failure counts.
+[[nodiscard]] CAIRN_INLINE charges charges_of(worth value, bool first_only, const course& job, const costs& saving,
                                               const any_failures& failures, const any_early_stop& stops);
+
+/// The same under an objective.
+[[nodiscard]] inline charges charges_of(objective what, const course& job, const costs& saving,
+                                        const any_failures& failures, const any_early_stop& stops) {
+  return charges_of(worth_of(what, job), what == objective::coci, job, saving, failures, stops);
+}
 
 /// The expected cost of saving at these boundaries, rising, each from 1 to N - 1: of the saves, and of the work lost since the newest
 /// checkpoint that was published. Failures while lost work is done again are left out, a part of about f times the interval; so is

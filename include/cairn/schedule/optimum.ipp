@@ -9,7 +9,6 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/schedule/optimum.hpp"
-#include "cairn/schedule/worth.hpp"
 
 namespace cairn::schedule {
 namespace detail {
@@ -61,9 +60,8 @@ class lower_envelope {
 
 }  // namespace detail
 
-CAIRN_INLINE charges charges_of(objective what, const course& job, const costs& saving, const any_failures& failures,
-                                const any_early_stop& stops) {
-  auto value = worth_of(what, job);
+CAIRN_INLINE charges charges_of(worth value, bool first_only, const course& job, const costs& saving,
+                                const any_failures& failures, const any_early_stop& stops) {
   const std::size_t steps = job.steps();
   if (steps >= std::numeric_limits<std::uint32_t>::max())
     fail(errc::invalid, {"a course of ", std::to_string(steps), " iterations"});
@@ -82,7 +80,7 @@ CAIRN_INLINE charges charges_of(objective what, const course& job, const costs& 
   for (std::size_t k = 0; k < steps; ++k) {
     const double later = failures.expected(time[k + 1]);
     const double expected = std::max(later - hazard, 0.0) * job.workers_at(k);
-    const double counted = what == objective::coci ? -survives * std::expm1(-expected) : expected;
+    const double counted = first_only ? -survives * std::expm1(-expected) : expected;
     all.risk[k + 1] = all.risk[k] + counted * alive_at(k);
     survives *= std::exp(-expected);
     hazard = later;

@@ -29,9 +29,13 @@ struct index_shard {
   friend bool operator==(const index_shard&, const index_shard&) = default;
 };
 
+/// Named numbers that whoever saves wants back after a restart; they say nothing of the state.
+using run_notes = std::map<std::string, std::vector<double>>;
+
 struct checkpoint_index {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
+  run_notes notes{};
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards;
   std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
@@ -61,6 +65,23 @@ inline constexpr std::string_view zero_checksum = "0000000000000000";
 }
 }  // namespace detail
 
+namespace detail {
+inline void append_notes(std::string& text, const run_notes& notes) {
+  text += ",\"notes\":{";
+  for (const auto& [name, numbers] : notes) {
+    if (text.back() != '{') text += ',';
+    append_json(text, name, "the note");
+    text += ":[";
+    for (const double number : numbers) {
+      if (text.back() != '[') text += ',';
+      append_json(text, number);
+    }
+    text += ']';
+  }
+  text += '}';
+}
+}  // namespace detail
+
 /// The text of index.json. Its checksum covers all of it, with its own 16 digits taken as zeros.
 [[nodiscard]] inline std::string write_index(const checkpoint_index& index) {
   std::string text(detail::index_opening);
@@ -77,7 +98,9 @@ inline constexpr std::string_view zero_checksum = "0000000000000000";
     text += ':';
     append_json(text, value);
   }
-  text += "},\"shards\":[";
+  text += '}';
+  if (!index.notes.empty()) detail::append_notes(text, index.notes);
+  text += ",\"shards\":[";
   for (const auto& shard : index.shards) {
     text += text.back() == '[' ? "\n{\"file\":" : ",\n{\"file\":";
     append_json(text, shard.file, "the file");
@@ -119,6 +142,7 @@ class index_builder {
     }
     const std::string& field = event.path[1];
     if (field == "metrics") return metric(event);
+    if (field == "notes") return note(event);
     if (field == "shards") return shard(event);
     if (field == "parent") return parent(event);
     if (!event.at_depth(2)) refuse(field);
@@ -142,6 +166,13 @@ class index_builder {
     using kind = json_event::kind;
     if (event.at_depth(2) && event.what == kind::open_object) return;
     if (!event.at_depth(3) || !read_real(event, index_.metrics[event.path[2]])) refuse("metrics");
+  }
+
+  void note(const json_event& event) {
+    using kind = json_event::kind;
+    if (event.at_depth(2) && event.what == kind::open_object) return;
+    if (event.at_depth(3) && event.what == kind::open_array) return void(index_.notes[event.path[2]]);
+    if (!event.at_depth(4) || !read_real(event, index_.notes[event.path[2]].emplace_back())) refuse("notes");
   }
 
   void parent(const json_event& event) {

@@ -40,6 +40,7 @@ struct checkpoint_spec {
   std::vector<structure> facts;  ///< per shard, united on reading; shards beyond its end have none
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
+  run_notes notes{};                  ///< see index.hpp
   lineage ties{};                     ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: the store's choice
@@ -180,6 +181,7 @@ class checkpoint_writer {
       : store_(store), name_(name), spec_(spec), shards_(shards) {
     index_.step = spec.step;
     index_.metrics = spec.metrics;
+    index_.notes = spec.notes;
     index_.id = spec.id;
   }
 

@@ -1,0 +1,67 @@
+// CheckFreq's rule: as often as one checkpoint can follow the other, within a budget of overhead.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "cairn/schedule/base.hpp"
+#include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/observed_run.hpp"
+
+namespace cairn::policies {
+
+struct checkfreq_options {
+  double budget_percent = 3.5;       ///< of the training time that saves may take; what is not positive is 0
+  std::uint64_t profile_steps = 30;  ///< from which the first estimates are taken
+};
+
+/// Mohan, Phanishayee, Chidambaram: CheckFreq: frequent, fine-grained DNN checkpointing, FAST 2021.
+///
+/// Published: iterations of t seconds are profiled, then a whole checkpoint, of which snapshot and persisting take t_full seconds and o
+/// seconds stop the training; a checkpoint is made every k = max(ceil((t_full - o) / t), 1) iterations, so that one is persisted before
+/// the next begins; while the overhead measured over k iterations passes the budget, k grows. (Their code adds 2 at a time, measures
+/// over 100 iterations at first and stops adapting at the first k that keeps to the budget, and its budget is 5 %; 3.5 % is the paper's.)
+///
+/// Here: the profile ends with the run's first checkpoint; o is the mean stall and t_full - o the mean time behind the training. k is at
+/// once the least that keeps to the budget, ceil(s / (budget t)), where s is all that a save is seen to take from the training, its
+/// stall and what it slows iterations down by. Means follow what is observed, so that k falls as well as grows. A budget of zero, or an
+/// iteration time that is not known, leaves one checkpoint per `longest_interval`. What was profiled is remembered. O(1) per step.
+class checkfreq {
+ public:
+  explicit checkfreq(const checkfreq_options& options = {})
+      : budget_(options.budget_percent > 0 ? options.budget_percent / 100 : 0), profile_steps_(options.profile_steps) {}
+
+  [[nodiscard]] bool should_save(const moment& now) {
+    run_.observe(now);
+    if (!run_.save_seconds()) return run_.is_probe_due(profile_steps_);
+    if (!run_.may_save()) return false;
+    return run_.since_save() >= schedule::longest_interval ||
+           static_cast<double>(now.step - now.saved_step) >= iterations();
+  }
+  void saved(const save_cost& cost) { run_.saved(cost); }
+  [[nodiscard]] policy_memory remember() const {
+    policy_memory memory;
+    run_.remember(memory);
+    return memory;
+  }
+  void recall(const policy_memory& memory) { run_.recall(memory); }
+
+  /// From one checkpoint to the next; infinite where only `longest_interval` counts, or while nothing was profiled.
+  [[nodiscard]] double iterations() const noexcept {
+    const auto mean = run_.costs().mean();
+    const double iteration = run_.iterations().seconds();
+    if (!mean || !(iteration > 0 && budget_ > 0)) return std::numeric_limits<double>::infinity();
+    const double taken = *run_.save_seconds();
+    const double least = std::ceil(taken / iteration / budget_);
+    return std::max({std::ceil(mean->background / iteration), least, 1.0});
+  }
+
+ private:
+  double budget_;
+  std::uint64_t profile_steps_;
+  schedule::observed_run run_;
+};
+
+}  // namespace cairn::policies

@@ -1,0 +1,127 @@
+// Policies made of policies: one of several asks, a budget allows.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/schedule/base.hpp"
+#include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/observed_run.hpp"
+
+namespace cairn::schedule {
+
+/// Adds what an inner policy remembers, each name behind `prefix`.
+inline void remember_as(const std::string& prefix, const any_policy& inner, policy_memory& memory) {
+  for (auto& [name, values] : inner.remember()) memory[prefix + name] = values;
+}
+inline void recall_as(const std::string& prefix, any_policy& inner, const policy_memory& memory) {
+  policy_memory part;
+  for (const auto& [name, values] : memory)
+    if (name.starts_with(prefix)) part[name.substr(prefix.size())] = values;
+  inner.recall(part);
+}
+
+}  // namespace cairn::schedule
+
+namespace cairn::policies {
+
+/// Saves when one of several policies does, as the first of those says that asks for a kind, but no step twice. Each is asked at every step, and told
+/// of all saves and restarts. They keep what they remember under their place in the list: change it only at its end.
+class any_of {
+ public:
+  any_of(std::initializer_list<any_policy> several) : several_(several) {}
+
+  [[nodiscard]] decision should_save(const moment& now) {
+    decision all = false;
+    for (auto& one : several_) {
+      const auto answer = one.should_save(now);
+      if (!answer || now.step <= now.saved_step) continue;
+      all.save = true;
+      if (!all.kind) all.kind = answer.kind;
+    }
+    return all;
+  }
+  void saved(const save_cost& cost) {
+    for (auto& one : several_) one.saved(cost);
+  }
+  void restarted(const restart& how) {
+    for (auto& one : several_) one.restarted(how);
+  }
+  [[nodiscard]] policy_memory remember() const {
+    policy_memory memory;
+    for (std::size_t i = 0; i < several_.size(); ++i)
+      schedule::remember_as(std::to_string(i) + '.', several_[i], memory);
+    return memory;
+  }
+  void recall(const policy_memory& memory) {
+    for (std::size_t i = 0; i < several_.size(); ++i) schedule::recall_as(std::to_string(i) + '.', several_[i], memory);
+  }
+
+ private:
+  std::vector<any_policy> several_;
+};
+
+struct overhead_budget {
+  double percent = 3.5;  ///< of the run's time that saves may take from the training; what is not positive is 0
+};
+
+/// Lets a policy's save pass only where the saves of the run, that one included, take no more than their part of the time that it has
+/// trained. A run's first save always passes, and any for which `longest_interval` has passed since the one before. Both totals are kept
+/// across restarts. A save counts for its stall and for what it slows the training down by; the next one is expected to be like the mean
+/// of those before. Until the first cost was told, the next save passes after twice as many steps of the run as the one before.
+/// The inner policy must ask on for what it was refused, as those of this library do. O(1) per step besides the inner policy.
+class bounded_overhead {
+ public:
+  bounded_overhead(const overhead_budget& budget, any_policy inner)
+      : part_(budget.percent > 0 ? budget.percent / 100 : 0), inner_(std::move(inner)) {}
+
+  [[nodiscard]] decision should_save(const moment& now) {
+    trained_ += run_.observe(now);
+    const auto answer = inner_.should_save(now);
+    return answer && is_affordable(now) ? answer : decision(false);
+  }
+  void saved(const save_cost& cost) {
+    run_.saved(cost);
+    const double slowed = run_.iterations().slowdown() * cost.background_seconds;
+    for (const double seconds : {cost.stall_seconds, slowed})
+      if (seconds > 0 && std::isfinite(seconds)) spent_ += seconds;
+    inner_.saved(cost);
+  }
+  void restarted(const restart& how) { inner_.restarted(how); }
+  [[nodiscard]] policy_memory remember() const {
+    policy_memory memory;
+    run_.remember(memory);
+    memory["overhead"] = {spent_, trained_};
+    schedule::remember_as("inner.", inner_, memory);
+    return memory;
+  }
+  void recall(const policy_memory& memory) {
+    run_.recall(memory);
+    const auto kept = memory.find("overhead");
+    if (kept != memory.end() && kept->second.size() == 2 && kept->second[0] >= 0 && kept->second[1] >= 0 &&
+        std::isfinite(kept->second[0] + kept->second[1])) {
+      spent_ = kept->second[0];
+      trained_ = kept->second[1];
+    }
+    schedule::recall_as("inner.", inner_, memory);
+  }
+
+ private:
+  [[nodiscard]] bool is_affordable(const moment& now) const noexcept {
+    const auto next = run_.save_seconds();
+    if (!next) return run_.is_probe_due(1);
+    if (now.step <= now.saved_step) return false;
+    return run_.since_save() >= schedule::longest_interval || spent_ + *next <= part_ * trained_;
+  }
+
+  double part_;
+  any_policy inner_;
+  schedule::observed_run run_;
+  double spent_ = 0, trained_ = 0;  // seconds
+};
+
+}  // namespace cairn::policies

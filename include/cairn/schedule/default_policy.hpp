@@ -1,0 +1,16 @@
+// The policy of a checkpointer whose user names none, kept apart so that naming it does not compile it.
+#pragma once
+
+#include "cairn/core/config.hpp"
+#include "cairn/schedule/base.hpp"
+
+namespace cairn {
+
+/// policies::adaptive, with its default options.
+[[nodiscard]] CAIRN_INLINE any_policy default_policy();
+
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/schedule/default_policy.ipp"  // IWYU pragma: keep
+#endif

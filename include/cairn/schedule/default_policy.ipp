@@ -1,0 +1,11 @@
+// Definitions of default_policy.hpp.
+#pragma once
+
+#include "cairn/schedule/adaptive.hpp"
+#include "cairn/schedule/default_policy.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE any_policy default_policy() { return policies::adaptive(); }
+
+}  // namespace cairn

@@ -1,0 +1,191 @@
+// Losses seen step by step -> at most 64 buckets of (mean step, mean loss, noise), whatever the number of steps.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "cairn/schedule/base.hpp"
+
+namespace cairn::schedule {
+
+/// A run of neighbouring steps.
+struct loss_bucket {
+  double count = 0;     ///< losses in it, >= 1
+  double last = 0;      ///< its highest step
+  double step_sum = 0;  ///< of all of them
+  double loss_sum = 0;  ///< of all of them, spikes clipped
+  double scatter_sum =
+      0;  ///< of half the squared differences between each loss and the one before: noise without the trend
+
+  [[nodiscard]] double step() const noexcept { return step_sum / count; }
+  [[nodiscard]] double loss() const noexcept { return loss_sum / count; }
+
+  friend bool operator==(const loss_bucket&, const loss_bucket&) = default;
+};
+
+/// A decimated record of a loss. A bucket's steps span at most a share of the way from the first step to its end, so that the fast
+/// beginning stays fine; the share grows by a quarter whenever the buckets run out. O(1) memory; O(1) amortised per loss.
+/// Passed over: losses and steps that are NaN, infinite or beyond 1e100 in size, and negative steps. An upward spike counts as no more
+/// than `spike` mean deviations above the newest losses, unless several follow one another: that is no spike.
+/// A step below the newest one means that the run was taken back: what was seen after it is forgotten, together with the rest of the
+/// bucket in which it lies. The same step again is one more loss of that step.
+class loss_window {
+ public:
+  static constexpr std::size_t capacity = 64;
+
+  void observe(double step, double loss) noexcept {
+    if (!(step >= 0 && step <= largest)) return;
+    if (!(std::abs(loss) <= largest)) {
+      ++passed_over_;
+      return;
+    }
+    passed_over_ = 0;
+    if (size_ > 0 && step < buckets_[size_ - 1].last) take_back(step);
+    const double before = previous_;
+    previous_ = loss = without_spike(loss);
+    const double scatter = size_ == 0 ? 0 : (loss - before) * (loss - before) / 2;
+    if (size_ == 0) first_ = step;
+    if (size_ > 0 && step - begin_of(size_ - 1) <= share_ * (step - first_)) {
+      loss_bucket& newest = buckets_[size_ - 1];
+      newest.count += 1;
+      newest.last = step;
+      newest.step_sum += step;
+      newest.loss_sum += loss;
+      newest.scatter_sum += scatter;
+      return;
+    }
+    while (size_ == capacity) coarsen();
+    buckets_[size_++] = {1, step, step, loss, scatter};
+  }
+
+  [[nodiscard]] std::span<const loss_bucket> buckets() const noexcept { return std::span(buckets_).first(size_); }
+  [[nodiscard]] double first_step() const noexcept { return first_; }
+  /// The newest step; 0 when there was none.
+  [[nodiscard]] double last_step() const noexcept { return size_ == 0 ? 0 : buckets_[size_ - 1].last; }
+  /// The mean of the newest losses, about 16 of them.
+  [[nodiscard]] double level() const noexcept { return level_; }
+  /// Their mean distance from it.
+  [[nodiscard]] double spread() const noexcept { return spread_; }
+  /// The number of losses at the end, one after another, that were passed over.
+  [[nodiscard]] double passed_over() const noexcept { return passed_over_; }
+
+  friend bool operator==(const loss_window& a, const loss_window& b) noexcept {
+    return a.scalars() == b.scalars() && std::ranges::equal(a.buckets(), b.buckets());
+  }
+
+  void remember(policy_memory& memory) const;
+  /// Whether there was a window in it. Passes over what is not whole: another number of values, what is not finite, steps that fall.
+  bool recall(const policy_memory& memory);
+
+ private:
+  static constexpr double largest = 1e100;
+  static constexpr double recent = 16;   // losses in `level_`
+  static constexpr double least = 4;     // losses from which on a spike can be told
+  static constexpr double spike = 5;     // mean deviations: four standard deviations of normal noise
+  static constexpr double in_a_row = 8;  // more spikes than this one after another are none
+  static constexpr double coarser = 1.25;
+  static constexpr std::size_t scalar_count = 8, per_bucket = 5;
+
+  [[nodiscard]] double begin_of(std::size_t i) const noexcept { return i == 0 ? first_ : buckets_[i - 1].last; }
+
+  double without_spike(double loss) noexcept {
+    if (seen_ >= least && loss - level_ > spike * spread_) {
+      if (++spikes_ <= in_a_row)
+        loss = level_ + spike * spread_;
+      else
+        level_ = loss;
+    } else {
+      spikes_ = 0;
+    }
+    if (seen_ < recent) seen_ += 1;
+    const double off = seen_ == 1 ? 0 : loss - level_;
+    const double weight = seen_ < recent ? 1 / seen_ : 1 / recent;
+    level_ = seen_ == 1 ? loss : level_ + off * weight;
+    spread_ += (std::abs(off) - spread_) * weight;
+    return loss;
+  }
+
+  void take_back(double step) noexcept {
+    while (size_ > 0 && buckets_[size_ - 1].last > step) --size_;
+    seen_ = spread_ = spikes_ = 0;
+    if (size_ == 0) share_ = finest;
+    previous_ = size_ == 0 ? 0 : buckets_[size_ - 1].loss();
+  }
+
+  /// Merges neighbours where the wider share allows it.
+  void coarsen() noexcept {
+    share_ *= coarser;
+    std::size_t kept = 1;
+    for (std::size_t i = 1; i < size_; ++i) {
+      const loss_bucket next = buckets_[i];
+      loss_bucket& into = buckets_[kept - 1];
+      if (next.last - begin_of(kept - 1) > share_ * (next.last - first_)) {
+        buckets_[kept++] = next;
+        continue;
+      }
+      into.count += next.count;
+      into.last = next.last;
+      into.step_sum += next.step_sum;
+      into.loss_sum += next.loss_sum;
+      into.scatter_sum += next.scatter_sum;
+    }
+    size_ = kept;
+  }
+
+  [[nodiscard]] std::array<double, scalar_count> scalars() const noexcept {
+    return {first_, share_, level_, spread_, seen_, spikes_, passed_over_, previous_};
+  }
+
+  static constexpr double finest = 1.0 / 32;
+
+  std::array<loss_bucket, capacity> buckets_{};
+  std::size_t size_ = 0;
+  double first_ = 0;
+  double share_ = finest;
+  double level_ = 0, spread_ = 0;
+  double seen_ = 0;    // losses in `level_`, up to `recent`
+  double spikes_ = 0;  // clipped one after another
+  double passed_over_ = 0;
+  double previous_ = 0;
+};
+
+inline void loss_window::remember(policy_memory& memory) const {
+  const auto ours = scalars();
+  std::vector<double> values(ours.begin(), ours.end());
+  values.reserve(scalar_count + per_bucket * size_);
+  for (const auto& b : buckets()) values.insert(values.end(), {b.count, b.last, b.step_sum, b.loss_sum, b.scatter_sum});
+  memory["losses"] = std::move(values);
+}
+
+inline bool loss_window::recall(const policy_memory& memory) {
+  const auto kept = memory.find("losses");
+  if (kept == memory.end()) return false;
+  const auto& values = kept->second;
+  if (values.size() < scalar_count || (values.size() - scalar_count) % per_bucket != 0) return false;
+  if (values.size() > scalar_count + per_bucket * capacity) return false;
+  if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) return false;
+
+  loss_window read;
+  read.first_ = values[0];
+  read.share_ = values[1];
+  read.level_ = values[2];
+  read.spread_ = values[3];
+  read.seen_ = values[4];
+  read.spikes_ = values[5];
+  read.passed_over_ = values[6];
+  read.previous_ = values[7];
+  if (!(read.first_ >= 0 && read.share_ >= finest && read.spread_ >= 0 && read.seen_ >= 0)) return false;
+  for (std::size_t at = scalar_count; at < values.size(); at += per_bucket) {
+    const loss_bucket next{values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4]};
+    if (!(next.count >= 1 && next.last >= read.begin_of(read.size_) && next.scatter_sum >= 0)) return false;
+    read.buckets_[read.size_++] = next;
+  }
+  *this = read;
+  return true;
+}
+
+}  // namespace cairn::schedule

@@ -1,0 +1,102 @@
+// Definitions of planner.hpp.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "cairn/schedule/failures.hpp"
+#include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/optimum.hpp"
+#include "cairn/schedule/planner.hpp"
+
+namespace cairn::schedule {
+namespace detail {
+
+inline constexpr double few_saves = 16;         // left: then they are planned
+inline constexpr std::size_t plan_cells = 512;  // of such a plan
+
+/// What is left of a plan from some part of it on.
+struct rest_of {
+  const any_early_stop* plan;
+  double from;
+
+  [[nodiscard]] double alive(double part) const {
+    const double now = plan->alive(from);
+    return now > 0 ? plan->alive(from + part * (1 - from)) / now : 1;
+  }
+};
+
+}  // namespace detail
+
+CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circumstances& all,
+                                  const std::optional<loss_curve>& curve) {
+  const bool has_new_curve = wants_curve() && curve != curve_;
+  if (has_new_curve) {
+    curve_ = curve;
+    const double last = static_cast<double>(job_.last_step), fall = curve ? curve->at(0) - curve->at(last) : 0;
+    scale_ = fall > 0 && std::isfinite(last / fall) ? last / fall : 0;
+  }
+  const bool has_saved = now.saved_step != saved_step_;
+  if (has_saved) integral_ = 0;
+  saved_step_ = now.saved_step;
+  if (has_new_curve || has_saved || now.step >= look_again_) look_ahead(now, all);
+
+  const double here = density(static_cast<double>(now.step), all);
+  integral_ += here * worked;
+  failures_before_ += worked / all.mtbf;
+  if (few_left_) return planned_ && now.step >= *planned_;
+  return integral_ * (integral_ + here * all.iteration_seconds) >= 1;  // here rather than a step later: see is_due
+}
+
+/// Saves per second.
+CAIRN_INLINE double planner::density(double step, const circumstances& all) const noexcept {
+  const double even = 1 / std::max(daly_interval(all.save_seconds, all.mtbf), 1e-9);
+  if (job_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
+  if (job_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(job_.last_step)) return even;
+  return even * std::sqrt(std::max(-curve_->slope(step) * scale_, 0.0));
+}
+
+/// How many until the end of the plan, if it stays like this. O(32).
+CAIRN_INLINE double planner::saves_left(const moment& now, const circumstances& all) const noexcept {
+  constexpr int parts = 32;
+  const auto left = static_cast<double>(job_.last_step - now.saved_step);
+  double sum = 0;
+  for (int i = 0; i < parts; ++i) sum += density(static_cast<double>(now.saved_step) + left * (i + 0.5) / parts, all);
+  return sum * left * all.iteration_seconds / parts;
+}
+
+CAIRN_INLINE void planner::look_ahead(const moment& now, const circumstances& all) {
+  few_left_ = knows_end(now) && all.iteration_seconds > 0 && saves_left(now, all) <= detail::few_saves;
+  if (few_left_) planned_ = next_of_optimum(now, all);
+  look_again_ = now.step + (knows_end(now) ? (job_.last_step - now.step) / 8 + 1 : 1'000'000);
+}
+
+/// The step of the first save of the best plan from the newest checkpoint on; nothing where none pays.
+CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const circumstances& all) const {
+  const auto last = static_cast<double>(job_.last_step), from = static_cast<double>(now.saved_step), left = last - from;
+  const std::size_t cells = std::min<std::size_t>(detail::plan_cells, job_.last_step - now.saved_step);
+  const double steps = left / static_cast<double>(cells), seconds = steps * all.iteration_seconds;
+  const bool by_loss = scale_ > 0 && wants_curve();
+
+  worth value;
+  for (std::size_t k = 0; k <= cells; ++k) {
+    const double x = from + steps * static_cast<double>(k);
+    const double fallen = by_loss ? (curve_->at(from) - curve_->at(x)) * scale_ * all.iteration_seconds : 0;
+    value.work.push_back(by_loss ? std::max(fallen, k > 0 ? value.work.back() : 0) : seconds * static_cast<double>(k));
+    value.wait.push_back(by_loss && job_.what != objective::exploratory ? std::max(-curve_->slope(x) * scale_, 0.0)
+                                                                        : 1);
+  }
+  if (job_.what == objective::coci)  // saves count in full, failures as far as there was none before
+    for (auto& price : value.wait) price *= std::exp(failures_before_);
+  const auto best = optimum(charges_of(
+      std::move(value), job_.what == objective::coci, {.seconds = std::vector<double>(cells, seconds)},
+      {.stall = all.save_seconds, .background = all.background},
+      failures::exponential{std::chrono::duration<double>(all.mtbf)}, detail::rest_of{&job_.stops, from / last}));
+  if (best.saves.empty()) return std::nullopt;
+  return now.saved_step + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
+}
+
+}  // namespace cairn::schedule

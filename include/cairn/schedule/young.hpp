@@ -1,0 +1,50 @@
+// Even intervals from the cost of a save and the mean time between failures: Young's and Daly's rules.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "cairn/schedule/base.hpp"
+#include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/mtbf.hpp"
+#include "cairn/schedule/observed_run.hpp"
+
+namespace cairn::policies {
+
+struct even_interval_options {
+  mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
+  std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: it is measured
+};
+
+/// Saves whenever `Interval(stall, MTBF)` seconds have passed, to the iteration whose end is nearest by what it costs. The job's MTBF is
+/// that of a worker divided by their number. A stall that is not given is measured: the first save is made after `probe_steps` steps
+/// of the run. Whatever is observed, no run goes longer than `longest_interval` without asking for a save. O(1) per step.
+template <double (*Interval)(double stall, double mtbf)>
+class even_interval {
+ public:
+  explicit even_interval(const even_interval_options& options = {}) : run_(options.mtbf, options.stall) {}
+
+  [[nodiscard]] bool should_save(const moment& now) {
+    run_.observe(now);
+    const auto cost = run_.save_seconds();
+    return cost ? run_.is_due(Interval(*cost, run_.mtbf())) : run_.is_probe_due();
+  }
+  void saved(const save_cost& cost) { run_.saved(cost); }
+  void restarted(const restart& how) { run_.restarted(how); }
+  [[nodiscard]] policy_memory remember() const {
+    policy_memory memory;
+    run_.remember(memory);
+    return memory;
+  }
+  void recall(const policy_memory& memory) { run_.recall(memory); }
+
+ private:
+  schedule::observed_run run_;
+};
+
+/// Young, A first order approximation to the optimum checkpoint interval, 1974: every sqrt(2 S M).
+using young = even_interval<schedule::young_interval>;
+/// Daly, A higher order estimate of the optimum checkpoint interval for restart dumps, 2006: the same with two terms more.
+using daly = even_interval<schedule::daly_interval>;
+
+}  // namespace cairn::policies

@@ -1,0 +1,237 @@
+#include "cairn/schedule/adaptive.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "cairn/schedule/interval.hpp"
+#include "catch.hpp"
+
+using cairn::decision;
+using cairn::moment;
+using cairn::save_cost;
+using cairn::save_kind;
+using cairn::policies::adaptive;
+using cairn::policies::adaptive_options;
+using std::chrono::duration;
+
+namespace {
+
+const cairn::mtbf_prior certain{duration<double>(5000), 0};
+
+/// What saves cost in some run, by kind.
+using tariff = std::map<save_kind, save_cost>;
+
+/// A trainer whose codecs give every tenth save whole and deltas in between, if it has any.
+struct run {
+  adaptive policy;
+  tariff costs;
+  double slowdown = 0;  // of iterations beside a save
+  double iteration = 0.1;
+  moment now{};
+  double published_at = -1;
+  save_cost on_its_way{};
+  std::map<save_kind, int> saves{};
+  std::vector<double> times{};
+  double taken = 0;  // seconds
+
+  save_kind kind_of(const decision& decided) {
+    if (decided.kind == save_kind::raw) return save_kind::raw;
+    const int configured = saves[save_kind::whole] + saves[save_kind::delta];
+    if (decided.kind == save_kind::whole || !costs.contains(save_kind::delta) || configured % 10 == 0)
+      return save_kind::whole;
+    return save_kind::delta;
+  }
+
+  void go(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      ++now.step;
+      now.is_saving = published_at > now.seconds;
+      now.iteration_seconds = now.is_saving ? iteration / (1 - slowdown) : iteration;
+      taken += now.iteration_seconds - iteration;
+      now.seconds += now.iteration_seconds;
+      if (published_at >= 0 && published_at <= now.seconds) {
+        published_at = -1;
+        now.is_saving = false;
+        policy.saved(on_its_way);
+      }
+      const auto decided = policy.should_save(now);
+      if (!decided) continue;
+      CHECK(published_at < 0);  // none is asked for while one is on its way
+      const auto kind = kind_of(decided);
+      ++saves[kind];
+      times.push_back(now.seconds);
+      on_its_way = costs.at(kind);
+      on_its_way.step = now.step;
+      on_its_way.kind = kind;
+      now.saved_step = now.step;
+      now.saved_seconds = now.seconds;
+      now.seconds += on_its_way.stall_seconds;
+      taken += on_its_way.stall_seconds;
+      published_at = now.seconds + on_its_way.background_seconds;
+    }
+  }
+};
+
+constexpr double megabyte = 1e6;
+constexpr auto bytes(double of) { return static_cast<std::uint64_t>(of); }
+
+/// 100 MB, written at 200 MB a second, encoded at 400; the copy takes 10 ms.
+const save_cost whole{.stall_seconds = 0.01,
+                      .background_seconds = 0.65,
+                      .encode_seconds = 0.25,
+                      .write_seconds = 0.4,
+                      .bytes = bytes(80 * megabyte),
+                      .state_bytes = bytes(100 * megabyte)};
+const save_cost raw{.stall_seconds = 0.01,
+                    .background_seconds = 0.5,
+                    .write_seconds = 0.5,
+                    .bytes = bytes(100 * megabyte),
+                    .state_bytes = bytes(100 * megabyte)};
+const save_cost delta{.stall_seconds = 0.01,
+                      .background_seconds = 0.3,
+                      .encode_seconds = 0.25,
+                      .write_seconds = 0.05,
+                      .bytes = bytes(10 * megabyte),
+                      .state_bytes = bytes(100 * megabyte)};
+
+}  // namespace
+
+TEST_CASE("the first save comes soon, the others at Daly's interval for what they take") {
+  run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, whole}}};
+  training.go(20'000);
+  REQUIRE(training.times.size() > 20);
+  CHECK(training.times[0] == Approx(0.1 * cairn::schedule::probe_steps));
+  CHECK(training.times[20] - training.times[19] == Approx(cairn::schedule::daly_interval(0.01, 5000)).epsilon(0.05));
+}
+
+TEST_CASE("what training is slowed down by while a save is on its way counts for its price") {
+  const auto count = [](double slowdown) {
+    run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, whole}}, slowdown};
+    training.go(20'000);
+    return static_cast<double>(training.times.size());
+  };
+  // 0.01 s against 0.01 + 0.3 x 0.65 s
+  CHECK(count(0) / count(0.3) == Approx(std::sqrt(0.205 / 0.01)).epsilon(0.1));
+}
+
+TEST_CASE(
+    "the kind that takes least is taken: raw where encoding does not pay, deltas where they do, else as the codecs "
+    "say") {
+  const auto most_of = [](const tariff& costs) {
+    run training{adaptive({.mtbf = certain}), costs, 0.3};
+    training.go(50'000);
+    int all = 0;
+    save_kind most{};
+    for (const auto& [kind, count] : training.saves) {
+      all += count;
+      if (count > training.saves[most]) most = kind;
+    }
+    CHECK(training.saves[most] > 0.8 * all);
+    return most;
+  };
+  CHECK(most_of({{save_kind::whole, whole}, {save_kind::raw, raw}}) == save_kind::raw);
+  CHECK(most_of({{save_kind::whole, whole}, {save_kind::raw, raw}, {save_kind::delta, delta}}) == save_kind::delta);
+  auto slow_delta = delta;
+  slow_delta.background_seconds = 3;
+  auto quick = whole;
+  quick.background_seconds = 0.4;
+  quick.encode_seconds = 0;
+  CHECK(most_of({{save_kind::whole, quick}, {save_kind::raw, raw}, {save_kind::delta, slow_delta}}) ==
+        save_kind::whole);
+}
+
+TEST_CASE("a kind is not changed for a small gain") {
+  auto near = whole;
+  near.encode_seconds = 0.05;
+  near.background_seconds = 0.53;
+  run training{adaptive({.mtbf = certain}), {{save_kind::whole, near}, {save_kind::raw, raw}}, 0.3};
+  training.go(50'000);
+  CHECK(training.saves[save_kind::raw] == 0);
+}
+
+TEST_CASE("when encoding gets quick again it is noticed") {
+  run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
+  training.go(50'000);
+  REQUIRE(training.saves[save_kind::raw] > training.saves[save_kind::whole]);
+  training.costs[save_kind::whole].encode_seconds = 0.01;
+  training.costs[save_kind::whole].background_seconds = 0.1;
+  training.costs[save_kind::whole].write_seconds = 0.09;
+  training.go(300'000);
+  training.saves.clear();
+  training.go(50'000);
+  CHECK(training.saves[save_kind::whole] > training.saves[save_kind::raw]);
+}
+
+TEST_CASE("saves take no more than the budget from the training, but for the first one") {
+  for (const double percent : {0.5, 3.5, 20.0})
+    for (const double mtbf : {1.0, 30.0, 5000.0}) {
+      run training{adaptive({.budget_percent = percent, .mtbf = {duration<double>(mtbf), 0}}),
+                   {{save_kind::whole, whole}, {save_kind::raw, raw}, {save_kind::delta, delta}},
+                   0.2,
+                   0.01};
+      training.go(200'000);
+      const double first = whole.stall_seconds + 0.25 * whole.background_seconds;
+      CHECK(training.taken - first <= 1.05 * percent / 100 * training.now.seconds);
+      CHECK(training.times.size() > 3);
+    }
+}
+
+TEST_CASE("a budget of zero leaves the first save and one per longest interval") {
+  for (const double percent : {0.0, -1.0, std::nan("")}) {
+    run training{adaptive({.budget_percent = percent, .mtbf = certain}),
+                 {{save_kind::whole, whole}, {save_kind::raw, raw}}};
+    training.go(110'000);
+    CHECK(training.times.size() == 4);
+  }
+}
+
+TEST_CASE("what it has learned is there again after a restart, in another process") {
+  run before{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
+  before.go(20'000);
+  run after{adaptive({.mtbf = certain}), before.costs, 0.3};
+  after.policy.recall(before.policy.remember());
+  after.policy.restarted({.step = 20'000});
+  after.now = {.step = 20'000, .saved_step = 20'000};
+  after.go(20'000);
+  CHECK(after.saves[save_kind::raw] > after.saves[save_kind::whole]);
+  CHECK(after.times.front() > 2 * 0.1 * cairn::schedule::probe_steps);
+}
+
+TEST_CASE("clocks, losses and costs that make no sense: no step saved twice, no hour without a checkpoint") {
+  const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
+  std::mt19937 random(9);
+  for (const double percent : {0.0, 3.5, 100.0, infinite})
+    for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
+      for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none}) {
+        adaptive policy({.budget_percent = percent,
+                         .objective = cairn::schedule::objectives[random() % 5],
+                         .last_step = 700,
+                         .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}});
+        moment now;
+        double clock = 0, saved_at = 0;
+        for (now.step = 1; now.step <= 1500; ++now.step) {
+          const double losses[] = {1, none, infinite, -infinite, 5.0 * static_cast<double>(now.step), 0, 1e300};
+          now.loss = losses[random() % 7];
+          clock += now.iteration_seconds = 10;
+          now.seconds = random() % 50 == 0 ? clock - 100 : clock;
+          if (clock - saved_at > 3700) FAIL("no checkpoint for " << clock - saved_at << " seconds");
+          const auto decided = policy.should_save(now);
+          if (!decided) continue;
+          CHECK(now.saved_step < now.step);
+          now.saved_step = now.step;
+          now.saved_seconds = now.seconds;
+          saved_at = clock;
+          CHECK_FALSE(policy.should_save(now));
+          policy.saved({.step = now.step,
+                        .kind = decided.kind.value_or(save_kind::delta),
+                        .stall_seconds = cost,
+                        .background_seconds = cost,
+                        .write_seconds = cost,
+                        .bytes = 1});
+        }
+      }
+}

@@ -1,0 +1,122 @@
+#include "cairn/schedule/interval.hpp"
+
+#include <limits>
+#include <random>
+
+#include "catch.hpp"
+
+namespace {
+
+using cairn::schedule::daly_interval;
+using cairn::schedule::is_due;
+using cairn::schedule::longest_interval;
+using cairn::schedule::sane_interval;
+using cairn::schedule::young_interval;
+using Catch::Approx;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double strange[] = {0,         -0.0,
+                              -1,        1e-300,
+                              1e300,     std::numeric_limits<double>::max(),
+                              infinite,  -infinite,
+                              no_number, std::numeric_limits<double>::denorm_min(),
+                              1,         3600,
+                              7200};
+
+/// The expected time per second of work with a save every `work` seconds (Daly 2006, equation 20, restore left out): failures may
+/// strike during saves and be many.
+double exact_cost(double work, double stall, double mtbf) { return mtbf * std::expm1((work + stall) / mtbf) / work; }
+
+}  // namespace
+
+TEST_CASE("whatever the stall and the MTBF, an interval is a number from the stall to the longest one") {
+  for (const double stall : strange)
+    for (const double mtbf : strange)
+      for (const double seconds :
+           {young_interval(stall, mtbf), daly_interval(stall, mtbf), sane_interval(mtbf, stall)}) {
+        INFO("stall " << stall << ", mtbf " << mtbf);
+        CHECK(seconds >= 0);
+        CHECK(seconds <= longest_interval);
+        CHECK((!(stall > 0) || seconds >= std::min(stall, longest_interval)));
+      }
+}
+
+TEST_CASE("Young's interval is the square root of twice the stall times the MTBF") {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> decades(-3, 2);
+  for (int i = 0; i < 1000; ++i) {
+    const double stall = std::pow(10, decades(random)), mtbf = stall * std::pow(10, decades(random) + 4);
+    const double young = std::sqrt(2) * std::sqrt(stall) * std::sqrt(mtbf);
+    CHECK(young_interval(stall, mtbf) == Approx(std::min(young, longest_interval)));
+  }
+  CHECK(young_interval(2, 100) == Approx(20));
+  CHECK(young_interval(0.59, 4 * 3600) == Approx(130.35).epsilon(1e-4));
+}
+
+TEST_CASE("Daly's interval is the best one where failures may also strike during saves") {
+  for (const double mtbf : {100.0, 3600.0, 4 * 3600.0})
+    for (const double part : {1e-5, 1e-3, 0.01, 0.1, 0.3}) {
+      const double stall = part * mtbf, best = daly_interval(stall, mtbf);
+      if (best >= longest_interval) continue;
+      INFO("mtbf " << mtbf << ", stall " << stall);
+      const double cost = exact_cost(best, stall, mtbf), none = 1;
+      for (double factor = 0.2; factor < 5; factor *= 1.02)
+        CHECK(cost - none <= (exact_cost(best * factor, stall, mtbf) - none) * 1.005);
+      CHECK(cost <= exact_cost(young_interval(stall, mtbf), stall, mtbf) * (1 + 1e-9));
+    }
+}
+
+TEST_CASE("Daly's interval is Young's less about two thirds of a stall") {
+  for (const double stall : {0.001, 0.1, 1.0})
+    CHECK(daly_interval(stall, 5e6 * stall) - young_interval(stall, 5e6 * stall) ==
+          Approx(-2 * stall / 3).epsilon(0.01));
+  CHECK(daly_interval(2, 100) == Approx(20 * (1 + 0.1 / 3 + 0.01 / 9) - 2));
+  CHECK(daly_interval(200, 100) == 200);  // not 100: an interval is no shorter than a save
+  CHECK(daly_interval(50, 25) == 50);
+  CHECK(daly_interval(0, 0) == 0);
+}
+
+TEST_CASE("more stall, or fewer failures: a longer interval") {
+  for (double stall = 1e-4; stall < 100; stall *= 1.5)
+    for (double mtbf = 60; mtbf < 1e6; mtbf *= 1.5) {
+      CHECK(young_interval(stall, mtbf) <= young_interval(1.5 * stall, mtbf));
+      CHECK(young_interval(stall, mtbf) <= young_interval(stall, 1.5 * mtbf));
+      CHECK(daly_interval(stall, mtbf) <= daly_interval(stall, 1.5 * mtbf));
+    }
+}
+
+TEST_CASE("no failures, or no numbers: the longest interval; failures all the time: no pause") {
+  for (const auto interval : {young_interval, daly_interval}) {
+    CHECK(interval(1, infinite) == longest_interval);
+    CHECK(interval(0, infinite) == longest_interval);
+    CHECK(interval(1, no_number) == longest_interval);
+    CHECK(interval(no_number, 100) == longest_interval);
+    CHECK(interval(no_number, 0) == longest_interval);
+    CHECK(interval(infinite, 100) == longest_interval);
+    CHECK(interval(0, 100) == 0);
+    CHECK(interval(-1, 100) == 0);
+    CHECK(interval(0, 0) == 0);
+    CHECK(interval(0.5, 0) == 0.5);
+    CHECK(interval(0.5, -1) == 0.5);
+  }
+}
+
+TEST_CASE("a save is due at the iteration whose end costs least by Young's formula") {
+  const auto cost = [](double interval, double stall, double mtbf) { return stall / interval + interval / (2 * mtbf); };
+  std::mt19937 random(2);
+  std::uniform_real_distribution<double> decades(-2, 2);
+  for (int i = 0; i < 200; ++i) {
+    const double stall = std::pow(10, decades(random)), iteration = std::pow(10, decades(random)), mtbf = 3000;
+    const double best = young_interval(stall, mtbf);
+    if (best > 1000 || best <= stall) continue;
+    double done = iteration;
+    while (!is_due(done, best, iteration)) done += iteration;
+    INFO("stall " << stall << ", iteration " << iteration);
+    CHECK(cost(done, stall, mtbf) <= cost(done + iteration, stall, mtbf) * (1 + 1e-9));
+    CHECK((done == iteration || cost(done, stall, mtbf) <= cost(done - iteration, stall, mtbf) * (1 + 1e-9)));
+  }
+  CHECK(is_due(longest_interval, infinite, 0));
+  CHECK_FALSE(is_due(0, 1, 0));
+  CHECK(is_due(0, 0, 0));
+}

@@ -1,0 +1,135 @@
+#include "cairn/schedule/observed_run.hpp"
+
+#include <limits>
+
+#include "catch.hpp"
+
+namespace {
+
+using cairn::moment;
+using cairn::schedule::longest_interval;
+using cairn::schedule::observed_run;
+using cairn::schedule::time_since_save;
+using Catch::Approx;
+using std::chrono::seconds;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// After one step of a second for each clock.
+double since(std::initializer_list<double> clock, double iteration) {
+  time_since_save time;
+  moment now;
+  for (const double second : clock) {
+    now.step += 1;
+    now.seconds = second;
+    now.iteration_seconds = iteration;
+    time.observe(now);
+  }
+  return time.seconds();
+}
+
+}  // namespace
+
+TEST_CASE("time since a save is what the clock says, where it goes on") {
+  CHECK(since({1, 2, 3.5}, 1) == 3.5);
+  CHECK(since({1, 2, 3.5}, no_number) == 3.5);
+  CHECK(since({10, 20, 35}, 1) == 35);
+}
+
+TEST_CASE("time since a save goes on with the iterations where the clock does not") {
+  CHECK(since({5, 5, 5}, 1) == 7);
+  CHECK(since({5, 1, 2}, 1) == 7);
+  CHECK(since({no_number, no_number}, 1) == 2);
+  CHECK(since({1, infinite, 3}, 1) == 3);
+  CHECK(since({1, -infinite, 3}, 1) == 3);
+  CHECK(since({-5, -5}, no_number) == 0);
+  CHECK(since({1, 1, 1}, infinite) == 1);
+}
+
+TEST_CASE("time since a save begins anew with every save, behind its stall") {
+  time_since_save time;
+  time.observe({.step = 5, .seconds = 7, .saved_step = 4, .saved_seconds = 6.5});
+  CHECK(time.seconds() == 0.5);
+  time.observe({.step = 6, .seconds = 12, .saved_step = 5, .saved_seconds = 10});
+  CHECK(time.seconds() == 2);
+  time.observe({.step = 7, .seconds = 14, .saved_step = 6, .saved_seconds = no_number});
+  CHECK(time.seconds() == 2);
+  time.observe({.step = 8, .seconds = 15, .saved_step = 7, .saved_seconds = 0});
+  CHECK(time.seconds() == 1);
+  time.observe({.step = 8, .seconds = 15.5, .saved_step = 7, .iteration_seconds = 1});
+  CHECK(time.seconds() == 1.5);
+  time.observe({.step = 8, .seconds = 15.5, .saved_step = 8, .saved_seconds = 15.5, .iteration_seconds = 1});
+  CHECK(time.seconds() == 0);
+  CHECK(time.observe({.step = 10, .seconds = 19, .saved_step = 9, .saved_seconds = 17}) == 2);
+}
+
+TEST_CASE("a save takes its stall and what it slows the training down by, or what is given") {
+  observed_run run;
+  CHECK_FALSE(run.save_seconds());
+  run.observe({.step = 1, .iteration_seconds = 1});
+  run.observe({.step = 2, .iteration_seconds = 3, .is_saving = true});
+  run.saved({.stall_seconds = 3, .background_seconds = 10});
+  CHECK(*run.save_seconds() == Approx(3 + 2).epsilon(0.02));
+
+  observed_run known({}, seconds{7});
+  known.saved({.stall_seconds = 3});
+  CHECK(*known.save_seconds() == 7);
+  CHECK(*observed_run({}, seconds{-7}).save_seconds() == 0);
+  CHECK_FALSE(observed_run({}, std::chrono::duration<double>(no_number)).save_seconds());
+}
+
+TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, a step once") {
+  cairn::mtbf_estimate learned;
+  const auto agrees = [&](const observed_run& run) { return run.mtbf() == Approx(learned.seconds() / 4); };
+  observed_run run;
+  const moment now{.step = 1, .iteration_seconds = 50, .workers = 4};
+  run.observe(now);
+  run.observe(now);
+  learned.worked(4 * 50);
+  CHECK(agrees(run));
+  run.saved({.stall_seconds = 25});
+  learned.worked(4 * 25);
+  CHECK(agrees(run));
+  run.restarted({.after_failure = false, .away_seconds = 10});
+  learned.worked(4 * 10);
+  CHECK(agrees(run));
+  run.restarted({.after_failure = true, .away_seconds = 30});
+  learned.worked(4 * 30);
+  learned.failed();
+  CHECK(agrees(run));
+  for (const double bad : {0.0, -1.0, no_number, infinite}) {
+    run.observe({.step = 2, .workers = bad});
+    CHECK(run.workers() == 1);
+  }
+}
+
+TEST_CASE("a save of a step that is saved makes no sense, nor one beside another, unless that takes for ever") {
+  observed_run run;
+  run.observe({.step = 5, .seconds = 1, .saved_step = 5});
+  CHECK_FALSE(run.may_save());
+  run.observe({.step = 6, .seconds = 2, .saved_step = 5});
+  CHECK(run.may_save());
+  run.observe({.step = 7, .seconds = 3, .saved_step = 5, .is_saving = true});
+  CHECK_FALSE(run.may_save());
+  run.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 5, .is_saving = true});
+  CHECK(run.may_save());
+  CHECK(run.is_due(longest_interval));
+  run.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 8});
+  CHECK_FALSE(run.is_due(0));
+  CHECK_FALSE(run.is_probe_due(0));
+}
+
+TEST_CASE("probes come after so many steps of the run, then whenever these have doubled") {
+  observed_run run;
+  std::vector<std::uint64_t> probes;
+  moment now{.step = 1000, .saved_step = 1000};
+  while (now.step < 1100) {
+    now.step += 1;
+    run.observe(now);
+    if (!run.is_probe_due(10)) continue;
+    probes.push_back(now.step);
+    now.saved_step = now.step;
+  }
+  CHECK(probes == std::vector<std::uint64_t>{1010, 1020, 1040, 1080});
+}

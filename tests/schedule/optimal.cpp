@@ -1,0 +1,147 @@
+#include "cairn/schedule/optimal.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "cairn/schedule/interval.hpp"
+#include "catch.hpp"
+
+using cairn::loss_curve;
+using cairn::moment;
+using cairn::policies::optimal;
+using cairn::policies::optimal_options;
+using cairn::schedule::objective;
+using std::chrono::duration;
+
+namespace {
+
+/// A curve that is known.
+struct known {
+  loss_curve truth;
+  void observe(double /*step*/, double /*loss*/) {}
+  [[nodiscard]] std::optional<loss_curve> curve() const { return truth; }
+};
+
+constexpr loss_curve falling{loss_curve::family::exponential, {-0.002, 0, 0, 0}};
+const cairn::mtbf_prior certain{duration<double>(5000), 0};
+
+/// Saves of a run in which every save takes `stall` seconds, an iteration one.
+struct run {
+  optimal policy;
+  double stall = 0.2;
+  moment now{};
+  std::vector<std::uint64_t> saves{};
+
+  void go(std::uint64_t steps, double noise = 0) {
+    std::mt19937 random(1);
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      ++now.step;
+      now.seconds += now.iteration_seconds = 1;
+      now.loss = falling.at(static_cast<double>(now.step)) * std::exp(std::normal_distribution<>(0, noise)(random));
+      if (!policy.should_save(now)) continue;
+      saves.push_back(now.step);
+      now.saved_step = now.step;
+      now.saved_seconds = now.seconds;
+      now.seconds += stall;
+      policy.saved({.step = now.step, .stall_seconds = stall});
+    }
+  }
+  [[nodiscard]] std::size_t between(std::uint64_t from, std::uint64_t to) const {
+    return static_cast<std::size_t>(
+        std::count_if(saves.begin(), saves.end(), [&](auto s) { return s > from && s <= to; }));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("it saves once to learn what that costs, and then at the best interval") {
+  run machine{optimal({.mtbf = certain})};
+  machine.go(5000);
+  REQUIRE(machine.saves.size() > 50);
+  CHECK(machine.saves[0] == cairn::schedule::probe_steps);
+  const double even = cairn::schedule::daly_interval(0.2, 5000);
+  for (std::size_t i = 1; i < machine.saves.size(); ++i)
+    CHECK(std::abs(static_cast<double>(machine.saves[i] - machine.saves[i - 1]) - even) <= 1);
+}
+
+TEST_CASE("a stall that is told needs no probe") {
+  run machine{optimal({.mtbf = certain, .stall = duration<double>(0.2)})};
+  machine.go(100);
+  REQUIRE_FALSE(machine.saves.empty());
+  CHECK(machine.saves[0] > 30);
+}
+
+TEST_CASE("exploratory: most saves where the loss falls most, as the optimum has them") {
+  run exploring{
+      optimal({.objective = objective::exploratory, .last_step = 5000, .mtbf = certain, .estimator = known{falling}})};
+  exploring.go(5000);
+  // The density goes with exp(-0.001 step).
+  CHECK(exploring.between(500, 1500) > 2 * exploring.between(2000, 3000));
+  CHECK(exploring.between(2000, 3000) > 2 * exploring.between(4000, 5000));
+}
+
+TEST_CASE("with a fit instead of the truth it does nearly the same") {
+  const auto saves = [](cairn::any_estimator estimator) {
+    run exploring{optimal(
+        {.objective = objective::exploratory, .last_step = 5000, .mtbf = certain, .estimator = std::move(estimator)})};
+    exploring.go(5000, 0.1);
+    return exploring;
+  };
+  const auto fitted = saves(cairn::estimators::best_of{}), truth = saves(known{falling});
+  for (std::uint64_t from = 500; from < 4500; from += 1000)
+    CHECK(std::abs(static_cast<double>(fitted.between(from, from + 1000)) -
+                   static_cast<double>(truth.between(from, from + 1000))) <= 2);
+}
+
+TEST_CASE("what it has learned is there again after a restart") {
+  run before{optimal()};
+  before.go(500);
+  run after{optimal()};
+  after.policy.recall(before.policy.remember());
+  after.policy.restarted({.step = 500, .after_failure = false});
+  after.now = {.step = 500, .saved_step = 500};
+  after.go(400);
+  REQUIRE_FALSE(after.saves.empty());
+  CHECK(after.saves[0] > 500 + cairn::schedule::probe_steps);  // it need not probe
+}
+
+TEST_CASE("failures make it save more often") {
+  const auto count = [](int failures) {
+    run machine{optimal()};
+    for (int i = 0; i < failures; ++i) machine.policy.restarted({.after_failure = true, .away_seconds = 100});
+    machine.go(2000);
+    return machine.saves.size();
+  };
+  CHECK(count(5) > 2 * count(0));
+}
+
+TEST_CASE("losses, clocks and costs that make no sense: no step saved twice, no hour without a checkpoint") {
+  const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
+  std::mt19937 random(9);
+  for (const auto what : cairn::schedule::objectives)
+    for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
+      for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none}) {
+        optimal policy({.objective = what, .last_step = 700, .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}});
+        moment now;
+        double clock = 0, saved_at = 0;
+        int saves = 0;
+        for (now.step = 1; now.step <= 1500; ++now.step) {
+          const double losses[] = {1, none, infinite, -infinite, 5.0 * static_cast<double>(now.step), 0, 1e300};
+          now.loss = losses[random() % 7];
+          clock += now.iteration_seconds = 10;
+          now.seconds = random() % 50 == 0 ? clock - 100 : clock;
+          if (clock - saved_at > 3700) FAIL("no checkpoint for " << clock - saved_at << " seconds");
+          if (!policy.should_save(now)) continue;
+          ++saves;
+          CHECK(now.saved_step < now.step);
+          now.saved_step = now.step;
+          now.saved_seconds = now.seconds;
+          saved_at = clock;
+          CHECK_FALSE(policy.should_save(now));
+          policy.saved({.step = now.step, .stall_seconds = cost, .background_seconds = cost});
+        }
+        CHECK(saves >= 4);
+      }
+}

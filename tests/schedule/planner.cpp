@@ -1,0 +1,141 @@
+#include "cairn/schedule/planner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/optimum.hpp"
+#include "catch.hpp"
+
+using namespace cairn::schedule;
+using cairn::loss_curve;
+using cairn::moment;
+namespace early_stops = cairn::early_stops;
+namespace failures = cairn::failures;
+using std::chrono::duration;
+
+namespace {
+
+constexpr loss_curve falling(double rate) { return {loss_curve::family::exponential, {-rate, 0, 0, 0}}; }
+
+/// The steps at which a planner saves on its way from one step to another.
+std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const circumstances& all,
+                                 const std::optional<loss_curve>& curve = std::nullopt) {
+  std::vector<std::uint32_t> made;
+  moment now;
+  for (now.step = 1; now.step <= steps; ++now.step) {
+    now.seconds += all.iteration_seconds;
+    if (!self.is_due(now, all.iteration_seconds, all, curve)) continue;
+    made.push_back(static_cast<std::uint32_t>(now.step));
+    now.saved_step = now.step;
+    now.saved_seconds = now.seconds;
+  }
+  if (!made.empty() && made.back() == steps) made.pop_back();
+  return made;
+}
+
+/// The same job for `optimum`.
+charges charged(objective what, std::uint64_t steps, const circumstances& all, double rate,
+                const cairn::any_early_stop& stops = early_stops::none{}) {
+  course job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
+  for (std::uint64_t k = 0; k <= steps; ++k) job.loss.push_back(std::exp(-rate * static_cast<double>(k)));
+  return charges_of(what, job, {.stall = all.save_seconds, .background = all.background},
+                    failures::exponential{duration<double>(all.mtbf)}, stops);
+}
+
+}  // namespace
+
+TEST_CASE("without an end or a curve, at Daly's interval") {
+  for (const auto what :
+       {objective::machine_time, objective::progress, objective::exploratory, objective::worker_seconds}) {
+    const auto made =
+        saves(planner({.what = what}), 20'000, {.iteration_seconds = 0.5, .mtbf = 5000, .save_seconds = 0.4});
+    const double even = daly_interval(0.4, 5000) / 0.5;
+    REQUIRE(made.size() > 50);
+    for (std::size_t i = 1; i < made.size(); ++i) CHECK(std::abs(made[i] - made[i - 1] - even) <= 1);
+  }
+}
+
+TEST_CASE("for every objective the cost is within a hundredth of the optimum's, whether many saves are left or few") {
+  std::mt19937 random(4);
+  for (int i = 0; i < 60; ++i) {
+    const auto what = objectives[static_cast<std::size_t>(i) % objectives.size()];
+    const auto real = [&](double from, double to) {
+      return std::exp(std::uniform_real_distribution<>(std::log(from), std::log(to))(random));
+    };
+    const std::uint64_t steps = 5000;
+    const circumstances all{.iteration_seconds = 0.7, .mtbf = real(500, 1e5), .save_seconds = real(0.05, 5)};
+    const double rate = real(1, 20) / static_cast<double>(steps);
+    const auto job = charged(what, steps, all, rate);
+    const auto best = optimum(job);
+    const auto ours = expected_cost(job, saves(planner({.what = what, .last_step = steps}), steps, all, falling(rate)));
+    INFO(name(what) << ", MTBF " << all.mtbf << ", save " << all.save_seconds << ", optimum " << best.saves.size()
+                    << " saves, cost " << best.cost);
+    CHECK(ours >= best.cost * (1 - 1e-9));
+    CHECK(ours <= best.cost * 1.01 + 1e-9);
+  }
+}
+
+TEST_CASE("where few saves are left, early stops and the time until a save is published are in the plan") {
+  for (const double background : {0.0, 200.0}) {
+    const circumstances all{.iteration_seconds = 1, .mtbf = 3000, .save_seconds = 20, .background = background};
+    const early_stops::uniform stops{0.4, 0.6};
+    const auto job = charged(objective::machine_time, 2000, all, 0, stops);
+    const auto made = saves(planner({.last_step = 2000, .stops = stops}), 2000, all);
+    const auto best = optimum(job);
+    CHECK(expected_cost(job, made) <= 1.005 * best.cost);
+    REQUIRE_FALSE(best.saves.empty());
+    CHECK(made.back() <= 1200);
+  }
+}
+
+TEST_CASE("where no save pays none is made") {
+  CHECK(saves(planner({.last_step = 1000}), 1000, {.iteration_seconds = 1, .mtbf = 1e9, .save_seconds = 100}).empty());
+}
+
+TEST_CASE("steps beyond the planned end go on at Daly's interval") {
+  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 1};
+  const auto made = saves(planner({.what = objective::exploratory, .last_step = 1000}), 5000, all, falling(0.01));
+  REQUIRE(made.size() > 10);
+  CHECK(made.back() > 4700);
+}
+
+TEST_CASE("a curve that comes late, changes or goes away is followed") {
+  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.01};
+  planner self({.what = objective::exploratory, .last_step = 10'000});
+  const auto mean_interval = [&](std::uint64_t from, const std::optional<loss_curve>& curve) {
+    moment now{.step = from, .saved_step = from};
+    int made = 0;
+    for (int i = 0; i < 500; ++i) {
+      ++now.step;
+      if (!self.is_due(now, 1, all, curve)) continue;
+      now.saved_step = now.step;
+      ++made;
+    }
+    return 500.0 / made;
+  };
+  const double even = mean_interval(0, std::nullopt);
+  CHECK(even == Approx(daly_interval(0.01, 5000)).epsilon(0.1));
+  CHECK(mean_interval(500, falling(1e-3)) < 0.6 * even);
+  CHECK(mean_interval(7000, falling(1e-3)) > 3 * even);
+  CHECK(mean_interval(7500, std::nullopt) == Approx(even).epsilon(0.1));
+}
+
+TEST_CASE("odd curves and costs give decisions all the same") {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const auto what : objectives)
+    for (const double p : {0.0, 1e300, -1e300, infinite, std::nan("")})
+      for (const double cost : {0.0, 1e-9, 1e9})
+        for (const double mtbf : {1e-3, 1e4, infinite}) {
+          const loss_curve odd{loss_curve::family::power_law, {p, p, p, p}};
+          const auto made = saves(planner({.what = what, .last_step = 300}), 400,
+                                  {.iteration_seconds = 1, .mtbf = mtbf, .save_seconds = cost}, odd);
+          INFO(name(what) << ", p " << p << ", cost " << cost << ", MTBF " << mtbf);
+          CHECK(made.size() <= 400);
+          if (cost == 0 && mtbf == 1e4 && what == objective::machine_time) CHECK(made.size() > 300);
+        }
+}
