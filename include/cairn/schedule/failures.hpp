@@ -65,7 +65,7 @@ struct weibull {
 
   /// With a mean time between failures of `mtbf`. For a shape below 0.006, of which no such scale can be told, there are none.
   [[nodiscard]] static weibull of_mean(std::chrono::duration<double> mtbf, double shape) {
-    return {shape, mtbf / std::tgamma(1 + 1 / shape)};
+    return {shape, shape > 0 ? mtbf / std::tgamma(1 + 1 / shape) : mtbf};
   }
   [[nodiscard]] double expected(double seconds) const noexcept {
     return shape > 0 && scale.count() > 0 && seconds > 0 ? detail::hazard(std::pow(seconds / scale.count(), shape)) : 0;

@@ -68,25 +68,32 @@ class mtbf_estimate {
   }
 
  private:
-  static constexpr int cells = 96;        // of the grid, on each side of its middle
-  static constexpr double reach = 4;      // standard deviations of the prior that the grid covers on each side
-  static constexpr double growth = 1.02;  // of the time worked, after which the rate is computed anew
+  static constexpr int cells = 96;          // of the grid, on each side of its middle
+  static constexpr double reach = 4;        // standard deviations of the prior that the grid covers on each side
+  static constexpr double negligible = 40;  // a weight exp(-40) of the greatest one
+  static constexpr double growth = 1.02;    // of the time worked, after which the rate is computed anew
 
   void update() {
     update_at_ = seconds_ * growth;
     rate_ = 1 / middle_;
     if (decades_ == 0) return;
-    // The likelihood of n failures in t seconds at rate f is f^n exp(-f t).
+    const double log_middle = std::log(middle_), log_ratio = reach / cells * decades_ * std::log(10.0);
+    const double ratio = std::exp(log_ratio);
     std::array<double, 2 * cells + 1> log_weight{}, rates{};
+    rates[cells] = rate_;
+    for (std::size_t i = cells; i > 0; --i) {
+      rates[i - 1] = rates[i] * ratio;
+      rates[2 * cells + 1 - i] = rates[2 * cells - i] / ratio;
+    }
+    // The likelihood of n failures in t seconds at rate f is f^n exp(-f t).
     for (std::size_t i = 0; i < rates.size(); ++i) {
-      const double deviation = reach * (static_cast<double>(i) - cells) / cells;
-      const double log_rate = -std::log(middle_) - deviation * decades_ * std::log(10.0);
-      rates[i] = std::exp(log_rate);
-      log_weight[i] = -deviation * deviation / 2 + failures_ * log_rate - rates[i] * seconds_;
+      const double steps = static_cast<double>(i) - cells, deviation = reach / cells * steps;
+      log_weight[i] = -deviation * deviation / 2 - failures_ * (log_middle + steps * log_ratio) - rates[i] * seconds_;
     }
     const double greatest = *std::max_element(log_weight.begin(), log_weight.end());
     double all = 0, weighted = 0;
     for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (!(log_weight[i] > greatest - negligible)) continue;
       const double weight = std::exp(log_weight[i] - greatest);
       all += weight;
       weighted += weight * rates[i];

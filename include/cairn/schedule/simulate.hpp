@@ -2,11 +2,9 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -16,6 +14,7 @@
 #include "cairn/schedule/early_stop.hpp"
 #include "cairn/schedule/failures.hpp"
 #include "cairn/schedule/objective.hpp"
+#include "cairn/schedule/sample_mean.hpp"
 
 namespace cairn::schedule {
 
@@ -37,10 +36,8 @@ struct scenario {
   any_early_stop stops = early_stops::none{};        ///< drawn once per job
   std::array<kind_of_save, 3> kinds{};               ///< by save_kind
   save_kind usual = save_kind::whole;                ///< of a save of which the policy does not say as what
-  std::size_t anchor_every =
-      10;  ///< every so many checkpoints one is whole, as chain_options has it; 0: only the first
-  double loss_noise =
-      0;  ///< the loss that the policy sees is multiplied by a log-normal factor of mean 1 and this deviation of its log
+  std::size_t anchor_every = 10;  ///< every so many checkpoints one is whole, as in chain_options; 0: the first alone
+  double loss_noise = 0;  ///< the policy sees the loss times a log-normal factor of mean 1; its log has this deviation
 };
 
 struct simulate_options {
@@ -51,8 +48,7 @@ struct simulate_options {
 
 /// What a job has cost under an objective, in its unit: seconds at the prices of worth_of.
 struct bill {
-  double waiting =
-      0;  ///< of the training for saves: their stalls, and what they took from it while they went on behind it
+  double waiting = 0;    ///< for saves: their stalls, and what they take from the training while they go on behind it
   double lost = 0;       ///< work that was done again
   double restoring = 0;  ///< seconds of restoring, at the price of waiting where the job goes on
 
@@ -104,19 +100,6 @@ struct simulation {
 ///   first failure of a job is charged.
 [[nodiscard]] CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy,
                                                const simulate_options& options = {});
-
-/// A mean of jobs, and how far it may be from that of all jobs that could be.
-struct sample_mean {
-  double mean = 0;
-  double standard_error = 0;  ///< infinite for fewer than two jobs
-
-  /// Of the 95 % confidence interval, by the normal distribution: meant for 30 jobs and more.
-  [[nodiscard]] double half_width() const noexcept { return 1.959964 * standard_error; }
-  [[nodiscard]] double low() const noexcept { return mean - half_width(); }
-  [[nodiscard]] double high() const noexcept { return mean + half_width(); }
-};
-
-[[nodiscard]] CAIRN_INLINE sample_mean mean_of(std::span<const double> values);
 
 /// The mean of `part` of each outcome: a function of it or a pointer to its member.
 template <class Part>

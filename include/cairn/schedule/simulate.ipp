@@ -3,42 +3,17 @@
 
 #include <algorithm>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "cairn/schedule/seeded_numbers.hpp"
 #include "cairn/schedule/simulate.hpp"
+#include "cairn/schedule/workers_at_risk.hpp"
 #include "cairn/schedule/worth.hpp"
 
 namespace cairn::schedule {
 namespace detail {
-
-/// Numbers that depend on a job's seed and their index alone (splitmix64: Steele, Lea, Flood 2014).
-class seeded_numbers {
- public:
-  explicit seeded_numbers(std::uint64_t seed) : seed_(seed) {}
-
-  [[nodiscard]] std::uint64_t bits(std::uint64_t index) const noexcept {
-    auto z = seed_ + (index + 1) * 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
-  }
-  [[nodiscard]] seeded_numbers stream(std::uint64_t index) const noexcept { return seeded_numbers(bits(index)); }
-
-  /// Between 0 and 1, neither of them.
-  [[nodiscard]] double uniform(std::uint64_t index) const noexcept {
-    return (static_cast<double>(bits(index) >> 11U) + 0.5) * 0x1p-53;
-  }
-  [[nodiscard]] double exponential(std::uint64_t index) const noexcept { return -std::log(uniform(index)); }
-  [[nodiscard]] double normal(std::uint64_t index) const noexcept {  // Box and Muller
-    return std::sqrt(2 * exponential(2 * index)) * std::cos(2 * std::numbers::pi * uniform(2 * index + 1));
-  }
-
- private:
-  std::uint64_t seed_;
-};
 
 /// What the jobs of a simulation have in common.
 struct simulated_scenario {
@@ -46,47 +21,6 @@ struct simulated_scenario {
   const any_policy& policy;
   std::size_t most_failures;
   std::array<worth, objectives.size()> worths;
-};
-
-/// Workers of one age, until they fail.
-class simulated_workers {
- public:
-  simulated_workers(const any_failures& model, seeded_numbers draws) : model_(model), draws_(draws) {}
-
-  void begin() {
-    age_ = 0;
-    hazard_ = model_.expected(0);
-    left_ = draws_.exponential(drawn_++);
-  }
-
-  /// Lets `seconds` pass. Gives how many of them did before a failure; all where there is none.
-  [[nodiscard]] double pass(double seconds, double workers) {
-    has_failed_ = false;
-    const double before = hazard_, later = model_.expected(age_ + seconds), expected = workers * (later - before);
-    if (expected >= left_) return until_failure(seconds, workers, before);
-    if (expected > 0) left_ -= expected;
-    age_ += seconds;
-    hazard_ = later;
-    return seconds;
-  }
-  /// Within the time that was to pass last.
-  [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
-
- private:
-  [[nodiscard]] double until_failure(double seconds, double workers, double before) {
-    has_failed_ = true;
-    double low = 0, high = seconds;
-    for (double middle = high / 2; low < middle && middle < high; middle = low + (high - low) / 2)
-      (workers * (model_.expected(age_ + middle) - before) >= left_ ? high : low) = middle;
-    return high;
-  }
-
-  const any_failures& model_;
-  seeded_numbers draws_;
-  std::uint64_t drawn_ = 0;
-  double age_ = 0, hazard_ = 0;
-  double left_ = 0;  // of the failures to be expected until the next one
-  bool has_failed_ = false;
 };
 
 /// One job.
@@ -101,7 +35,6 @@ class simulated_job {
         policy_(common.policy) {}
 
   [[nodiscard]] outcome run() {
-    workers_.begin();
     while (at_ < last_ && !done_.is_given_up)
       if (!iterate() || (at_ < what_.planned.steps() && !ask())) fall_back();
     done_.steps = at_;
@@ -204,7 +137,6 @@ class simulated_job {
       spend(passed);
       charge(at_, passed, &bill::waiting);
       if (workers_.has_failed()) {
-        saving_.reset();
         lose(0);
         return false;
       }
@@ -212,7 +144,6 @@ class simulated_job {
     saved_step_ = at_;
     saved_seconds_ = clock_;
     saving_->published = clock_ + takes.background;
-    if (takes.background == 0) publish();
     return true;
   }
 
@@ -283,7 +214,7 @@ class simulated_job {
   const scenario& what_;
   seeded_numbers noise_;
   std::size_t last_;
-  simulated_workers workers_;
+  workers_at_risk workers_;
   any_policy policy_;
 
   std::size_t at_ = 0;  // boundary
@@ -323,22 +254,12 @@ CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy,
   detail::check(what);
   detail::simulated_scenario common{what, policy, options.most_failures, {}};
   for (std::size_t i = 0; i < objectives.size(); ++i) common.worths[i] = worth_of(objectives[i], what.planned);
-  const detail::seeded_numbers draws(options.seed);
+  const seeded_numbers draws(options.seed);
   simulation all{.seed = options.seed};
   all.jobs.reserve(options.jobs);
   for (std::size_t i = 0; i < options.jobs; ++i)
     all.jobs.push_back(detail::simulated_job(common, draws.stream(i)).run());
   return all;
-}
-
-CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
-  const auto n = static_cast<double>(values.size());
-  double sum = 0, squares = 0;
-  for (const double each : values) sum += each;
-  sample_mean found{.mean = values.empty() ? 0 : sum / n, .standard_error = std::numeric_limits<double>::infinity()};
-  for (const double each : values) squares += (each - found.mean) * (each - found.mean);
-  if (values.size() > 1) found.standard_error = std::sqrt(squares / (n - 1) / n);
-  return found;
 }
 
 }  // namespace cairn::schedule
