@@ -107,6 +107,15 @@ TEST_CASE("COCI: behind the last slot Daly takes over") {
   CHECK(other.newest_gap() == daly_steps);
 }
 
+TEST_CASE("COCI: never longer than an hour without a checkpoint, however little the loss falls") {
+  coci policy(known_costs(std::make_shared<script>(script{exponential(60000)})));
+  driven::run run{.iteration = 10};
+  run.steps(policy, 2000);
+  REQUIRE(published_drop(-1e-4, 1 / 60.0, 1 / 240.0) < 1e-4 * 90);  // 85 minutes
+  CHECK(run.saves.front() == 360);
+  CHECK(run.newest_gap() == 360);
+}
+
 TEST_CASE("COCI: Daly's intervals while there is no fit, or one that does not fall or is no number") {
   const auto flat = std::make_shared<script>();
   for (const auto& curve :
