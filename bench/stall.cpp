@@ -4,25 +4,21 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <unistd.h>
 
 #include "common/arguments.hpp"
 #include "common/interleave.hpp"
 #include "common/report.hpp"
 #include "common/statistics.hpp"
+#include "common/work_directory.hpp"
 #include "stall/jobs.hpp"
 #include "stall/way.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace bench;
 
 constexpr std::string_view usage =
@@ -222,32 +218,11 @@ void measure_training(const setting& where, std::size_t pairs, std::size_t steps
   spread.add("throughput_loss.interference", interference);
 }
 
-/// A new directory in the one given, deleted at the end.
-class work_directory {
- public:
-  explicit work_directory(const fs::path& in) {
-    fs::create_directories(in);
-    std::string name = fs::absolute(in / "stall.XXXXXX");
-    if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a directory in " + in.string());
-    path_ = name;
-  }
-  work_directory(const work_directory&) = delete;
-  work_directory& operator=(const work_directory&) = delete;
-  ~work_directory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 void run_all(const arguments& options) {
   const bool quick = options.text("quick") == "yes";
   const auto count = [&](const char* name, std::size_t when_quick) { return quick ? when_quick : options.count(name); };
   const auto repetitions = count("repetitions", 2);
-  const work_directory directory(options.text("directory"));
+  const work_directory directory(options.text("directory"), "stall");
   setting where{directory.path() / "child", count("state", 32),
                 std::chrono::duration<double>(std::stod(options.text("wait")))};
   report numbers;

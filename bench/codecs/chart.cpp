@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <functional>
-#include <stdexcept>
 
+#include "common/drawing.hpp"
 #include "common/report.hpp"
 
 namespace bench {
@@ -26,34 +24,6 @@ constexpr column compress{"compress, GB/s", [](const result& r) { return r.rate(
 constexpr column decompress{"decompress, GB/s", [](const result& r) { return r.rate(r.decompress); }, 2};
 constexpr columns lossless{{{"bytes saved, %", [](const result& r) { return r.saved(); }, 1}, compress, decompress}};
 constexpr columns lossy{{{"ratio", [](const result& r) { return r.ratio(); }, 1}, compress, decompress}};
-
-/// An SVG document that grows.
-class drawing {
- public:
-  explicit drawing(std::ofstream& out) : out_(out) {}
-
-  void begin(double height) {
-    out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height << "\" width=\""
-         << width << "\" height=\"" << height << "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n"
-         << "<style>.title{font-size:19px;font-weight:600}.panel{font-size:15px;font-weight:600}.faint{fill:#667085;"
-            "font-size:12px}"
-            ".own{font-weight:600}.end{text-anchor:end}</style>\n";
-    box(0, 0, width, height, "#ffffff");
-  }
-  void end() { out_ << "</svg>\n"; }
-
-  void text(double x, double y, const std::string& words, const char* look = "") {
-    out_ << "<text x=\"" << x << "\" y=\"" << y << "\" class=\"" << look << "\" fill=\"#1d2433\">" << words
-         << "</text>\n";
-  }
-  void box(double x, double y, double w, double h, const char* colour) {
-    out_ << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << w << "\" height=\"" << h << "\" fill=\"" << colour
-         << "\"/>\n";
-  }
-
- private:
-  std::ofstream& out_;
-};
 
 bool is_own(const result& r) { return r.method.starts_with("cairn"); }
 
@@ -98,11 +68,9 @@ void draw_panel(drawing& picture, double y, const panel& p) {
 void write_chart(const std::string& file, const std::string& title, const std::string& subtitle,
                  std::span<const panel> panels) {
   if (file.empty()) return;
-  std::ofstream out(file);
-  drawing picture(out);
   double y = head;
   for (const auto& p : panels) y += height_of(p);
-  picture.begin(y + 6);
+  drawing picture(file, width, y + 6);
   picture.text(margin, 36, title, "title");
   picture.text(margin, 58, subtitle, "faint");
   y = head;
@@ -111,7 +79,6 @@ void write_chart(const std::string& file, const std::string& title, const std::s
     y += height_of(p);
   }
   picture.end();
-  if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
 }  // namespace bench

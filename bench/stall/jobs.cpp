@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
 #include <initializer_list>
-#include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
+#include "common/job.hpp"
 #include "common/memory.hpp"
-#include "common/process.hpp"
 #include "common/settle.hpp"
 #include "common/statistics.hpp"
 #include "stall/cairn.hpp"
@@ -22,18 +19,11 @@
 namespace bench {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Between the time when a save is durable and the next one, at least; and after a save, at least.
 constexpr std::uint64_t steps_before = 5, steps_after = 3;
 
 /// Steps before the first save of all: what a trainer does anyhow, and time enough to make buffers ready.
 constexpr std::uint64_t first_interval = 8;
-
-void print(std::initializer_list<double> values) {
-  for (const double value : values) std::printf("%.9g ", value);
-  std::printf("\n");
-}
 
 void first_job(const std::string& directory, std::size_t mib) {
   auto state = trained_state(mib);
@@ -46,7 +36,7 @@ void first_job(const std::string& directory, std::size_t mib) {
     if (step == first_interval) copied = target.copy(state);
     rewrite(state, step);
     const double waited = seconds_of([&] { outcome = saver.step(state, {.step = step}); });
-    if (step == first_interval) print({waited, copied});
+    if (step == first_interval) print_numbers({waited, copied});
   }
   if (!outcome.started) throw std::runtime_error("the first save did not begin");
   saver.wait();
@@ -65,7 +55,7 @@ void memory_job(const std::string& directory, std::size_t mib) {
     }
     saver.wait();
   });
-  print({static_cast<double>(peak) / static_cast<double>(bytes)});
+  print_numbers({static_cast<double>(peak) / static_cast<double>(bytes)});
 }
 
 /// Trains all the time and saves in one way at every multiple of `save_interval`.
@@ -123,7 +113,7 @@ void train_job(std::string_view key, const std::string& directory, std::size_t m
   saving_trainer trainer(*how, directory, mib);
   for (std::size_t save = 0; save <= saves; ++save) {
     const auto t = trainer.train_and_save();
-    if (save > 0) print({t.waits, t.slower, t.first_slower, t.stall, t.durable, t.copy, t.step, t.bytes});
+    if (save > 0) print_numbers({t.waits, t.slower, t.first_slower, t.stall, t.durable, t.copy, t.step, t.bytes});
   }
 }
 
@@ -151,7 +141,8 @@ void throughput_job(const std::string& directory, std::size_t mib, std::size_t p
     saver.wait();
     const auto count = static_cast<double>(step - begin);
     if (pair > 0)
-      print({times.without / static_cast<double>(steps), times.with / count, times.stall / count, times.saves / count});
+      print_numbers(
+          {times.without / static_cast<double>(steps), times.with / count, times.stall / count, times.saves / count});
   }
 }
 
@@ -171,32 +162,17 @@ void poll_job(const std::string& directory, std::size_t repetitions) {
         asm volatile("" ::: "memory");  // as a training step would: nothing is known from the call before
       }
     });
-    print({seconds / calls * 1e9});
+    print_numbers({seconds / calls * 1e9});
   }
   if (told) throw std::runtime_error("poll told of a signal that nobody sent");
 }
 
-using row = std::vector<double>;
-
 /// The lines of numbers that a child prints, `columns` in each.
-std::vector<row> rows_of(const char* job, const setting& where, std::size_t columns,
-                         std::initializer_list<std::string> options) {
-  fs::create_directories(where.directory);
-  settle(0, where.patience);
-  std::vector<std::string> words{"/proc/self/exe",         "--job", job, "--directory", where.directory, "--state",
-                                 std::to_string(where.mib)};
+std::vector<std::vector<double>> rows_of(const char* job, const setting& where, std::size_t columns,
+                                         std::initializer_list<std::string> options) {
+  std::vector<std::string> words{"--job", job, "--state", std::to_string(where.mib)};
   words.insert(words.end(), options);
-  const auto child = run(words);
-  fs::remove_all(where.directory);
-  std::vector<row> rows;
-  std::istringstream lines(child.output);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream numbers(line);
-    rows.emplace_back(std::istream_iterator<double>(numbers), std::istream_iterator<double>());
-    if (!numbers.eof() || rows.back().size() != columns) throw std::runtime_error(job + (": " + child.output));
-  }
-  if (child.status != 0 || rows.empty()) throw std::runtime_error(job + (": " + child.output));
-  return rows;
+  return numbers_of_job(std::move(words), where.directory, columns, where.patience);
 }
 
 }  // namespace

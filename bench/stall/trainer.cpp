@@ -37,8 +37,15 @@ void fill_one(std::string_view path, std::uint64_t seed, std::vector<float>& val
 /// Up in even steps and down in odd ones, so that values stay what they are.
 float factor_of(std::uint64_t step) { return step % 2 == 0 ? 1 + 0x1p-10F : 1 / (1 + 0x1p-10F); }
 
+/// Some arithmetic.
+float polynomial_at(float value) {
+  float sum = value;
+  for (int term = 0; term < 6; ++term) sum = sum * value + 0.5F;
+  return sum;
+}
+
 template <class Change>
-void change_all(training_state& state, const Change& change) {
+void change_all(training_state& state, Change change) {
   for_each_tensor(state, [&](const std::string&, tensor& t) {
     for (auto& value : t.values) value = change(value);
   });
@@ -66,10 +73,14 @@ void rewrite(training_state& state, std::uint64_t step) {
 }
 
 void compute_and_rewrite(training_state& state, std::uint64_t step) {
-  change_all(state, [factor = factor_of(step)](float value) {
-    float sum = value;
-    for (int term = 0; term < 6; ++term) sum = sum * value + 0.5F;
-    return value * (factor + 1e-9F * sum);
+  change_all(state,
+             [factor = factor_of(step)](float value) { return value * (factor + 1e-9F * polynomial_at(value)); });
+}
+
+void compute_and_wander(training_state& state, std::uint64_t step) {
+  change_all(state, [random = generator{step << 40U}](float value) mutable {
+    const float factor = 1 + 0x1p-41F * static_cast<float>(static_cast<std::int32_t>(random() >> 32U));
+    return value * (factor + 1e-9F * polynomial_at(value));
   });
 }
 

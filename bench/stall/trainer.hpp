@@ -20,6 +20,9 @@ void rewrite(training_state& state, std::uint64_t step);
 /// Changes every element once after some arithmetic: about 2 ns of one core each, far more than the memory takes.
 void compute_and_rewrite(training_state& state, std::uint64_t step);
 
+/// As `compute_and_rewrite`, but every element takes a random walk: steps of at most 2^-10 of what it is.
+void compute_and_wander(training_state& state, std::uint64_t step);
+
 /// The elements of all tensors.
 [[nodiscard]] std::vector<std::span<const float>> arrays_of(const training_state& state);
 

@@ -1,13 +1,13 @@
 // One way to save while training; Cairn and every peer are such ways, each in a file of its own.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "common/clock.hpp"
 #include "save_load/state.hpp"
 
 namespace bench {
@@ -53,10 +53,5 @@ struct known_way {
 
 /// All ways that this program was built with, Cairn's first.
 [[nodiscard]] std::span<const known_way> known_ways();
-
-/// Seconds on the clock that all processes share.
-[[nodiscard]] inline double clock_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace bench

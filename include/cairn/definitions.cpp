@@ -15,6 +15,8 @@
 #include "cairn/observers.ipp"
 #include "cairn/save.ipp"
 #include "cairn/saver.ipp"
+#include "cairn/schedule/estimators.ipp"
+#include "cairn/schedule/fit.ipp"
 #include "cairn/schedule/optimum.ipp"
 #include "cairn/schedule/planner.ipp"
 #include "cairn/schedule/simulate.ipp"

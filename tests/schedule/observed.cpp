@@ -100,25 +100,52 @@ TEST_CASE("iterations beside saves tell what a second of saving takes from the t
   times.observe({.iteration_seconds = 4, .is_saving = true});
   CHECK(times.seconds() == 4);
   CHECK(times.slowdown() == 0);
+  times.observe({.iteration_seconds = 4});  // in which that save ended
   times.observe({.iteration_seconds = 3});
   CHECK(times.seconds() == 3);
-  CHECK(times.slowdown() == Approx(0.25));  // 4 seconds of saving: one iteration of 3
-  times.observe({.iteration_seconds = 30});
-  CHECK(times.slowdown() == 0);
+  times.observe({.iteration_seconds = 4, .is_saving = true});
+  times.observe({.iteration_seconds = 3.5});
+  times.saved(6);
+  CHECK(times.slowdown() == Approx(1.5 / 6).epsilon(0.05));
+  times.observe({.iteration_seconds = 30});  // for another reason
+  CHECK(times.slowdown() == Approx(1.5 / 6).epsilon(0.05));
+}
+
+TEST_CASE("a save that is published within one iteration is noticed, and what iterations vary by themselves is not") {
+  iteration_times times;
+  std::mt19937 random(1);
+  cairn::moment now;
+  for (now.step = 1; now.step <= 4000; ++now.step) {
+    const bool is_beside = now.step % 10 == 1;  // after a save at every tenth step
+    if (is_beside) now.saved_step = now.step - 1;
+    now.iteration_seconds = std::normal_distribution<>(1, 0.05)(random) + (is_beside ? 0.1 : 0);
+    times.observe(now);
+    if (is_beside) times.saved(0.4);
+  }
+  CHECK(times.slowdown() == Approx(0.25).margin(0.05));
 }
 
 TEST_CASE("iteration times pass over what is no time, and are remembered") {
   iteration_times times;
-  for (const double bad : {0.0, -1.0, no_number, infinite}) times.observe({.iteration_seconds = bad});
+  for (const double bad : {0.0, -1.0, no_number, infinite}) {
+    times.observe({.iteration_seconds = bad});
+    times.saved(bad);
+  }
   CHECK(times.seconds() == 0);
+  CHECK(times.slowdown() == 0);
   times.observe({.iteration_seconds = 2});
   times.observe({.iteration_seconds = 5, .is_saving = true});
+  times.saved(10);
   cairn::policy_memory memory;
   times.remember(memory);
   iteration_times restored;
   restored.recall(memory);
   CHECK(restored.seconds() == 2);
-  CHECK(restored.slowdown() == Approx(0.6));
+  CHECK(times.slowdown() == Approx(0.3).epsilon(0.05));
+  CHECK(restored.slowdown() == times.slowdown());
+  for (const auto& bad : {std::vector<double>{1}, {1, no_number}, {infinite, 1}, {1, -1}})
+    restored.recall({{"slowdown", bad}});
+  CHECK(restored.slowdown() == times.slowdown());
 }
 
 TEST_CASE("costs are told apart by kind") {

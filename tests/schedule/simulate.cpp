@@ -416,20 +416,19 @@ TEST_CASE("a job that cannot get on is given up") {
 }
 
 TEST_CASE("evenly spaced saves take as long as Daly's formula expects, Young's and Daly's intervals among them") {
-  const double mtbf = 2000, work = 6000;
+  const double mtbf = 2000, work = 6000, iteration = 10;
   for (const double stall : {2.0, 20.0, 150.0})
     for (const double restore : {0.0, 60.0}) {
-      const auto what = of_seconds(6000, {.stall = stall, .restore = restore}, exponential{duration(mtbf)});
-      for (const double interval :
-           {cairn::schedule::young_interval(stall, mtbf), cairn::schedule::daly_interval(stall, mtbf),
-            3 * cairn::schedule::young_interval(stall, mtbf)}) {
-        const double whole = std::ceil(interval), saves = std::ceil(work / whole) - 1;
+      const auto what = of_seconds(600, {.stall = stall, .restore = restore}, exponential{duration(mtbf)}, iteration);
+      const double young = cairn::schedule::young_interval(stall, mtbf);
+      for (const double interval : {young, cairn::schedule::daly_interval(stall, mtbf), 3 * young}) {
+        const auto iterations = static_cast<std::uint64_t>(std::ceil(interval / iteration));
+        const double whole = static_cast<double>(iterations) * iteration, saves = std::ceil(work / whole) - 1;
         const double expected = saves * expected_seconds(whole, stall, restore, 1 / mtbf) +
                                 expected_seconds(work - saves * whole, 0, restore, 1 / mtbf);
-        const auto by_time = simulate(what, every{duration(interval)}, {.jobs = 1000, .seed = 11});
+        const auto by_time = simulate(what, every{duration(interval)}, {.jobs = 500, .seed = 11});
         CHECK(agrees(mean_of(by_time, &outcome::seconds), expected));
-        const auto by_steps =
-            simulate(what, every_steps{static_cast<std::uint64_t>(whole)}, {.jobs = 1000, .seed = 12});
+        const auto by_steps = simulate(what, every_steps{iterations}, {.jobs = 500, .seed = 12});
         CHECK(agrees(mean_of(by_steps, &outcome::seconds), expected));
       }
     }
@@ -437,7 +436,7 @@ TEST_CASE("evenly spaced saves take as long as Daly's formula expects, Young's a
 
 TEST_CASE("Daly's interval costs less than half of it and twice of it") {
   const double mtbf = 2000, stall = 20, interval = cairn::schedule::daly_interval(stall, mtbf);
-  const auto what = of_seconds(5000, {.stall = stall, .restore = 30}, exponential{duration(mtbf)});
+  const auto what = of_seconds(500, {.stall = stall, .restore = 30}, exponential{duration(mtbf)}, 10);
   const auto best = simulate(what, every{duration(interval)});
   for (const double factor : {0.5, 2.0}) {
     const auto more = difference_of(simulate(what, every{duration(interval * factor)}), best, objective::machine_time);
@@ -447,14 +446,14 @@ TEST_CASE("Daly's interval costs less than half of it and twice of it") {
 
 TEST_CASE("n workers fail n times as often, also where their number changes") {
   const double mtbf = 6000, stall = 5, restore = 40;
-  auto what = of_seconds(3000, {.stall = stall, .restore = restore}, exponential{duration(mtbf)});
+  auto what = of_seconds(300, {.stall = stall, .restore = restore}, exponential{duration(mtbf)}, 10);
   double expected = 0;
   for (const double workers : {4.0, 2.0, 1.0}) {
-    what.planned.workers.insert(what.planned.workers.end(), 1000, workers);
+    what.planned.workers.insert(what.planned.workers.end(), 100, workers);
     expected += (workers == 1 ? 9 : 10) * expected_seconds(100, stall, restore, workers / mtbf);
   }
   expected += expected_seconds(100, 0, restore, 1 / mtbf);
-  CHECK(agrees(mean_of(simulate(what, every_steps{100}, {.jobs = 3000}), &outcome::seconds), expected));
+  CHECK(agrees(mean_of(simulate(what, every_steps{10}, {.jobs = 3000}), &outcome::seconds), expected));
 }
 
 TEST_CASE("first failures come as the model says") {
@@ -475,11 +474,10 @@ TEST_CASE("saves behind the training lose more and wait less, as the expected co
   const double mtbf = 20000;
   for (const double background : {0.0, 37.5, 80.0}) {
     const auto what =
-        of_seconds(4000, {.stall = 3, .background = background, .slowdown = 0.1}, exponential{duration(mtbf)});
-    const auto all = simulate(what, every_steps{100}, {.jobs = 4000});
-    // Of each second of work, 50 since the save before and what it took to publish that; done again: once more.
+        of_seconds(400, {.stall = 3, .background = background, .slowdown = 0.1}, exponential{duration(mtbf)}, 10);
+    const auto all = simulate(what, every_steps{10}, {.jobs = 4000});
     std::vector<std::uint32_t> saves;
-    for (std::uint32_t k = 100; k < 4000; k += 100) saves.push_back(k);
+    for (std::uint32_t k = 10; k < 400; k += 10) saves.push_back(k);
     const auto charges = cairn::schedule::charges_of(objective::machine_time, what.planned, what.kinds[1].takes,
                                                      what.failures, what.stops);
     CHECK(agrees(mean_of(all, objective::machine_time), cairn::schedule::expected_cost(charges, saves), 0.02));
@@ -487,13 +485,13 @@ TEST_CASE("saves behind the training lose more and wait less, as the expected co
 }
 
 TEST_CASE("all objectives cost what is expected, with stops and changing workers") {
-  auto what = of_seconds(3000, {.stall = 2, .background = 10, .slowdown = 0.2}, exponential{duration(50000)});
-  for (int k = 0; k <= 3000; ++k) what.planned.loss.push_back(0.1 + std::exp(-k / 600.0));
-  for (const double workers : {4.0, 2.0, 1.0}) what.planned.workers.insert(what.planned.workers.end(), 1000, workers);
+  auto what = of_seconds(300, {.stall = 2, .background = 10, .slowdown = 0.2}, exponential{duration(50000)}, 10);
+  for (int k = 0; k <= 300; ++k) what.planned.loss.push_back(0.1 + std::exp(-k / 60.0));
+  for (const double workers : {4.0, 2.0, 1.0}) what.planned.workers.insert(what.planned.workers.end(), 100, workers);
   what.stops = cairn::early_stops::uniform{0.4, 0.6, 0.7};
-  const auto all = simulate(what, every_steps{100}, {.jobs = 20000});
+  const auto all = simulate(what, every_steps{10}, {.jobs = 20000});
   std::vector<std::uint32_t> saves;
-  for (std::uint32_t k = 100; k < 3000; k += 100) saves.push_back(k);
+  for (std::uint32_t k = 10; k < 300; k += 10) saves.push_back(k);
   for (const auto by : cairn::schedule::objectives) {
     const auto charges = cairn::schedule::charges_of(by, what.planned, what.kinds[1].takes, what.failures, what.stops);
     INFO(name(by));
@@ -552,11 +550,11 @@ TEST_CASE("means and their intervals, by hand") {
 }
 
 TEST_CASE("the 95 % interval holds the mean in about 95 of 100 cases") {
-  const auto what = of_seconds(300, {.stall = 2, .restore = 1}, exponential{duration(100)});
+  const auto what = of_seconds(30, {.stall = 2, .restore = 1}, exponential{duration(100)}, 10);
   const double expected = 9 * expected_seconds(30, 2, 1, 0.01) + expected_seconds(30, 0, 1, 0.01);
   int held = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const auto found = mean_of(simulate(what, every_steps{30}, {.jobs = 200, .seed = seed}), &outcome::seconds);
+    const auto found = mean_of(simulate(what, every_steps{3}, {.jobs = 200, .seed = seed}), &outcome::seconds);
     held += found.low() <= expected && expected <= found.high() ? 1 : 0;
   }
   CHECK(held >= 180);

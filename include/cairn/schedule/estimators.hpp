@@ -21,14 +21,14 @@ namespace cairn::estimators {
 /// some worse. Residuals of a fifth of the noise are as good as none:
 /// of two fits to clean losses the simpler one is better.
 /// A fit is not trusted, and where there is no other `curve` gives nothing, when
-///   - there are fewer than 12 buckets, or `fit` gives nothing;
+///   - there are fewer than 16 buckets, or `fit` gives nothing;
 ///   - the fit did not converge, or its rate is at a bound;
 ///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16);
 ///   - the standard error of the curve after twice the observed steps is more than a fifth of what it has fallen so far;
 ///   - the newest sixth of the buckets lies off the curve by more than 5 standard errors and more than a twentieth of the fall;
 ///   - the criterion is worse by more than 10 than that of another family that was fitted;
-///   - since the fit, the newest 16 losses are above the curve by three times their mean deviation and a tenth of the fall (the loss
-///     rises), or the newest 16 were all NaN or infinite.
+///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall (the loss rises,
+///     or a new rate of learning lets it drop), or the newest 16 were all NaN or infinite.
 class fitted_curves {
  public:
   /// A family named twice counts once; none is all.
@@ -39,7 +39,7 @@ class fitted_curves {
   [[nodiscard]] CAIRN_INLINE std::optional<loss_curve> curve();
 
   CAIRN_INLINE void remember(policy_memory& memory) const;
-  /// What is not whole is passed over: the fit's part without the window's, or one of other families.
+  /// The window, and where they are of the same families, the fits. What is not whole is passed over.
   CAIRN_INLINE void recall(const policy_memory& memory);
 
   [[nodiscard]] const schedule::loss_window& window() const noexcept { return window_; }

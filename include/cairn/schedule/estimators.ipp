@@ -15,7 +15,7 @@
 namespace cairn::estimators {
 namespace detail {
 
-inline constexpr std::size_t least_buckets = 12;
+inline constexpr std::size_t least_buckets = 16;
 inline constexpr double growth = 1.2;  // of the steps observed, between fits
 inline constexpr double in_a_row = 16;
 
@@ -69,8 +69,8 @@ CAIRN_INLINE std::optional<loss_curve> fitted_curves::curve() {
   if (is_due()) refit();
   if (!best_ || window_.passed_over() >= detail::in_a_row) return std::nullopt;
   const loss_curve& best = fits_[*best_].curve;
-  const double above = window_.level() - best.at(window_.last_step());
-  if (above > 3 * window_.spread() && above > best_fall_ / 10) return std::nullopt;
+  const double off = std::abs(window_.level() - best.at(window_.last_step()));
+  if (off > 3 * window_.spread() && off > best_fall_ / 20) return std::nullopt;
   return best;
 }
 
@@ -87,10 +87,13 @@ CAIRN_INLINE void fitted_curves::remember(policy_memory& memory) const {
 }
 
 CAIRN_INLINE void fitted_curves::recall(const policy_memory& memory) {
-  const auto before = window_;
-  window_.recall(memory);
+  if (!window_.recall(memory)) return;
+  fitted_at_ = -1;
+  best_.reset();
+  for (auto& one : fits_) one.is_start = false;
+
   const auto kept = memory.find("loss_fits");
-  if (window_ == before || kept == memory.end()) return;
+  if (kept == memory.end()) return;
   const auto& values = kept->second;
   if (values.size() != 3 + 6 * size_) return;
   if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) return;
@@ -103,7 +106,6 @@ CAIRN_INLINE void fitted_curves::recall(const policy_memory& memory) {
   }
   fits_ = read;
   fitted_at_ = values[0];
-  best_.reset();
   for (std::size_t i = 0; i < size_; ++i)
     if (values[1] == static_cast<double>(i)) best_ = i;
   best_fall_ = values[2];

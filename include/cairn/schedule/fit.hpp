@@ -29,7 +29,7 @@ struct loss_fit {
 /// A h(x) + floor: A and the floor are solved for exactly and Gauss-Newton goes over the rates (variable projection, Golub and Pereyra
 /// 1973), at most 16 steps. A is positive and rates are, so that a curve falls; the floor is not negative while no bucket's mean is.
 /// A bucket is compared with the mean of the curve over its steps, to second order.
-/// `start` is a curve of the same family to begin with; without it, a grid of rates is tried.
+/// `start` is a curve of the same family to begin with, near the one to be found; without it, a grid of rates is tried.
 /// Nothing: fewer than 8 buckets, a loss that is constant, no finite result, and for the exponential a bucket's mean that is not
 /// positive. O(buckets); allocates nothing.
 [[nodiscard]] CAIRN_INLINE std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets,

@@ -43,7 +43,11 @@ class curve_fitting {
     if (!is_possible_) return std::nullopt;
     weights_ = base_;
     state now;
-    if (start != nullptr && start->shape == basis_.shape) now = evaluate(basis_.rates_of(*start));
+    if (start != nullptr && start->shape == basis_.shape) {
+      rates from = basis_.rates_of(*start);  // one near zero would not move any more
+      for (std::size_t k = 0; k < 2; ++k) from[k] = std::max(from[k], basis_.first_tried()[k]);
+      if (from != basis_.first_tried()) now = evaluate(from);
+    }
     if (!std::isfinite(now.cost)) now = from_grid();
     const bool converged = descend(now);
     return result(now, converged);
@@ -76,11 +80,11 @@ class curve_fitting {
       const std::size_t from = i > beside ? i - beside : 0, to = std::min(i + beside + 1, size_);
       double scatter = 0, count = 0;
       for (std::size_t k = from; k < to; ++k) {
-        scatter += buckets[k].scatter_sum / unit_ / unit_;
+        scatter += buckets[k].scatter_sum;
         count += buckets[k].count;
       }
       const double hidden = 0.005 * (y_[i > 0 ? i - 1 : 0] - y_[std::min(i + 1, size_ - 1)]);
-      const double variance = scatter / count / buckets[i].count + hidden * hidden + 1e-14;
+      const double variance = scatter / unit_ / unit_ / (count * buckets[i].count) + hidden * hidden + 1e-14;
       base_[i] = 1 / variance;
       root_[i] = std::sqrt(base_[i]);
       sum += base_[i];
@@ -132,12 +136,14 @@ class curve_fitting {
   /// J^T W J, with ones on the diagonal for what is not a parameter; J^T W r into `right`.
   [[nodiscard]] matrix normal_equations(const state& s, vector& right) const noexcept {
     matrix m = matrix::Zero();
-    right.setZero();
+    vector sum = vector::Zero();
     for (std::size_t i = 0; i < size_; ++i) {
       const vector j(s.h[i], 1, s.a * s.slope[0][i], s.a * s.slope[1][i]);
-      m.noalias() += weights_[i] * j * j.transpose();
-      right.noalias() += weights_[i] * s.residual[i] * j;
+      const vector weighted = weights_[i] * j;
+      m += weighted.lazyProduct(j.transpose());
+      sum += s.residual[i] * weighted;
     }
+    right = sum;
     const bool used[] = {true, basis_.has_floor() && !s.on_floor, true, basis_.rate_count() == 2};
     for (int k = 0; k < 4; ++k) {
       if (used[k] && m(k, k) > 0) continue;

@@ -78,8 +78,8 @@ class loss_window {
   }
 
   void remember(policy_memory& memory) const;
-  /// Passes over what is not whole: another number of values, what is not finite, steps that fall.
-  void recall(const policy_memory& memory);
+  /// Whether there was a window in it. Passes over what is not whole: another number of values, what is not finite, steps that fall.
+  bool recall(const policy_memory& memory);
 
  private:
   static constexpr double largest = 1e100;
@@ -161,13 +161,13 @@ inline void loss_window::remember(policy_memory& memory) const {
   memory["losses"] = std::move(values);
 }
 
-inline void loss_window::recall(const policy_memory& memory) {
+inline bool loss_window::recall(const policy_memory& memory) {
   const auto kept = memory.find("losses");
-  if (kept == memory.end()) return;
+  if (kept == memory.end()) return false;
   const auto& values = kept->second;
-  if (values.size() < scalar_count || (values.size() - scalar_count) % per_bucket != 0) return;
-  if (values.size() > scalar_count + per_bucket * capacity) return;
-  if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) return;
+  if (values.size() < scalar_count || (values.size() - scalar_count) % per_bucket != 0) return false;
+  if (values.size() > scalar_count + per_bucket * capacity) return false;
+  if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) return false;
 
   loss_window read;
   read.first_ = values[0];
@@ -178,13 +178,14 @@ inline void loss_window::recall(const policy_memory& memory) {
   read.spikes_ = values[5];
   read.passed_over_ = values[6];
   read.previous_ = values[7];
-  if (!(read.first_ >= 0 && read.share_ >= finest && read.spread_ >= 0 && read.seen_ >= 0)) return;
+  if (!(read.first_ >= 0 && read.share_ >= finest && read.spread_ >= 0 && read.seen_ >= 0)) return false;
   for (std::size_t at = scalar_count; at < values.size(); at += per_bucket) {
     const loss_bucket next{values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4]};
-    if (!(next.count >= 1 && next.last >= read.begin_of(read.size_) && next.scatter_sum >= 0)) return;
+    if (!(next.count >= 1 && next.last >= read.begin_of(read.size_) && next.scatter_sum >= 0)) return false;
     read.buckets_[read.size_++] = next;
   }
   *this = read;
+  return true;
 }
 
 }  // namespace cairn::schedule

@@ -46,35 +46,58 @@ class running_mean {
   double mean_ = 0;
 };
 
-/// Iteration times, apart for those beside which a save was on its way.
+/// Iteration times, and what saves take from them. An iteration is beside a save when one was on its way at its beginning or end.
 class iteration_times {
  public:
-  /// To be called once per step.
+  /// To be called once per step. O(1).
   void observe(const moment& now) noexcept {
-    if (!(now.iteration_seconds > 0)) return;
-    (now.is_saving ? busy_ : idle_).add(now.iteration_seconds);
+    const bool is_beside = now.is_saving || was_saving_ || now.saved_step != saved_step_;
+    was_saving_ = now.is_saving;
+    saved_step_ = now.saved_step;
+    if (!(now.iteration_seconds > 0) || !std::isfinite(now.iteration_seconds)) return;
+    (is_beside ? beside_ : alone_).add(now.iteration_seconds);
+    if (!is_beside || alone_.is_empty()) return;
+    newest_taken_ = std::min(newest_taken_ + std::min(now.iteration_seconds, 4 * alone_.mean()) - alone_.mean(), most);
+  }
+  /// A save has taken so many seconds behind the training; to be called when it is published.
+  void saved(double background_seconds) noexcept {
+    if (!(background_seconds > 0) || !std::isfinite(background_seconds)) return;
+    taken_ = taken_ * kept_share + std::exchange(newest_taken_, 0);
+    background_ = background_ * kept_share + std::min(background_seconds, most);
   }
 
   /// Of an iteration with no save beside it, in seconds; 0 when there was no iteration yet.
-  [[nodiscard]] double seconds() const noexcept { return idle_.is_empty() ? busy_.mean() : idle_.mean(); }
+  [[nodiscard]] double seconds() const noexcept { return alone_.is_empty() ? beside_.mean() : alone_.mean(); }
 
-  /// What a second of saving behind the training takes from it, in seconds, 0 to 1.
+  /// What a second of saving behind the training takes from it, in seconds, 0 to 1: by how much iterations beside saves are longer than
+  /// others, over the newest saves.
   [[nodiscard]] double slowdown() const noexcept {
-    if (idle_.mean() <= 0 || busy_.mean() <= idle_.mean()) return 0;
-    return 1 - idle_.mean() / busy_.mean();
+    return background_ > 0 ? std::clamp(taken_ / background_, 0.0, 1.0) : 0;
   }
 
   void remember(policy_memory& memory) const {
-    memory["iterations"] = idle_.remember();
-    memory["iterations_beside_saves"] = busy_.remember();
+    memory["iterations"] = alone_.remember();
+    memory["iterations_beside_saves"] = beside_.remember();
+    memory["slowdown"] = {taken_, background_};
   }
   void recall(const policy_memory& memory) {
-    idle_.recall(memory, "iterations");
-    busy_.recall(memory, "iterations_beside_saves");
+    alone_.recall(memory, "iterations");
+    beside_.recall(memory, "iterations_beside_saves");
+    const auto kept = memory.find("slowdown");
+    if (kept == memory.end() || kept->second.size() != 2) return;
+    const double taken = kept->second[0], background = kept->second[1];
+    if (std::isfinite(taken) && std::isfinite(background) && background >= 0) taken_ = taken, background_ = background;
   }
 
  private:
-  running_mean idle_, busy_;
+  static constexpr double kept_share = 31.0 / 32;  // of what was seen at the saves before
+  static constexpr double most = 1e15;             // seconds: sums stay finite
+
+  running_mean alone_, beside_;
+  double newest_taken_ = 0;            // seconds, since the newest save was published
+  double taken_ = 0, background_ = 0;  // seconds, those of the newest saves most
+  bool was_saving_ = false;
+  std::uint64_t saved_step_ = 0;
 };
 
 /// Seconds that saves of one kind take.

@@ -72,6 +72,7 @@ class observed_run {
   }
   void saved(const save_cost& cost) {
     costs_.observe(cost);
+    iterations_.saved(cost.background_seconds);
     failures_.worked(cost.stall_seconds, workers_);
     measure();
   }

@@ -115,6 +115,7 @@ class simulated_job {
     std::size_t links = 0;  // of its chain; 0: this is the beginning
     double restore = 0;     // seconds
     double published = 0;   // when, in seconds of this process
+    double copied = 0;      // when, in seconds of the job
     save_cost cost{};
     std::optional<any_policy> policy{};  // as it was when the state was copied
   };
@@ -191,6 +192,7 @@ class simulated_job {
     saving_ = checkpoint{.step = at_,
                          .links = is_delta ? newest_.links + 1 : 1,
                          .restore = takes.restore + (is_delta ? newest_.restore : 0),
+                         .copied = done_.seconds,
                          .cost = what_.kinds[static_cast<std::size_t>(kind)].told,
                          .policy = policy_};
     saving_->cost.step = at_;
@@ -255,7 +257,10 @@ class simulated_job {
     policy_ = common_.policy;
     if (newest_.links == 0) return;
     policy_.recall(newest_.policy->remember());
-    policy_.restarted({.step = at_, .restore_seconds = restore, .after_failure = true});
+    policy_.restarted({.step = at_,
+                       .restore_seconds = restore,
+                       .after_failure = true,
+                       .away_seconds = done_.seconds - newest_.copied});
   }
 
   void spend(double seconds) {

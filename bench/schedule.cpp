@@ -1,0 +1,130 @@
+// When to save: what saves cost here, and a real training run under real kills.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/checkpointer_options.hpp"
+#include "cairn/schedule/checkfreq.hpp"
+#include "cairn/schedule/coci.hpp"
+#include "cairn/schedule/young.hpp"
+
+#include "common/arguments.hpp"
+#include "common/report.hpp"
+#include "common/work_directory.hpp"
+#include "schedule/costs.hpp"
+#include "schedule/real_run.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr std::string_view usage =
+    "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 1]\n"
+    "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
+    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 8] [--seeds 1,2,3] [--longest 90]\n"
+    "  --sections   what to measure\n"
+    "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
+    "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
+    "  costs: what a save costs, for states of several sizes\n"
+    "  --saves      of each kind, after the first\n"
+    "  --targets    seconds that a blocking save of the states should take\n"
+    "  real_run: LeNet-5 under SIGKILLs\n"
+    "  --data       folder of the MNIST files; none: drawn digits\n"
+    "  --images     the first so many; 0: all\n"
+    "  --batch      images per step\n"
+    "  --target     the mean loss of an epoch with which a run ends\n"
+    "  --mtbf       mean seconds from the start of a process until it is killed\n"
+    "  --seeds      of the kills: a round of all methods for each\n"
+    "  --longest    seconds after which a run is given up\n";
+
+template <class Number>
+std::vector<Number> list_of(const std::string& words) {
+  std::vector<Number> numbers;
+  std::istringstream in(words);
+  for (std::string word; std::getline(in, word, ',');) numbers.push_back(static_cast<Number>(std::stod(word)));
+  return numbers;
+}
+
+bool is_in(const std::string& section, const std::string& sections) {
+  return (',' + sections + ',').find(',' + section + ',') != std::string::npos;
+}
+
+/// The same for all but the rule and whether the trainer waits.
+cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronous) {
+  return {.keep_last = 3, .when = std::move(when), .asynchronous = asynchronous};
+}
+
+/// Those who use an MTBF are told the true one, and learn on from there.
+cairn::mtbf_prior known_mtbf(const run_facts& facts) { return {.mtbf = std::chrono::duration<double>(facts.mtbf)}; }
+
+std::vector<run_method> real_methods() {
+  namespace policies = cairn::policies;
+  return with_plain_methods({
+      {"checkfreq", "CheckFreq's rule, blocking",
+       [](const auto&) { return checkpoints(policies::checkfreq(), false); }},
+      {"coci", "COCI's rule, blocking",
+       [](const auto& facts) { return checkpoints(policies::coci({.mtbf = known_mtbf(facts)}), false); }},
+      {"ours", "ours",
+       [](const auto& facts) { return checkpoints(policies::young({.mtbf = known_mtbf(facts)}), true); }},
+  });
+}
+
+void run_all(const arguments& options) {
+  const work_directory directory(options.text("directory"), "schedule");
+  const auto& sections = options.text("sections");
+  report numbers;
+  if (is_in("costs", sections))
+    report_costs(measure_costs({.directory = directory.path() / "costs",
+                                .targets = list_of<double>(options.text("targets")),
+                                .saves = options.count("saves"),
+                                .patience = std::chrono::duration<double>(std::stod(options.text("wait")))}),
+                 numbers);
+  if (is_in("real_run", sections))
+    compare_real_runs(real_methods(),
+                      {.directory = directory.path() / "checkpoints",
+                       .data = options.text("data"),
+                       .images = options.count("images"),
+                       .batch = options.count("batch"),
+                       .target = std::stod(options.text("target")),
+                       .mtbf = std::stod(options.text("mtbf")),
+                       .longest = std::stod(options.text("longest")),
+                       .seeds = list_of<std::uint64_t>(options.text("seeds"))},
+                      numbers);
+  numbers.print_figures();
+  numbers.write_json(options.text("json"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const bench::arguments options(argc, argv,
+                                   {{"sections", "costs,real_run"},
+                                    {"directory", "."},
+                                    {"json", ""},
+                                    {"wait", "1"},
+                                    {"saves", "5"},
+                                    {"job", ""},
+                                    {"state", ""},
+                                    {"targets", "0.13,0.27,0.59,0.6,1.6"},
+                                    {"data", ""},
+                                    {"images", "0"},
+                                    {"batch", "32"},
+                                    {"target", "8e-6"},
+                                    {"mtbf", "8"},
+                                    {"seeds", "1,2,3"},
+                                    {"longest", "90"}},
+                                   usage);
+    if (!options.text("job").empty()) return bench::run_cost_job(options);
+    run_all(options);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "schedule: %s\n", failure.what());
+    return 1;
+  }
+}

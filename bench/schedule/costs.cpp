@@ -1,0 +1,271 @@
+// One process per kind and size.
+#include "schedule/costs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "cairn/checkpointer.hpp"
+
+#include "common/clock.hpp"
+#include "common/job.hpp"
+#include "common/page_cache.hpp"
+#include "common/statistics.hpp"
+#include "save_load/method.hpp"
+#include "stall/trainer.hpp"
+
+namespace bench {
+namespace {
+
+/// Of each kind, and steps without a save before each save.
+constexpr std::size_t restores = 3, idle_steps = 2;
+
+/// MiB of the state whose blocking save tells how large the states have to be.
+constexpr std::size_t first_mib = 256;
+
+/// Saves when it is asked to.
+struct on_demand {
+  std::shared_ptr<bool> is_asked;
+  [[nodiscard]] bool should_save(const cairn::moment&) const { return std::exchange(*is_asked, false); }
+};
+
+struct one_save {
+  double stall = 0, background = 0, slowdown = 0, encode = 0, write = 0, bytes = 0;
+};
+
+/// What events tell of the save on its way.
+struct watched_save {
+  std::atomic<double> published{0}, encode{0}, write{0}, bytes{0};
+
+  void observe(const cairn::event& what) {
+    using kind = cairn::event::kind;
+    if (what.what == kind::encoded) encode = what.seconds;
+    if (what.what == kind::written) write = what.seconds;
+    if (what.what != kind::published) return;
+    bytes = static_cast<double>(what.bytes);
+    published = clock_seconds();
+  }
+};
+
+cairn::checkpointer_options options_of(const std::string& kind) {
+  cairn::checkpointer_options options{.keep_last = 1};
+  if (kind == "raw") options.codecs = {{"*", cairn::codecs::raw{}}};
+  if (kind == "delta") {
+    options.codecs = {{"*", cairn::codecs::lc<3>{}}};
+    options.chain = {.anchor_every = 0};
+  }
+  return options;
+}
+
+/// A trainer that saves with a checkpointer, and what it has measured.
+class asynchronous_job {
+ public:
+  asynchronous_job(const std::string& kind, std::string directory, std::size_t mib)
+      : options_(options_of(kind)), directory_(std::move(directory)), state_(trained_state(mib)) {
+    options_.when = on_demand{is_asked_};
+    options_.on_event = [this](const cairn::event& what) { watched_.observe(what); };
+  }
+
+  void measure(std::size_t saves) {
+    cairn::checkpointer saver(directory_, options_);
+    if (saver.restore(state_)) throw std::runtime_error("the checkpointer is not fresh");
+    saver.wait();
+    for (std::size_t i = 0; i <= saves; ++i) {
+      for (std::size_t k = 0; k < idle_steps; ++k) idle_.push_back(train());
+      save(saver);
+      if (i == 0) saves_.clear();
+    }
+  }
+
+  void print() {
+    std::vector<double> restored;
+    double cached = 0;
+    for (std::size_t i = 0; i < restores; ++i) {
+      cached = std::max(cached, drop_cached(directory_));
+      cairn::checkpointer saver(directory_, options_);
+      restored.push_back(seconds_of([&] {
+        if (!saver.restore(state_)) throw std::runtime_error("there is nothing to restore");
+      }));
+    }
+    const auto middle = [&](double one_save::* what) {
+      std::vector<double> values;
+      for (const auto& each : saves_) values.push_back(each.*what);
+      return median(std::move(values));
+    };
+    print_numbers({middle(&one_save::stall), middle(&one_save::background), middle(&one_save::slowdown),
+                   median(restored), middle(&one_save::encode), middle(&one_save::write), middle(&one_save::bytes),
+                   cached, median(idle_)});
+  }
+
+ private:
+  double train() {
+    return seconds_of([&] { compute_and_wander(state_, ++step_); });
+  }
+
+  /// Saves, and trains on until it is published and tidied up behind it.
+  void save(cairn::checkpointer& saver) {
+    *is_asked_ = true;
+    watched_.published = 0;
+    one_save now;
+    now.stall = seconds_of([&] {
+      if (!saver.step(state_, {.step = step_}).started) throw std::runtime_error("cairn did not save");
+    });
+    const double copied = clock_seconds(), idle = median(idle_);
+    double lost = 0;
+    while (watched_.published == 0) {
+      lost += train() - idle;
+      if (saver.stats().failed > 0) break;
+    }
+    saver.wait();
+    now.background = watched_.published - copied;
+    now.slowdown = lost / now.background;
+    now.encode = watched_.encode;
+    now.write = watched_.write;
+    now.bytes = watched_.bytes;
+    saves_.push_back(now);
+  }
+
+  std::shared_ptr<bool> is_asked_ = std::make_shared<bool>(false);
+  watched_save watched_;
+  cairn::checkpointer_options options_;
+  std::string directory_;
+  training_state state_;
+  std::uint64_t step_ = 0;
+  std::vector<double> idle_;
+  std::vector<one_save> saves_;
+};
+
+method peer() {
+#ifdef CAIRN_BENCH_LIBTORCH
+  return libtorch_method();
+#else
+  return plain_method();
+#endif
+}
+
+void blocking_job(const std::string& directory, std::size_t mib, std::size_t saves) {
+  const auto how = peer();
+  auto state = trained_state(mib);
+  const auto path = directory + "/state";
+  std::vector<double> idle, stalls, loads;
+  for (std::size_t i = 0; i <= saves; ++i) {
+    idle.push_back(seconds_of([&] { compute_and_wander(state, i); }));
+    std::filesystem::remove(path);
+    stalls.push_back(seconds_of([&] { how.save(path, state, true); }));
+  }
+  stalls.erase(stalls.begin());
+  double cached = 0;
+  for (std::size_t i = 0; i < restores; ++i) {
+    cached = std::max(cached, drop_cached(directory));
+    loads.push_back(seconds_of([&] { how.load(path, state); }));
+    if (how.collect) how.collect(state);
+  }
+  print_numbers({median(stalls), 0, 0, median(loads), 0, median(stalls),
+                 static_cast<double>(std::filesystem::file_size(path)), cached, median(idle)});
+}
+
+struct measured_kind {
+  measured_save save;
+  double iteration = 0;
+};
+
+measured_kind measure_kind(const std::string& kind, std::size_t mib, std::size_t saves, const cost_setting& where) {
+  const auto rows = numbers_of_job({"--job", kind, "--state", std::to_string(mib), "--saves", std::to_string(saves)},
+                                   where.directory, 9, where.patience);
+  const auto& n = rows.front();
+  return {{.seconds = {.stall = n[0], .background = n[1], .slowdown = std::max(n[2], 0.0), .restore = n[3]},
+           .encode = n[4],
+           .write = n[5],
+           .bytes = n[6],
+           .cached = n[7]},
+          n[8]};
+}
+
+using kind_of_save = std::pair<const char*, measured_save measured_costs::*>;
+constexpr kind_of_save kinds[] = {{"raw", &measured_costs::raw},
+                                  {"whole", &measured_costs::whole},
+                                  {"delta", &measured_costs::delta},
+                                  {"blocking", &measured_costs::blocking}};
+
+}  // namespace
+
+const char* blocking_peer() {
+#ifdef CAIRN_BENCH_LIBTORCH
+  return "torch::save and fsync";
+#else
+  return "write and fsync";
+#endif
+}
+
+std::vector<measured_costs> measure_costs(const cost_setting& where) {
+  const auto first = measure_kind("blocking", first_mib, where.saves, where).save.seconds.stall;
+  std::vector<measured_costs> all;
+  for (const double target : where.targets) {
+    measured_costs costs{.target = target,
+                         .mib = std::max<std::size_t>(1, std::lround(static_cast<double>(first_mib) * target / first))};
+    std::vector<double> iterations;
+    for (const auto& [name, kind] : kinds) {
+      const auto measured = measure_kind(name, costs.mib, where.saves, where);
+      costs.*kind = measured.save;
+      iterations.push_back(measured.iteration);
+    }
+    costs.iteration = median(iterations);
+    std::fprintf(stderr, "costs of %zu MiB: measured\n", costs.mib);
+    all.push_back(costs);
+  }
+  return all;
+}
+
+void report_costs(std::span<const measured_costs> all, report& numbers) {
+  std::printf("what a save costs, seconds; blocking: %s\n\n", blocking_peer());
+  double cached = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& costs = all[i];
+    std::printf("state of %zu MiB, one step %.3f s; a blocking save was to take %.2f s\n\n", costs.mib, costs.iteration,
+                costs.target);
+    const auto size = "costs." + std::to_string(i) + ".";
+    numbers.number(size + "target", costs.target);
+    numbers.number(size + "mib", static_cast<double>(costs.mib));
+    numbers.number(size + "iteration", costs.iteration);
+    table rows({"kind", "stall", "background", "slowdown", "all of a save", "restore", "encode", "write", "MB"});
+    for (const auto& [name, kind] : kinds) {
+      const auto& [seconds, encode, write, bytes, from_cache] = costs.*kind;
+      cached = std::max(cached, from_cache);
+      rows.row({name, text_of(seconds.stall, 4), text_of(seconds.background, 3), text_of(seconds.slowdown, 3),
+                text_of(seconds.of_a_save(), 4), text_of(seconds.restore, 3), text_of(encode, 3), text_of(write, 3),
+                text_of(bytes / 1e6, 1)});
+      const auto number = [&](const char* what, double value) { numbers.number(size + name + "." + what, value); };
+      number("stall", seconds.stall);
+      number("background", seconds.background);
+      number("slowdown", seconds.slowdown);
+      number("restore", seconds.restore);
+      number("encode", encode);
+      number("write", write);
+      number("bytes", bytes);
+    }
+    rows.print();
+  }
+  std::printf("restores from files out of the page cache; of some up to %.0f %% was still in it\n\n", 100 * cached);
+}
+
+int run_cost_job(const arguments& options) {
+  const auto& kind = options.text("job");
+  const auto& directory = options.text("directory");
+  const auto mib = options.count("state"), saves = options.count("saves");
+  if (kind == "blocking") {
+    blocking_job(directory, mib, saves);
+  } else {
+    asynchronous_job job(kind, directory, mib);
+    job.measure(saves);
+    job.print();
+  }
+  return 0;
+}
+
+}  // namespace bench
