@@ -239,6 +239,7 @@ TEST_CASE("COCI: the fit goes on where it was after a restart") {
   go_on(run, policy, 2000);
   auto restored = fresh;
   restored.recall(policy.remember());
+  CHECK(restored.remember() == policy.remember());
   run.now.saved_step = run.now.step;
   run.now.saved_seconds = run.now.seconds;
   auto other = run;
