@@ -107,6 +107,15 @@ TEST_CASE("COCI: behind the last slot Daly takes over") {
   CHECK(other.newest_gap() == daly_steps);
 }
 
+TEST_CASE("COCI: never longer than an hour without a checkpoint, however little the loss falls") {
+  coci policy(known_costs(std::make_shared<script>(script{exponential(60000)})));
+  driven::run run{.iteration = 10};
+  run.steps(policy, 2000);
+  REQUIRE(published_drop(-1e-4, 1 / 60.0, 1 / 240.0) < 1e-4 * 90);  // 85 minutes
+  CHECK(run.saves.front() == 360);
+  CHECK(run.newest_gap() == 360);
+}
+
 TEST_CASE("COCI: Daly's intervals while there is no fit, or one that does not fall or is no number") {
   const auto flat = std::make_shared<script>();
   for (const auto& curve :
@@ -159,6 +168,7 @@ TEST_CASE("COCI: a new fit is taken when a parameter has moved, and no slot of t
   };
   const auto [from, same] = gap_after(exponential(3000));
   CHECK(gap_after(exponential(2800)).second == same);
+  CHECK(gap_after(exponential(2200)).second != same);
   const double drop = published_drop(-60 / 1000.0, 0.1 / 60, 1 / 240.0);
   const double unit = std::exp(-1 / 1000.0), level = std::exp(-static_cast<double>(from) / 1000) - drop * unit;
   const auto replanned = gap_after(exponential(1000));
@@ -223,15 +233,22 @@ TEST_CASE("COCI: the fit goes on where it was after a restart") {
   const coci fresh({.mtbf = {.mtbf = hours{4}, .decades = 0}});
   auto policy = fresh;
   driven::run run{.cost = {.stall_seconds = 0.27}};
-  const auto loss = [&] { return 2.3 * std::exp(-static_cast<double>(run.now.step) / 3000.0); };
-  for (int i = 0; i < 2000; ++i) run.step(policy, loss());
+  const auto go_on = [](driven::run& one, coci& with, int count) {
+    for (int i = 0; i < count; ++i) one.step(with, 2.3 * std::exp(-static_cast<double>(one.now.step) / 3000.0));
+  };
+  go_on(run, policy, 2000);
   auto restored = fresh;
   restored.recall(policy.remember());
+  CHECK(restored.remember() == policy.remember());
   run.now.saved_step = run.now.step;
   run.now.saved_seconds = run.now.seconds;
   auto other = run;
-  for (int i = 0; i < 1000; ++i) run.step(policy, loss());
-  for (int i = 0; i < 1000; ++i) other.step(restored, loss());
-  CHECK(run.saves.size() > 10);
+  run.saves.clear();
+  other.saves.clear();
+  go_on(run, policy, 1000);
+  go_on(other, restored, 1000);
+  REQUIRE(run.saves.size() > 10);
+  REQUIRE(run.saves.front() < 2080);  // Daly would be at 2088
+  CHECK(static_cast<double>(other.saves.front()) == Catch::Approx(static_cast<double>(run.saves.front())).margin(1));
   CHECK(std::abs(static_cast<double>(run.saves.size()) - static_cast<double>(other.saves.size())) <= 1);
 }

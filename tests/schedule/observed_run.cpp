@@ -133,3 +133,16 @@ TEST_CASE("probes come after so many steps of the run, then whenever these have 
   }
   CHECK(probes == std::vector<std::uint64_t>{1010, 1020, 1040, 1080});
 }
+
+TEST_CASE("the number of workers is remembered: all of them worked until the failure") {
+  observed_run run, restored;
+  cairn::mtbf_estimate expected;
+  run.observe({.step = 1, .iteration_seconds = 50, .workers = 4});
+  cairn::policy_memory memory;
+  run.remember(memory);
+  restored.recall(memory);
+  restored.restarted({.away_seconds = 1000});
+  expected.worked(50, 4);
+  expected.restarted({.away_seconds = 1000}, 4);
+  CHECK(restored.mtbf() == Approx(expected.seconds() / 4));
+}

@@ -54,7 +54,9 @@ class mtbf_estimate {
   [[nodiscard]] double rate(double workers = 1) const noexcept { return rate_ * std::max(workers, 0.0); }
 
   /// Of one worker: 1 / rate. Positive, may be infinite.
-  [[nodiscard]] double seconds() const noexcept { return 1 / rate_; }
+  [[nodiscard]] double seconds() const noexcept {
+    return rate_ > 0 ? 1 / rate_ : std::numeric_limits<double>::infinity();
+  }
 
   void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
   void recall(const policy_memory& memory) {
