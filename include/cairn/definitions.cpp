@@ -15,6 +15,8 @@
 #include "cairn/observers.ipp"
 #include "cairn/save.ipp"
 #include "cairn/saver.ipp"
+#include "cairn/schedule/estimators.ipp"
+#include "cairn/schedule/fit.ipp"
 #include "cairn/state/describe.ipp"
 #include "cairn/state/describing.ipp"
 #include "cairn/state/match.ipp"
