@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "cairn/schedule/fit.hpp"
 #include "catch.hpp"
 
 namespace {
@@ -120,6 +121,48 @@ TEST_CASE("the best of all tells an exponential from a power law") {
   CHECK(of_one.curve()->shape == family::power_law);
 }
 
+TEST_CASE("of two fits that can be trusted, the better one is given") {
+  int runs = 0, least = 0;
+  for (const auto& curve : published(1000))
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      estimators::best_of best;
+      show(best, 0, 1000, noisy(curve, 0.3, seed));
+      const auto told = best.curve();
+      if (!told) continue;
+      double criterion = infinity;
+      family shape{};
+      for (const auto one : {family::exponential, family::exponential_floor, family::inverse_linear,
+                             family::inverse_quadratic, family::power_law})
+        if (const auto fit = cairn::schedule::fit(one, best.window().buckets()); fit && fit->criterion < criterion) {
+          criterion = fit->criterion;
+          shape = one;
+        }
+      ++runs;
+      if (told->shape == shape) ++least;
+    }
+  CHECK(runs > 40);
+  CHECK(least > 0.8 * runs);
+}
+
+TEST_CASE("a prediction that is too uncertain is none: how far a straight line will fall, nobody knows") {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    estimators::exponential_floor estimator;
+    noisy noise({family::exponential_floor, {0, 1, 1}}, 0.5, seed);
+    show(estimator, 0, 500, [&](int step) { return noise(step) - 1 - step / 1000.0; });
+    CHECK_FALSE(estimator.curve());
+  }
+}
+
+TEST_CASE("a curve that the newest losses have left is none: a power law is no exponential") {
+  const loss_curve power{family::power_law, {6, 0.3, 1}};
+  estimators::exponential exponential;
+  estimators::power_law itself;
+  show(exponential, 0, 3000, noisy(power, 0.02, 1));
+  show(itself, 0, 3000, noisy(power, 0.02, 1));
+  CHECK_FALSE(exponential.curve());
+  CHECK(itself.curve());
+}
+
 TEST_CASE("spikes, NaN and infinity move a prediction by little") {
   for (const auto& curve : published(2000)) {
     estimators::best_of clean, with;
@@ -140,6 +183,7 @@ TEST_CASE("spikes, NaN and infinity move a prediction by little") {
 TEST_CASE("a loss that does not fall has no curve") {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
+  std::student_t_distribution<double> heavy(3);
   const std::vector<std::function<double(int)>> losses{
       [](int) { return 0.0; },
       [](int) { return 1.0; },
@@ -151,7 +195,7 @@ TEST_CASE("a loss that does not fall has no curve") {
       [](int step) { return step % 2 == 0 ? 1.0 : 2.0; },
       [&](int) { return 1 + 0.1 * normal(random); },
       [&](int) { return std::abs(normal(random)); },
-      [&](int) { return std::tan(3 * normal(random)); },
+      [&](int) { return 5 + heavy(random); },
       [&](int step) { return 1 + 1e-3 * step + 0.1 * normal(random); }};
   const int steps = 3000;
   const std::size_t clean = 8;  // those without noise
@@ -229,6 +273,18 @@ TEST_CASE("a run taken back goes on with the curve of what was before") {
   CHECK(estimator.curve()->at(2000) == Catch::Approx(0.3).epsilon(0.05));
 }
 
+TEST_CASE("a run taken back is fitted anew at once, and not while there is too little of it") {
+  const loss_curve before{family::exponential_floor, {2, 6e-3, 0.3}}, after{family::exponential_floor, {2, 6e-3, 0.35}};
+  estimators::exponential_floor estimator;
+  show(estimator, 0, 1000, noisy(before, 0.01, 1));
+  REQUIRE(estimator.curve());
+  estimator.observe(3, before.at(3));
+  CHECK_FALSE(estimator.curve());
+  show(estimator, 4, 900, noisy(after, 0.01, 2));
+  REQUIRE(estimator.curve());
+  CHECK(estimator.curve()->at(2000) == Catch::Approx(0.35).epsilon(0.02));
+}
+
 TEST_CASE("fits are few: a curve stays the same until the steps have grown by a fifth") {
   estimators::best_of best;
   noisy loss({family::power_law, {6, 0.3, 1}}, 0.1, 1);
@@ -275,6 +331,9 @@ TEST_CASE("an estimator remembered and recalled gives the same curve, bit for bi
     policy_memory memory;
     first.remember(memory);
     second.recall(memory);
+    policy_memory again;
+    second.remember(again);
+    CHECK(again == memory);
     for (int step = 1777; step < 3000; ++step) {
       const auto a = first.curve(), b = second.curve();
       REQUIRE(a.has_value() == b.has_value());
@@ -298,16 +357,28 @@ TEST_CASE("a memory of other families gives the losses, and one that is not whol
   REQUIRE(other.curve());
   CHECK(other.curve()->at(2000) == Catch::Approx(0.3).epsilon(0.05));
 
-  for (const double bad : {not_a_number, infinity}) {
-    auto broken = memory;
-    broken["loss_fits"][4] = bad;
-    estimators::best_of read;
-    read.recall(broken);
-    REQUIRE(read.curve());
-    CHECK(read.curve()->at(2000) == Catch::Approx(0.3).epsilon(0.05));
-  }
-  auto without_losses = memory;
+  auto without_losses = memory, without_fits = memory;
   without_losses.erase("losses");
+  without_fits.erase("loss_fits");
+  const auto same = [](auto first, const policy_memory& of_first, const policy_memory& of_second) {
+    auto second = first;
+    first.recall(of_first);
+    second.recall(of_second);
+    const auto a = first.curve(), b = second.curve();
+    return a.has_value() == b.has_value() && (!a || a->p == b->p);
+  };
+  for (std::size_t at = 0; at < memory.at("loss_fits").size(); ++at)
+    for (const double bad : {not_a_number, infinity}) {
+      auto broken = memory;
+      broken["loss_fits"][at] = bad;
+      CHECK(same(estimators::best_of{}, broken, without_fits));
+    }
+  CHECK(same(estimators::exponential{}, memory, without_fits));
+  policy_memory of_floor;
+  other.remember(of_floor);
+  CHECK(same(estimators::inverse_linear{}, of_floor, without_fits));
+  CHECK(same(other, without_losses, {}));
+
   estimators::best_of read;
   read.recall(without_losses);
   CHECK_FALSE(read.curve());

@@ -80,6 +80,15 @@ TEST_CASE("buckets hold all losses, whatever was merged") {
   }
 }
 
+TEST_CASE("the scatter is that of the noise, without the trend, whatever was merged") {
+  loss_window window;
+  const int steps = 5000;
+  for (int i = 0; i < steps; ++i) window.observe(i, 1000 - 0.01 * i + (i % 2 == 0 ? 1 : -1));
+  double scatter = 0;
+  for (const auto& b : window.buckets()) scatter += b.scatter_sum;
+  CHECK(scatter / steps == Catch::Approx(2).epsilon(0.01));
+}
+
 TEST_CASE("the beginning stays fine, and no bucket takes a large share of the way") {
   const auto window = falling(100000);
   const auto buckets = window.buckets();
@@ -205,14 +214,14 @@ TEST_CASE("a memory that is not whole changes nothing") {
   cut.pop_back();
   bad.push_back({{"losses", cut}});
   bad.push_back({{"losses", std::vector<double>(8 + 5 * (loss_window::capacity + 1), 1.0)}});
-  for (const std::size_t at : {0, 1, 2, 5, 8, 9, 10, 12}) {
+  for (const std::size_t at : {0U, 1U, 2U, 5U, 8U, 9U, 10U, 12U}) {
     for (const double value : {not_a_number, infinity}) {
       auto changed = kept;
       changed[at] = value;
       bad.push_back({{"losses", changed}});
     }
   }
-  for (const std::size_t at : {0, 1, 3, 4, 8, 12}) {
+  for (const std::size_t at : {0U, 1U, 3U, 4U, 8U, 12U}) {
     auto changed = kept;
     changed[at] = -1;
     bad.push_back({{"losses", changed}});

@@ -37,6 +37,8 @@ class fitted_curves {
   /// The loss after so many steps. About 10 ns.
   void observe(double step, double loss) noexcept { window_.observe(step, loss); }
   [[nodiscard]] CAIRN_INLINE std::optional<loss_curve> curve();
+  /// Whether `curve` would fit again.
+  [[nodiscard]] CAIRN_INLINE bool is_due() const noexcept;
 
   CAIRN_INLINE void remember(policy_memory& memory) const;
   /// The window, and where they are of the same families, the fits. What is not whole is passed over.
@@ -50,7 +52,6 @@ class fitted_curves {
     bool is_start = false;  // to begin the next fit with
   };
 
-  [[nodiscard]] CAIRN_INLINE bool is_due() const noexcept;
   CAIRN_INLINE void refit();
 
   static constexpr std::size_t most = 5;

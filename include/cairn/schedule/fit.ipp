@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include <Eigen/Cholesky>
+#include <Eigen/LU>
 
 #include "cairn/schedule/curve_basis.hpp"
 #include "cairn/schedule/fit.hpp"
@@ -109,18 +109,16 @@ class curve_fitting {
     }
     const bool has_floor = basis_.has_floor();
     const double h_mean = has_floor ? wh / w : 0, y_mean = has_floor ? wy / w : 0;
-    double hh = 0, hy = 0, whh = 0, why = 0;
+    double hh = 0, hy = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const double wh_i = weights_[i] * (s.h[i] - h_mean);
       hh += wh_i * (s.h[i] - h_mean);
       hy += wh_i * (y_[i] - y_mean);
-      whh += weights_[i] * s.h[i] * s.h[i];
-      why += weights_[i] * s.h[i] * y_[i];
     }
     s.a = hh > 0 ? std::max(hy / hh, 0.0) : 0;
     s.floor = has_floor ? y_mean - s.a * h_mean : 0;
     if (has_floor && is_bounded_ && s.floor < 0) {
-      s.a = whh > 0 ? std::max(why / whh, 0.0) : 0;
+      s.a = std::max((hy + w * h_mean * y_mean) / (hh + w * h_mean * h_mean), 0.0);
       s.floor = 0;
       s.on_floor = true;
     }
@@ -129,7 +127,6 @@ class curve_fitting {
       s.residual[i] = y_[i] - s.a * s.h[i] - s.floor;
       s.cost += weights_[i] * s.residual[i] * s.residual[i];
     }
-    if (!std::isfinite(s.cost)) s.cost = std::numeric_limits<double>::infinity();
     return s;
   }
 
@@ -155,20 +152,28 @@ class curve_fitting {
     return m;
   }
 
+  /// m x = b for m of `normal_equations`, scaled to a diagonal of ones. Eigen inverts a 4 x 4 matrix in closed form; a factorisation of its own
+  /// would cost every unit that includes this 2 s of compile time.
+  [[nodiscard]] static vector solve(const matrix& m, const vector& b) noexcept {
+    constexpr double ridge = 1e-11;  // where two parameters can hardly be told apart
+    const vector unit = m.diagonal().cwiseSqrt().cwiseInverse();
+    matrix scaled = m.cwiseProduct(unit.lazyProduct(unit.transpose()));
+    scaled.diagonal().array() += ridge;
+    return unit.cwiseProduct(scaled.inverse().lazyProduct(unit.cwiseProduct(b)));
+  }
+
   /// Gauss-Newton over the rates, damped where a step does not lead down; Huber's weights follow the residuals step by step.
   [[nodiscard]] bool descend(state& now) noexcept {
     double damping = 1e-4;
     for (int step = 0; step < most_steps; ++step) {
       if (step < 4) scale_ = scale_of(now);
       reweigh(now);
-      if (!(now.a > 0)) {  // it may be the outliers that do not let it fall
-        now = evaluate(now.log_rates);
-        if (!(now.a > 0)) return false;
-      }
+      if (!(now.a > 0)) now = evaluate(now.log_rates);  // it may be outliers that do not let it fall
+      if (!(now.a > 0)) return false;
       vector right;
       matrix m = normal_equations(now, right);
       for (int k = 2; k < 4; ++k) m(k, k) *= 1 + damping;
-      const vector by = m.ldlt().solve(right);
+      const vector by = solve(m, right);
       rates next = now.log_rates;
       double moved = 0;
       for (std::size_t k = 0; k < basis_.rate_count(); ++k) {
@@ -183,9 +188,9 @@ class curve_fitting {
         damping = std::max(damping * 16, 1e-2);
         continue;
       }
-      const double gain = now.cost - tried.cost;
+      const double gain = now.cost / tried.cost - 1;
       now = tried;
-      if (moved < 1e-4 || (moved < 0.1 && gain < 1e-4 * now.cost) || gain < 1e-7 * now.cost) return true;
+      if (moved < 1e-4 || (moved < 0.1 && gain < 1e-4) || gain < 1e-7) return true;
       damping /= 16;
     }
     return false;
@@ -240,8 +245,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   if (!(s.a > 0) || !std::isfinite(s.cost)) return std::nullopt;
   const rates rate{std::exp(s.log_rates[0]), std::exp(s.log_rates[1])};
   loss_fit fit{.curve = basis_.curve_of(s.a * unit_, s.floor * unit_, rate)};
-  const double n = static_cast<double>(size_);
-  const double k = parameter_count(basis_.shape);
+  const double n = static_cast<double>(size_), k = parameter_count(basis_.shape);
   const double twice = 2 * basis_.last - basis_.first;
 
   double w = 0, wy = 0, likelihood = 0, effective = 0;
@@ -264,9 +268,8 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   vector unused;
   const matrix m = normal_equations(s, unused);
   const auto [h, slope] = basis_.at(basis_.place_of(twice), rate);
-  const bool has_floor = basis_.has_floor() && !s.on_floor;
-  const vector g(h, has_floor ? 1 : 0, s.a * slope[0], s.a * slope[1]);
-  fit.error_at_twice = std::sqrt(std::max(variance * g.dot(m.ldlt().solve(g)), 0.0)) * unit_;
+  const vector g(h, basis_.has_floor() && !s.on_floor ? 1 : 0, s.a * slope[0], s.a * slope[1]);
+  fit.error_at_twice = std::sqrt(std::max(variance * g.dot(solve(m, g)), 0.0)) * unit_;
 
   double recent_w = 0;
   for (std::size_t i = size_ - size_ / 6; i < size_; ++i) {
@@ -276,16 +279,13 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   fit.recent = fit.recent / recent_w * unit_;
   fit.recent_error = unit_ / std::sqrt(recent_w);
 
-  // one of two rates may vanish
-  const bool is_too_slow = basis_.rate_count() == 1 && s.log_rates[0] <= basis_.lowest()[0];
-  const bool is_at_bound = s.log_rates[0] >= basis_.highest()[0] || is_too_slow;
-  fit.converged = converged && !is_at_bound;
-  bool is_finite = std::isfinite(fit.curve.at(twice)) && std::isfinite(fit.curve.at(basis_.first));
-  for (const double p : fit.curve.p) is_finite = is_finite && std::isfinite(p);
-  for (const double v :
-       {fit.scale, fit.criterion, fit.gain, fit.fall, fit.error_at_twice, fit.recent, fit.recent_error})
-    is_finite = is_finite && std::isfinite(v);
-  if (!is_finite) return std::nullopt;
+  const bool may_vanish = basis_.rate_count() == 2;  // then the other one is left
+  fit.converged =
+      converged && s.log_rates[0] < basis_.highest()[0] && (may_vanish || s.log_rates[0] > basis_.lowest()[0]);
+  const auto& p = fit.curve.p;
+  for (const double v : {p[0], p[1], p[2], p[3], fit.curve.at(basis_.first), fit.curve.at(twice), fit.scale,
+                         fit.criterion, fit.gain, fit.error_at_twice, fit.recent, fit.recent_error})
+    if (!std::isfinite(v)) return std::nullopt;
   return fit;
 }
 
