@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "cairn/checkpointer_options.hpp"
+#include "cairn/schedule/adaptive.hpp"
 #include "cairn/schedule/checkfreq.hpp"
 #include "cairn/schedule/coci.hpp"
+#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/young.hpp"
 
 #include "common/arguments.hpp"
@@ -28,6 +30,7 @@ constexpr std::string_view usage =
     "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 1]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
     "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 8] [--seeds 1,2,3] [--longest 90]\n"
+    "         [--methods none,every_epoch,checkfreq,coci,ours]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
@@ -41,7 +44,8 @@ constexpr std::string_view usage =
     "  --target     the mean loss of an epoch with which a run ends\n"
     "  --mtbf       mean seconds from the start of a process until it is killed\n"
     "  --seeds      of the kills: a round of all methods for each\n"
-    "  --longest    seconds after which a run is given up\n";
+    "  --longest    seconds after which a run is given up\n"
+    "  --methods    of none, every_epoch, checkfreq, coci, daly, ours and ours_untold\n";
 
 template <class Number>
 std::vector<Number> list_of(const std::string& words) {
@@ -63,16 +67,21 @@ cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronou
 /// Those who use an MTBF are told the true one, and learn on from there.
 cairn::mtbf_prior known_mtbf(const run_facts& facts) { return {.mtbf = std::chrono::duration<double>(facts.mtbf)}; }
 
-std::vector<run_method> real_methods() {
+std::vector<run_method> real_methods(const std::string& wanted) {
   namespace policies = cairn::policies;
-  return with_plain_methods({
+  auto all = with_plain_methods({
       {"checkfreq", "CheckFreq's rule, blocking",
        [](const auto&) { return checkpoints(policies::checkfreq(), false); }},
       {"coci", "COCI's rule, blocking",
        [](const auto& facts) { return checkpoints(policies::coci({.mtbf = known_mtbf(facts)}), false); }},
+      {"daly", "Daly's rule, blocking",
+       [](const auto& facts) { return checkpoints(policies::daly({.mtbf = known_mtbf(facts)}), false); }},
       {"ours", "ours",
-       [](const auto& facts) { return checkpoints(policies::young({.mtbf = known_mtbf(facts)}), true); }},
+       [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = known_mtbf(facts)}), true); }},
+      {"ours_untold", "ours, without an MTBF", [](const auto&) { return checkpoints(policies::adaptive(), true); }},
   });
+  std::erase_if(all, [&](const run_method& how) { return !is_in(how.key, wanted); });
+  return all;
 }
 
 void run_all(const arguments& options) {
@@ -86,7 +95,7 @@ void run_all(const arguments& options) {
                                 .patience = std::chrono::duration<double>(std::stod(options.text("wait")))}),
                  numbers);
   if (is_in("real_run", sections))
-    compare_real_runs(real_methods(),
+    compare_real_runs(real_methods(options.text("methods")),
                       {.directory = directory.path() / "checkpoints",
                        .data = options.text("data"),
                        .images = options.count("images"),
@@ -119,7 +128,8 @@ int main(int argc, char** argv) {
                                     {"target", "8e-6"},
                                     {"mtbf", "8"},
                                     {"seeds", "1,2,3"},
-                                    {"longest", "90"}},
+                                    {"longest", "90"},
+                                    {"methods", "none,every_epoch,checkfreq,coci,ours"}},
                                    usage);
     if (!options.text("job").empty()) return bench::run_cost_job(options);
     run_all(options);

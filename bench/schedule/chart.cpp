@@ -25,7 +25,7 @@ const char* colour_of(std::size_t series, bool is_own) {
 /// A value as short as it can be told.
 std::string label_of(double value) {
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", value);
+  std::snprintf(buffer, sizeof buffer, "%.6g", value);
   return buffer;
 }
 

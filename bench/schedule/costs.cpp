@@ -36,7 +36,7 @@ struct on_demand {
 };
 
 struct one_save {
-  double stall = 0, background = 0, slowdown = 0, encode = 0, write = 0, bytes = 0;
+  double stall = 0, background = 0, slowdown = 0, slowdown_of_cpu = 0, encode = 0, write = 0, bytes = 0;
 };
 
 /// What events tell of the save on its way.
@@ -77,7 +77,11 @@ class asynchronous_job {
     if (saver.restore(state_)) throw std::runtime_error("the checkpointer is not fresh");
     saver.wait();
     for (std::size_t i = 0; i <= saves; ++i) {
-      for (std::size_t k = 0; k < idle_steps; ++k) idle_.push_back(train());
+      for (std::size_t k = 0; k < idle_steps; ++k) {
+        const auto step = train();
+        idle_.push_back(step.wall);
+        idle_cpu_.push_back(step.cpu);
+      }
       save(saver);
       if (i == 0) saves_.clear();
     }
@@ -99,13 +103,18 @@ class asynchronous_job {
       return median(std::move(values));
     };
     print_numbers({middle(&one_save::stall), middle(&one_save::background), middle(&one_save::slowdown),
-                   median(restored), middle(&one_save::encode), middle(&one_save::write), middle(&one_save::bytes),
-                   cached, median(idle_)});
+                   middle(&one_save::slowdown_of_cpu), median(restored), middle(&one_save::encode),
+                   middle(&one_save::write), middle(&one_save::bytes), cached, median(idle_)});
   }
 
  private:
-  double train() {
-    return seconds_of([&] { compute_and_wander(state_, ++step_); });
+  struct step_seconds {
+    double wall = 0, cpu = 0;
+  };
+  step_seconds train() {
+    const double cpu = thread_cpu_seconds();
+    const double wall = seconds_of([&] { compute_and_wander(state_, ++step_); });
+    return {wall, thread_cpu_seconds() - cpu};
   }
 
   /// Saves, and trains on until it is published and tidied up behind it.
@@ -116,15 +125,18 @@ class asynchronous_job {
     now.stall = seconds_of([&] {
       if (!saver.step(state_, {.step = step_}).started) throw std::runtime_error("cairn did not save");
     });
-    const double copied = clock_seconds(), idle = median(idle_);
-    double lost = 0;
+    const double copied = clock_seconds(), idle = median(idle_), idle_cpu = median(idle_cpu_);
+    double lost = 0, lost_cpu = 0;
     while (watched_.published == 0) {
-      lost += train() - idle;
+      const auto step = train();
+      lost += step.wall - idle;
+      lost_cpu += step.cpu - idle_cpu;
       if (saver.stats().failed > 0) break;
     }
     saver.wait();
     now.background = watched_.published - copied;
     now.slowdown = lost / now.background;
+    now.slowdown_of_cpu = lost_cpu / now.background;
     now.encode = watched_.encode;
     now.write = watched_.write;
     now.bytes = watched_.bytes;
@@ -137,7 +149,7 @@ class asynchronous_job {
   std::string directory_;
   training_state state_;
   std::uint64_t step_ = 0;
-  std::vector<double> idle_;
+  std::vector<double> idle_, idle_cpu_;
   std::vector<one_save> saves_;
 };
 
@@ -166,7 +178,7 @@ void blocking_job(const std::string& directory, std::size_t mib, std::size_t sav
     loads.push_back(seconds_of([&] { how.load(path, state); }));
     if (how.collect) how.collect(state);
   }
-  print_numbers({median(stalls), 0, 0, median(loads), 0, median(stalls),
+  print_numbers({median(stalls), 0, 0, 0, median(loads), 0, median(stalls),
                  static_cast<double>(std::filesystem::file_size(path)), cached, median(idle)});
 }
 
@@ -177,14 +189,15 @@ struct measured_kind {
 
 measured_kind measure_kind(const std::string& kind, std::size_t mib, std::size_t saves, const cost_setting& where) {
   const auto rows = numbers_of_job({"--job", kind, "--state", std::to_string(mib), "--saves", std::to_string(saves)},
-                                   where.directory, 9, where.patience);
+                                   where.directory, 10, where.patience);
   const auto& n = rows.front();
-  return {{.seconds = {.stall = n[0], .background = n[1], .slowdown = std::max(n[2], 0.0), .restore = n[3]},
-           .encode = n[4],
-           .write = n[5],
-           .bytes = n[6],
-           .cached = n[7]},
-          n[8]};
+  return {{.seconds = {.stall = n[0], .background = n[1], .slowdown = std::max(n[2], 0.0), .restore = n[4]},
+           .slowdown_of_cpu = n[3],
+           .encode = n[5],
+           .write = n[6],
+           .bytes = n[7],
+           .cached = n[8]},
+          n[9]};
 }
 
 using kind_of_save = std::pair<const char*, measured_save measured_costs::*>;
@@ -233,17 +246,19 @@ void report_costs(std::span<const measured_costs> all, report& numbers) {
     numbers.number(size + "target", costs.target);
     numbers.number(size + "mib", static_cast<double>(costs.mib));
     numbers.number(size + "iteration", costs.iteration);
-    table rows({"kind", "stall", "background", "slowdown", "all of a save", "restore", "encode", "write", "MB"});
+    table rows({"kind", "stall", "background", "slowdown", "of CPU time", "all of a save", "restore", "encode", "write",
+                "MB"});
     for (const auto& [name, kind] : kinds) {
-      const auto& [seconds, encode, write, bytes, from_cache] = costs.*kind;
+      const auto& [seconds, of_cpu, encode, write, bytes, from_cache] = costs.*kind;
       cached = std::max(cached, from_cache);
       rows.row({name, text_of(seconds.stall, 4), text_of(seconds.background, 3), text_of(seconds.slowdown, 3),
-                text_of(seconds.of_a_save(), 4), text_of(seconds.restore, 3), text_of(encode, 3), text_of(write, 3),
-                text_of(bytes / 1e6, 1)});
+                text_of(of_cpu, 3), text_of(seconds.of_a_save(), 4), text_of(seconds.restore, 3), text_of(encode, 3),
+                text_of(write, 3), text_of(bytes / 1e6, 1)});
       const auto number = [&](const char* what, double value) { numbers.number(size + name + "." + what, value); };
       number("stall", seconds.stall);
       number("background", seconds.background);
       number("slowdown", seconds.slowdown);
+      number("slowdown_of_cpu", of_cpu);
       number("restore", seconds.restore);
       number("encode", encode);
       number("write", write);
