@@ -146,7 +146,7 @@ def rule_unfinished(root, files):
 
 def rule_dependencies(root, files):
     """The build and the Conan recipe name the same packages, and the recipe takes its version where the build does."""
-    conan_names = {"hwy": "highway"}
+    conan_names = {"hwy": "highway", "eigen3": "eigen"}
     listed = re.search(r"set\(cairn_dependencies (.*)\)", (root / ".cmake/dependencies.cmake").read_text())[1]
     build = {entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed)} - {"threads"}
     build = {conan_names.get(name, name) for name in build}
