@@ -35,12 +35,12 @@ using run_notes = std::map<std::string, std::vector<double>>;
 struct checkpoint_index {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
-  run_notes notes{};
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards;
   std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
   std::optional<parent_link> parent{};                         ///< of a delta
   std::optional<std::uint64_t> id{};  ///< of the values, where it is not that of the bytes: see checkpoint_id
+  run_notes notes{};
 };
 
 /// Names what a checkpoint restores: the same for a delta and for what merging makes of it.
