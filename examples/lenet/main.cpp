@@ -55,11 +55,11 @@ cairn::codec_rules codecs_named(const std::string& name) {
 std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
   if (chosen.checkpoint.empty()) return nullptr;
   cairn::checkpointer_options how{.keep_last = chosen.keep,
-                                  .when = cairn::policies::every_steps{chosen.every},
                                   .codecs = codecs_named(chosen.codec),
                                   .chain = {.anchor_every = 20, .merge_every = 4},
                                   .on_busy = cairn::when_busy::wait,
                                   .preempt = {SIGTERM, SIGUSR1}};
+  if (chosen.every > 0) how.when = cairn::policies::every_steps{chosen.every};  // else by what saves are seen to cost
   cairn::observer on_terminal, to_file;
   if (isatty(STDERR_FILENO)) on_terminal = cairn::observers::progress_line{};
   if (!chosen.events.empty()) to_file = cairn::observers::json_lines{chosen.events};

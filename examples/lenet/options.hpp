@@ -18,7 +18,7 @@ namespace lenet {
 
 struct options {
   std::string data, checkpoint, events, optimizer = "sgd", codec = "lossless";
-  std::uint64_t epochs = 3, batch = 32, seed = 1, limit = 0, every = 100, keep = 3, print = 0, kill_at = 0, stop_at = 0;
+  std::uint64_t epochs = 3, batch = 32, seed = 1, limit = 0, every = 0, keep = 3, print = 0, kill_at = 0, stop_at = 0;
 };
 
 [[nodiscard]] inline options parse_options(int argc, char** argv) {
@@ -39,7 +39,7 @@ struct options {
       entry{"batch", &chosen.batch, "images per step; a resumed run keeps its own", 1},
       entry{"seed", &chosen.seed, "of the first weights and the order of the images; a resumed run keeps its own"},
       entry{"limit", &chosen.limit, "use only the first so many images; 0: all"},
-      entry{"every", &chosen.every, "steps between checkpoints", 1},
+      entry{"every", &chosen.every, "steps between checkpoints; 0: as often as it pays"},
       entry{"keep", &chosen.keep, "newest checkpoints to keep", 1},
       entry{"print", &chosen.print, "steps between lines of progress; 0: a line per epoch"},
       entry{"kill-at", &chosen.kill_at, "die of SIGKILL in this step, before its checkpoint; 0: live"},

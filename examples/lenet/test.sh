@@ -38,6 +38,21 @@ for optimizer in sgd adam; do
   echo "$optimizer: killed three times, lost a checkpoint, bit-identical: $expected"
 done
 
+# No interval named: the first checkpoint is that of step 10, and the run after the kill knows what saves cost.
+tiny=(--optimizer sgd --limit 320 --batch 16 --epochs 2)
+"$lenet" "${tiny[@]}" > undisturbed
+kept=("${tiny[@]}" --checkpoint runs/adaptive --keep 100)
+for at in 5 35; do
+  status=0
+  { "$lenet" "${kept[@]}" --kill-at "$at" > log 2>&1 || status=$?; } 2> /dev/null
+  ((status == 137)) || die "killed at $at, but the exit status is $status"
+done
+"$lenet" "${kept[@]}" > log 2>&1 || die "cannot resume where no interval is named"
+grep -q '^resumed from step ' log || die "no checkpoint where no interval is named"
+checkpoints_in runs/adaptive | grep -Eq '^step-0*10$' || die "the first checkpoint is not that of step 10"
+[[ $(state_of log) == "$(state_of undisturbed)" ]] || die "not bit-identical where no interval is named"
+echo "no interval named: killed twice, bit-identical: $(state_of log)"
+
 # SIGTERM: the trainer saves in that very step, breaks off a test of an epoch, and goes on there when it is started again.
 tiny=(--optimizer adam --limit 320 --batch 16 --epochs 2)
 "$lenet" "${tiny[@]}" > undisturbed

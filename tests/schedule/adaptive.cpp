@@ -146,7 +146,7 @@ TEST_CASE(
 
 TEST_CASE("a kind is not changed for a small gain") {
   auto near = whole;
-  near.encode_seconds = 0.05;
+  near.encode_seconds = 0.15;  // raw takes 0.48 seconds
   near.background_seconds = 0.53;
   run training{adaptive({.mtbf = certain}), {{save_kind::whole, near}, {save_kind::raw, raw}}, 0.3};
   training.go(50'000);
@@ -187,6 +187,34 @@ TEST_CASE("a budget of zero leaves the first save and one per longest interval")
     training.go(110'000);
     CHECK(training.times.size() == 4);
   }
+}
+
+TEST_CASE("the curve that it has learned is there again after a restart") {
+  const adaptive fresh({.objective = cairn::schedule::objective::exploratory, .last_step = 4000, .mtbf = certain});
+  const auto saves_of = [](adaptive policy, bool has_seen, std::uint64_t from) {
+    std::vector<std::uint64_t> saves;
+    moment now{.step = from, .saved_step = from};
+    while (now.step < from + 1000) {
+      ++now.step;
+      now.seconds += now.iteration_seconds = 1;
+      if (has_seen) now.loss = std::exp(-0.003 * static_cast<double>(now.step));
+      if (!policy.should_save(now)) continue;
+      saves.push_back(now.step);
+      now.saved_step = now.step;
+      now.saved_seconds = now.seconds;
+      policy.saved({.step = now.step, .stall_seconds = 0.02});
+    }
+    return std::pair(saves, policy.remember());
+  };
+  auto after = fresh, without = fresh;
+  const auto memory = saves_of(fresh, true, 0).second;
+  after.recall(memory);
+  auto no_curve = memory;
+  std::erase_if(no_curve,
+                [](const auto& note) { return note.first.starts_with("loss") || note.first.starts_with("fit"); });
+  without.recall(no_curve);
+  CHECK(no_curve.size() < memory.size());
+  CHECK(saves_of(after, false, 1000).first != saves_of(without, false, 1000).first);
 }
 
 TEST_CASE("what it has learned is there again after a restart, in another process") {

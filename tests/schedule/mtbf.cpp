@@ -88,6 +88,8 @@ TEST_CASE("so many workers fail so many times as often, and teach so many times 
   CHECK(many.rate(4) == Approx(4 * many.rate()));
   CHECK(many.rate(0) == 0);
   CHECK(many.rate(-1) == 0);
+  CHECK(many.rate(no_number) == 0);
+  CHECK(std::isfinite(mtbf_estimate({duration<double>(5e-324), 0}).rate()));
 }
 
 TEST_CASE("a prior that makes no sense is the default one; one that never fails has a rate of 0") {

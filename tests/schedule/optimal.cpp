@@ -31,6 +31,7 @@ const cairn::mtbf_prior certain{duration<double>(5000), 0};
 struct run {
   optimal policy;
   double stall = 0.2;
+  bool tells_loss = true;
   moment now{};
   std::vector<std::uint64_t> saves{};
 
@@ -39,7 +40,8 @@ struct run {
     for (std::uint64_t i = 0; i < steps; ++i) {
       ++now.step;
       now.seconds += now.iteration_seconds = 1;
-      now.loss = falling.at(static_cast<double>(now.step)) * std::exp(std::normal_distribution<>(0, noise)(random));
+      if (tells_loss)
+        now.loss = falling.at(static_cast<double>(now.step)) * std::exp(std::normal_distribution<>(0, noise)(random));
       if (!policy.should_save(now)) continue;
       saves.push_back(now.step);
       now.saved_step = now.step;
@@ -105,6 +107,34 @@ TEST_CASE("what it has learned is there again after a restart") {
   after.go(400);
   REQUIRE_FALSE(after.saves.empty());
   CHECK(after.saves[0] > 500 + cairn::schedule::probe_steps);  // it need not probe
+}
+
+TEST_CASE("the curve that it has learned is there again after a restart") {
+  const optimal fresh({.objective = objective::exploratory, .last_step = 5000, .mtbf = certain});
+  run before{fresh};
+  before.go(2500);
+  run after{fresh};
+  after.policy.recall(before.policy.remember());
+  after.now = {.step = 2500, .saved_step = 2500};
+  after.tells_loss = before.tells_loss = false;
+  after.go(1000);
+  before.now.loss.reset();
+  before.saves.clear();
+  before.now.saved_step = 2500;
+  before.now.saved_seconds = before.now.seconds;
+  before.go(1000);
+  CHECK(after.saves == before.saves);
+}
+
+TEST_CASE("nothing is asked for while a save is on its way") {
+  optimal policy({.mtbf = certain, .stall = duration<double>(0.01)});
+  moment now{.is_saving = true};
+  for (now.step = 1; now.step < 1000; ++now.step) {
+    now.seconds += now.iteration_seconds = 1;
+    CHECK_FALSE(policy.should_save(now));
+  }
+  now.is_saving = false;
+  CHECK(policy.should_save(now));
 }
 
 TEST_CASE("failures make it save more often") {

@@ -29,6 +29,7 @@ class mtbf_estimate {
  public:
   explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
     if (!(middle_ > 0)) middle_ = mtbf_prior{}.mtbf.count();
+    middle_ = std::max(middle_, shortest);
     if (!(decades_ > 0) || std::isinf(middle_)) decades_ = 0;
     update();
   }
@@ -51,7 +52,7 @@ class mtbf_estimate {
   }
 
   /// The expected failures per second of `workers`; finite, 0 where nothing ever fails.
-  [[nodiscard]] double rate(double workers = 1) const noexcept { return rate_ * std::max(workers, 0.0); }
+  [[nodiscard]] double rate(double workers = 1) const noexcept { return workers > 0 ? rate_ * workers : 0; }
 
   /// Of one worker: 1 / rate. Positive, may be infinite.
   [[nodiscard]] double seconds() const noexcept {
@@ -70,10 +71,11 @@ class mtbf_estimate {
   }
 
  private:
+  static constexpr double shortest = 1e-9;  // seconds: rates are finite
   static constexpr int cells = 96;          // of the grid, on each side of its middle
   static constexpr double reach = 4;        // standard deviations of the prior that the grid covers on each side
   static constexpr double negligible = 40;  // a weight exp(-40) of the greatest one
-  static constexpr double growth = 1.02;    // of the time worked, after which the rate is computed anew
+  static constexpr double growth = 1.05;    // of the time worked, after which the rate is computed anew
 
   void update() {
     update_at_ = seconds_ * growth;

@@ -120,13 +120,13 @@ CAIRN_INLINE plan optimum(const charges& of) {
   const auto add = [&](std::uint32_t save) {
     newest.add({-of.work[save], cost[save] + of.work[save] * of.exposed[save], save});
   };
-  // Once nothing is at risk any more no save can pay.
-  for (std::uint32_t save = 1; save < steps && of.exposed[save] < of.risk.back(); ++save) {
+  for (std::uint32_t save = 1; save < steps; ++save) {
     while (can_be_newest < save && of.next[can_be_newest] <= save) add(can_be_newest++);
     const auto& best = newest.lowest_at(of.exposed[save]);
     cost[save] = of.save[save] + newest.height(best, of.exposed[save]);
     before[save] = best.name;
   }
+  // Once nothing is at risk any more no save can pay.
   while (can_be_newest < steps && of.exposed[can_be_newest] < of.risk.back()) add(can_be_newest++);
   if (can_be_newest == 0) return {};  // there is no risk at all
   const auto& best = newest.lowest_at(of.risk.back());
