@@ -1,5 +1,6 @@
 // What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
 #include <cairn/cairn.hpp>
+#include <cairn/schedule/simulate.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -126,12 +127,19 @@ struct rank_state {
 
 // [policy]
 struct when_loss_halves {
-  double saved_loss = 1e300;
+  double loss = 1e300, saved_loss = 1e300;
+  std::uint64_t step = 0;
 
   bool should_save(const cairn::moment& now) {
-    if (!now.loss || *now.loss > saved_loss / 2) return false;
-    saved_loss = *now.loss;
-    return true;
+    if (now.saved_step == step) saved_loss = loss;  // the step before is saved, by whoever asked for it
+    step = now.step;
+    if (now.loss && std::isfinite(*now.loss)) loss = *now.loss;
+    return loss <= saved_loss / 2;  // still true at the next step, should this one be skipped
+  }
+  cairn::policy_memory remember() const { return {{"saved_loss", {loss}}}; }  // goes into the checkpoint of this step
+  void recall(const cairn::policy_memory& kept) {
+    const auto found = kept.find("saved_loss");
+    if (found != kept.end() && found->second.size() == 1) loss = saved_loss = found->second[0];
   }
 };
 // [policy]
@@ -301,6 +309,77 @@ static void behind(const std::string& place) {
   // [poll]
 }
 
+/// When to save: a policy for every taste.
+static void when_to_save(const std::string& place) {
+  // [objective]
+  using cairn::schedule::objective;
+  cairn::checkpointer ckpt{place + "/when",
+                           {.keep_last = 3,
+                            .when = cairn::policies::adaptive({.budget_percent = 2,
+                                                               .objective = objective::exploratory,
+                                                               .last_step = 2'000,
+                                                               .mtbf = {.mtbf = std::chrono::hours{12}},
+                                                               .stops = cairn::early_stops::uniform{0.4, 0.6}})}};
+  // [objective]
+  trainer_state state;
+  ckpt.restore(state);
+  const auto train = [&] { return std::exp(-1e-2 * static_cast<double>(++state.step)); };
+  // [observation]
+  for (int i = 0; i < 500; ++i) {
+    const double loss = train();
+    ckpt.step(state, {.step = state.step, .loss = loss, .workers = 4});
+  }
+  // [observation]
+
+  // [young]
+  cairn::any_policy when =
+      cairn::policies::young({.mtbf = {.mtbf = std::chrono::hours{8}, .decades = 0},  // known: not learned
+                              .stall = std::chrono::milliseconds{270}});              // not measured
+  // [young]
+  // [combined]
+  when = cairn::policies::any_of{cairn::policies::every_steps{1000},  // these in any case
+                                 cairn::policies::bounded_overhead{{.percent = 1}, when_loss_halves{}}};
+  // [combined]
+  // [families]
+  using family = cairn::loss_curve::family;
+  when =
+      cairn::policies::optimal({.objective = objective::progress,
+                                .last_step = 2'000,
+                                .estimator = cairn::estimators::best_of{family::power_law, family::exponential_floor}});
+  // [families]
+  assert(!when.should_save({.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
+}
+
+/// What a policy would cost a job, before it runs.
+static void rehearse() {
+  // [simulate]
+  namespace schedule = cairn::schedule;
+  schedule::course job;  // 2000 steps of 3 s, with the loss of a run before
+  for (int k = 0; k < 2000; ++k) job.seconds.push_back(3);
+  for (int k = 0; k <= 2000; ++k) job.loss.push_back(0.1 + 2.2 * std::exp(-k / 300.0));
+  const schedule::scenario what{
+      .planned = job,
+      .failures = cairn::failures::exponential{std::chrono::hours{1}},
+      .stops = cairn::early_stops::uniform{0.4, 0.6, 0.5},  // every second job, after 40 to 60 % of its plan
+      .kinds = schedule::every_kind({.stall = 0.03, .background = 2, .slowdown = 0.1, .restore = 5})};
+
+  const auto even = schedule::simulate(what, cairn::policies::every{std::chrono::minutes{10}}, {.jobs = 200});
+  const auto ours = schedule::simulate(what, cairn::policies::adaptive(), {.jobs = 200});
+  const auto lost = [](const schedule::outcome& one) { return one.of(schedule::objective::machine_time).total(); };
+  const auto mean = schedule::mean_of(ours, lost), gain = schedule::difference_of(even, ours, lost);
+  std::cout << mean.mean << " s lost per job (" << mean.low() << " to " << mean.high() << "), " << gain.mean << " +- "
+            << gain.half_width() << " less than with a save every 10 minutes\n";
+  // [simulate]
+  // [optimum]
+  const auto charged =
+      schedule::charges_of(schedule::objective::exploratory, job, what.kinds[1].takes, what.failures, what.stops);
+  const auto best = schedule::optimum(charged);
+  std::cout << best.saves.size() << " saves, the first after step " << best.saves.front()
+            << "; no schedule costs less than " << best.cost << '\n';
+  // [optimum]
+  assert(mean.mean > 0 && best.cost > 0);
+}
+
 static void every_type(const std::string& place) {
   struct {
     running_mean loss;
@@ -331,5 +410,7 @@ int main() {
   small(place);
   data_order(place);
   behind(place);
+  when_to_save(place);
+  rehearse();
   every_type(place);
 }
