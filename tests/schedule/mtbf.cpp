@@ -123,6 +123,7 @@ TEST_CASE("a run that goes on has worked until it failed, at most as long as a r
   CHECK(restarted(60, true) == after({60}).rate());
   CHECK(restarted(1e6, true) == after({cairn::schedule::longest_interval}).rate());
   CHECK(restarted(0, false) == mtbf_estimate().rate());
+  CHECK(restarted(60, false) == mtbf_estimate().rate());
   CHECK(restarted(no_number, true) == after({0}).rate());
 }
 

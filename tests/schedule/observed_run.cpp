@@ -92,7 +92,6 @@ TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, 
   learned.worked(4 * 25);
   CHECK(agrees(run));
   run.restarted({.after_failure = false, .away_seconds = 10});
-  learned.worked(4 * 10);
   CHECK(agrees(run));
   run.restarted({.after_failure = true, .away_seconds = 30});
   learned.worked(4 * 30);

@@ -83,12 +83,12 @@ class adaptive {
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
-    estimator_.remember(memory);
+    if (planner_.wants_curve()) estimator_.remember(memory);
     return memory;
   }
   void recall(const policy_memory& memory) {
     run_.recall(memory);
-    estimator_.recall(memory);
+    if (planner_.wants_curve()) estimator_.recall(memory);
     choose();
   }
 

@@ -15,7 +15,7 @@
 namespace cairn {
 
 /// What is known of the mean time between a worker's failures beforehand: a normal distribution of its decimal logarithm. The default
-/// knows little: between an hour's tenth and a month, two times in three.
+/// knows little: between three quarters of an hour and a month, two times in three.
 struct mtbf_prior {
   std::chrono::duration<double> mtbf =
       std::chrono::hours{24};  ///< its middle; infinite: never fails; 0, negative or NaN: 24 hours
@@ -45,10 +45,12 @@ class mtbf_estimate {
     failures_ += 1;
     update();
   }
-  /// A run goes on. What was worked since the checkpoint is as long as it was away, but not longer than any run does without one.
+  /// A run goes on. After a failure it had worked since the checkpoint, as long as it was away, but not longer than any run does without
+  /// one.
   void restarted(const restart& how, double workers = 1) {
+    if (!how.after_failure) return;
     worked(std::min(how.away_seconds, schedule::longest_interval), workers);
-    if (how.after_failure) failed();
+    failed();
   }
 
   /// The expected failures per second of `workers`; finite, 0 where nothing ever fails.

@@ -10,7 +10,6 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/mtbf.hpp"
-#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed.hpp"
 
 namespace cairn::schedule {
