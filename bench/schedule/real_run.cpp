@@ -31,6 +31,7 @@
 #include "lenet/drawn.hpp"
 #include "lenet/idx.hpp"
 #include "schedule/attempt.hpp"
+#include "schedule/chart.hpp"
 
 namespace bench {
 namespace {
@@ -235,6 +236,28 @@ void print_rows(const std::vector<contender>& all, const run_setting& where, con
   medians.print();
 }
 
+/// Medians over the seeds of all methods that have reached the target each time.
+void write_chart(const std::vector<contender>& all, const run_setting& where, const run_facts& facts) {
+  bar_panel panel{.title = "time lost", .unit = "seconds, logarithmic", .is_logarithmic = true};
+  const std::pair<const char*, double (*)(const run_result&)> parts[] = {
+      {"saving", [](const run_result& r) { return r.lost.saving; }},
+      {"redoing", [](const run_result& r) { return r.lost.redoing; }},
+      {"restoring", [](const run_result& r) { return r.lost.restoring; }},
+      {"together", [](const run_result& r) { return r.lost.all(); }}};
+  for (const auto& [name, value] : parts) panel.series.push_back({name, {}, value == parts[3].second});
+  for (const auto& each : all) {
+    if (!std::ranges::all_of(each.runs, &run_result::reached)) continue;
+    panel.groups.push_back(each.how.name);
+    for (std::size_t i = 0; i < panel.series.size(); ++i)
+      panel.series[i].values.push_back(median(values_of(each.runs, parts[i].second)));
+  }
+  char subtitle[160];
+  std::snprintf(
+      subtitle, sizeof subtitle, "%llu steps of %.1f ms, a SIGKILL every %g s in the mean; medians of %zu seeds",
+      static_cast<unsigned long long>(facts.steps), 1e3 * facts.iteration_seconds, where.mtbf, where.seeds.size());
+  write_bars(where.chart, "LeNet-5 under SIGKILLs", subtitle, {&panel, 1});
+}
+
 /// Every run that reached the target is in the state of the undisturbed one.
 void verify(const std::vector<contender>& all, const run_facts& facts) {
   for (const auto& each : all)
@@ -331,6 +354,7 @@ void compare_real_runs(const std::vector<run_method>& methods, const run_setting
   print_rows(all, where, facts, numbers);
   verify(all, facts);
   report_ratios(all, numbers);
+  write_chart(all, where, facts);
 }
 
 }  // namespace bench

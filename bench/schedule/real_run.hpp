@@ -22,6 +22,7 @@ struct run_setting {
   double target = 8e-6;                 ///< the run ends with the first epoch of so small a mean loss
   double mtbf = 6;                      ///< mean seconds from the start of a process until it is killed
   double longest = 90;                  ///< seconds after which a run is given up
+  std::string chart{};                  ///< SVG file of the time lost; empty: none
   std::vector<std::uint64_t> seeds{1};  ///< of the kills; a round of all methods for each
 };
 
