@@ -29,8 +29,8 @@ using namespace bench;
 constexpr std::string_view usage =
     "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 1]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
-    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 8] [--seeds 1,2,3] [--longest 90]\n"
-    "         [--methods none,every_epoch,checkfreq,coci,ours]\n"
+    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 6] [--seeds 1,2,3] [--longest 90]\n"
+    "         [--methods none,every_epoch,checkfreq,coci,ours] [--run-chart FILE]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
@@ -45,7 +45,8 @@ constexpr std::string_view usage =
     "  --mtbf       mean seconds from the start of a process until it is killed\n"
     "  --seeds      of the kills: a round of all methods for each\n"
     "  --longest    seconds after which a run is given up\n"
-    "  --methods    of none, every_epoch, checkfreq, coci, daly, ours and ours_untold\n";
+    "  --methods    of none, every_epoch, checkfreq, coci, daly, ours and ours_untold\n"
+    "  --run-chart  SVG file for the time that they lost; none: it is not drawn\n";
 
 template <class Number>
 std::vector<Number> list_of(const std::string& words) {
@@ -89,11 +90,11 @@ void run_all(const arguments& options) {
   const auto& sections = options.text("sections");
   report numbers;
   if (is_in("costs", sections))
-    report_costs(measure_costs({.directory = directory.path() / "costs",
-                                .targets = list_of<double>(options.text("targets")),
-                                .saves = options.count("saves"),
-                                .patience = std::chrono::duration<double>(std::stod(options.text("wait")))}),
-                 numbers);
+    measure_costs({.directory = directory.path() / "costs",
+                   .targets = list_of<double>(options.text("targets")),
+                   .saves = options.count("saves"),
+                   .patience = std::chrono::duration<double>(std::stod(options.text("wait")))},
+                  numbers);
   if (is_in("real_run", sections))
     compare_real_runs(real_methods(options.text("methods")),
                       {.directory = directory.path() / "checkpoints",
@@ -103,6 +104,7 @@ void run_all(const arguments& options) {
                        .target = std::stod(options.text("target")),
                        .mtbf = std::stod(options.text("mtbf")),
                        .longest = std::stod(options.text("longest")),
+                       .chart = options.text("run-chart"),
                        .seeds = list_of<std::uint64_t>(options.text("seeds"))},
                       numbers);
   numbers.print_figures();
@@ -126,9 +128,10 @@ int main(int argc, char** argv) {
                                     {"images", "0"},
                                     {"batch", "32"},
                                     {"target", "8e-6"},
-                                    {"mtbf", "8"},
+                                    {"mtbf", "6"},
                                     {"seeds", "1,2,3"},
                                     {"longest", "90"},
+                                    {"run-chart", ""},
                                     {"methods", "none,every_epoch,checkfreq,coci,ours"}},
                                    usage);
     if (!options.text("job").empty()) return bench::run_cost_job(options);

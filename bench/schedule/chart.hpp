@@ -18,9 +18,9 @@ struct bar_series {
 
 struct bar_panel {
   std::string title;
-  std::string unit;                 ///< of the values
-  std::vector<std::string> groups;  ///< named below the axis
-  std::vector<bar_series> series;
+  std::string unit;                   ///< of the values
+  std::vector<std::string> groups{};  ///< named below the axis
+  std::vector<bar_series> series{};
   bool is_logarithmic = false;  ///< values that are not positive have no bar then
 };
 
@@ -34,7 +34,7 @@ struct line_panel {
   std::string title;
   std::string unit;    ///< of y
   std::string x_unit;  ///< of x
-  std::vector<line_series> series;
+  std::vector<line_series> series{};
   bool is_logarithmic = false;    ///< in y
   bool is_logarithmic_x = false;  ///< in x
 };

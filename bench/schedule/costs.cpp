@@ -24,7 +24,7 @@ namespace bench {
 namespace {
 
 /// Of each kind, and steps without a save before each save.
-constexpr std::size_t restores = 3, idle_steps = 2;
+constexpr std::size_t restores = 2, idle_steps = 1;
 
 /// MiB of the state whose blocking save tells how large the states have to be.
 constexpr std::size_t first_mib = 256;
@@ -206,22 +206,51 @@ constexpr kind_of_save kinds[] = {{"raw", &measured_costs::raw},
                                   {"delta", &measured_costs::delta},
                                   {"blocking", &measured_costs::blocking}};
 
-}  // namespace
-
-const char* blocking_peer() {
 #ifdef CAIRN_BENCH_LIBTORCH
-  return "torch::save and fsync";
+constexpr const char* blocking_peer = "torch::save and fsync";
 #else
-  return "write and fsync";
+constexpr const char* blocking_peer = "write and fsync";
 #endif
+
+/// A table, and all numbers.
+void report_size(const std::string& size, const measured_costs& costs, report& numbers) {
+  std::printf("state of %zu MiB, one step %.3f s; a blocking save was to take %.2f s\n\n", costs.mib, costs.iteration,
+              costs.target);
+  numbers.number(size + "target", costs.target);
+  numbers.number(size + "mib", static_cast<double>(costs.mib));
+  numbers.number(size + "iteration", costs.iteration);
+  table rows({"kind", "stall", "background", "slowdown", "of CPU time", "all of a save", "restore", "encode", "write",
+              "MB", "% cached"});
+  for (const auto& [name, kind] : kinds) {
+    const auto& [seconds, of_cpu, encode, write, bytes, cached] = costs.*kind;
+    rows.row({name, text_of(seconds.stall, 4), text_of(seconds.background, 3), text_of(seconds.slowdown, 3),
+              text_of(of_cpu, 3), text_of(seconds.of_a_save(), 4), text_of(seconds.restore, 3), text_of(encode, 3),
+              text_of(write, 3), text_of(bytes / 1e6, 1), text_of(100 * cached, 0)});
+    const auto number = [&](const char* what, double value) { numbers.number(size + name + "." + what, value); };
+    number("stall", seconds.stall);
+    number("background", seconds.background);
+    number("slowdown", seconds.slowdown);
+    number("slowdown_of_cpu", of_cpu);
+    number("restore", seconds.restore);
+    number("encode", encode);
+    number("write", write);
+    number("bytes", bytes);
+    number("cached", cached);
+  }
+  rows.print();
+  std::fflush(stdout);
 }
 
-std::vector<measured_costs> measure_costs(const cost_setting& where) {
+}  // namespace
+
+std::vector<measured_costs> measure_costs(const cost_setting& where, report& numbers) {
+  std::printf("what a save costs, seconds; blocking: %s\n\n", blocking_peer);
   const auto first = measure_kind("blocking", first_mib, where.saves, where).save.seconds.stall;
   std::vector<measured_costs> all;
   for (const double target : where.targets) {
-    measured_costs costs{.target = target,
-                         .mib = std::max<std::size_t>(1, std::lround(static_cast<double>(first_mib) * target / first))};
+    measured_costs costs{
+        .target = target,
+        .mib = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(first_mib) * target / first))};
     std::vector<double> iterations;
     for (const auto& [name, kind] : kinds) {
       const auto measured = measure_kind(name, costs.mib, where.saves, where);
@@ -229,44 +258,10 @@ std::vector<measured_costs> measure_costs(const cost_setting& where) {
       iterations.push_back(measured.iteration);
     }
     costs.iteration = median(iterations);
-    std::fprintf(stderr, "costs of %zu MiB: measured\n", costs.mib);
+    report_size("costs." + std::to_string(all.size()) + '.', costs, numbers);
     all.push_back(costs);
   }
   return all;
-}
-
-void report_costs(std::span<const measured_costs> all, report& numbers) {
-  std::printf("what a save costs, seconds; blocking: %s\n\n", blocking_peer());
-  double cached = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& costs = all[i];
-    std::printf("state of %zu MiB, one step %.3f s; a blocking save was to take %.2f s\n\n", costs.mib, costs.iteration,
-                costs.target);
-    const auto size = "costs." + std::to_string(i) + ".";
-    numbers.number(size + "target", costs.target);
-    numbers.number(size + "mib", static_cast<double>(costs.mib));
-    numbers.number(size + "iteration", costs.iteration);
-    table rows({"kind", "stall", "background", "slowdown", "of CPU time", "all of a save", "restore", "encode", "write",
-                "MB"});
-    for (const auto& [name, kind] : kinds) {
-      const auto& [seconds, of_cpu, encode, write, bytes, from_cache] = costs.*kind;
-      cached = std::max(cached, from_cache);
-      rows.row({name, text_of(seconds.stall, 4), text_of(seconds.background, 3), text_of(seconds.slowdown, 3),
-                text_of(of_cpu, 3), text_of(seconds.of_a_save(), 4), text_of(seconds.restore, 3), text_of(encode, 3),
-                text_of(write, 3), text_of(bytes / 1e6, 1)});
-      const auto number = [&](const char* what, double value) { numbers.number(size + name + "." + what, value); };
-      number("stall", seconds.stall);
-      number("background", seconds.background);
-      number("slowdown", seconds.slowdown);
-      number("slowdown_of_cpu", of_cpu);
-      number("restore", seconds.restore);
-      number("encode", encode);
-      number("write", write);
-      number("bytes", bytes);
-    }
-    rows.print();
-  }
-  std::printf("restores from files out of the page cache; of some up to %.0f %% was still in it\n\n", 100 * cached);
 }
 
 int run_cost_job(const arguments& options) {

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -41,15 +40,11 @@ struct measured_costs {
   measured_save blocking{};  ///< torch::save and fsync, where there is libtorch; else write and fsync
 };
 
-/// Every kind of every size in a process of its own, about four minutes. The trainer computes on one core and changes every element a
-/// little in each step. A restore is from files out of the page cache, where the kernel drops them when it is asked.
-[[nodiscard]] std::vector<measured_costs> measure_costs(const cost_setting& where);
-
-/// Prints tables, and gives all numbers as costs.<size>.<kind>.<what>, size counting from 0.
-void report_costs(std::span<const measured_costs> all, report& numbers);
-
-/// The peer whose blocking saves are measured.
-[[nodiscard]] const char* blocking_peer();
+/// Every kind of every size in a process of its own. The trainer computes on one core and changes every element a little in each step;
+/// it needs a core of its own, or else what it waits for one is counted as slowdown. A restore is from files out of the page cache, where
+/// the kernel drops them when it is asked. Prints a table per size, and gives all numbers as costs.<size>.<kind>.<what>, sizes counted
+/// from 0.
+std::vector<measured_costs> measure_costs(const cost_setting& where, report& numbers);
 
 /// What the child process does: one kind of one size.
 int run_cost_job(const arguments& options);

@@ -31,6 +31,7 @@
 #include "lenet/drawn.hpp"
 #include "lenet/idx.hpp"
 #include "schedule/attempt.hpp"
+#include "schedule/chart.hpp"
 
 namespace bench {
 namespace {
@@ -235,6 +236,28 @@ void print_rows(const std::vector<contender>& all, const run_setting& where, con
   medians.print();
 }
 
+/// Medians over the seeds of all methods that have reached the target each time.
+void write_chart(const std::vector<contender>& all, const run_setting& where, const run_facts& facts) {
+  bar_panel panel{.title = "time lost", .unit = "seconds, logarithmic", .is_logarithmic = true};
+  const std::pair<const char*, double (*)(const run_result&)> parts[] = {
+      {"saving", [](const run_result& r) { return r.lost.saving; }},
+      {"redoing", [](const run_result& r) { return r.lost.redoing; }},
+      {"restoring", [](const run_result& r) { return r.lost.restoring; }},
+      {"together", [](const run_result& r) { return r.lost.all(); }}};
+  for (const auto& [name, value] : parts) panel.series.push_back({name, {}, value == parts[3].second});
+  for (const auto& each : all) {
+    if (!std::ranges::all_of(each.runs, &run_result::reached)) continue;
+    panel.groups.push_back(each.how.name);
+    for (std::size_t i = 0; i < panel.series.size(); ++i)
+      panel.series[i].values.push_back(median(values_of(each.runs, parts[i].second)));
+  }
+  char subtitle[160];
+  std::snprintf(
+      subtitle, sizeof subtitle, "%llu steps of %.1f ms, a SIGKILL every %g s in the mean; medians of %zu seeds",
+      static_cast<unsigned long long>(facts.steps), 1e3 * facts.iteration_seconds, where.mtbf, where.seeds.size());
+  write_bars(where.chart, "LeNet-5 under SIGKILLs", subtitle, {&panel, 1});
+}
+
 /// Every run that reached the target is in the state of the undisturbed one.
 void verify(const std::vector<contender>& all, const run_facts& facts) {
   for (const auto& each : all)
@@ -246,17 +269,46 @@ void verify(const std::vector<contender>& all, const run_facts& facts) {
               facts.fingerprint.c_str());
 }
 
-/// One value per seed for which both have reached the target.
-std::vector<double> ratios_of(const std::vector<contender>& all, const std::string& top, const std::string& bottom) {
+/// What one method lost over what the other did, for every seed for which both have reached the target, and over all of these seeds.
+struct lost_ratios {
+  std::vector<double> of_seeds{};
+  double of_all = std::numeric_limits<double>::quiet_NaN();
+};
+
+lost_ratios ratios_of(const std::vector<contender>& all, const std::string& top, const std::string& bottom) {
   const auto of = [&](const std::string& key) {
     return std::ranges::find(all, key, [](const contender& each) { return each.how.key; });
   };
-  std::vector<double> ratios;
+  lost_ratios ratios;
   if (of(top) == all.end() || of(bottom) == all.end()) return ratios;
-  for (std::size_t i = 0; i < of(top)->runs.size(); ++i)
-    if (of(top)->runs[i].reached && of(bottom)->runs[i].reached)
-      ratios.push_back(of(top)->runs[i].lost.all() / of(bottom)->runs[i].lost.all());
+  double top_lost = 0, bottom_lost = 0;
+  for (std::size_t i = 0; i < of(top)->runs.size(); ++i) {
+    const auto &a = of(top)->runs[i], &b = of(bottom)->runs[i];
+    if (!a.reached || !b.reached) continue;
+    ratios.of_seeds.push_back(a.lost.all() / b.lost.all());
+    top_lost += a.lost.all();
+    bottom_lost += b.lost.all();
+  }
+  if (!ratios.of_seeds.empty()) ratios.of_all = top_lost / bottom_lost;
   return ratios;
+}
+
+void report_ratios(const std::vector<contender>& all, report& numbers) {
+  const auto checkfreq = ratios_of(all, "ours", "checkfreq");
+  numbers.at_most("real_run.overhead_vs_checkfreq", median(checkfreq.of_seeds), 0.5);
+  for (const std::string peer : {"checkfreq", "coci", "every_epoch"}) {
+    const auto ratios = ratios_of(all, "ours", peer);
+    if (ratios.of_seeds.empty()) continue;
+    const auto [least, most] = std::ranges::minmax(ratios.of_seeds);
+    const auto name = "real_run.overhead_vs_" + peer + ".";
+    numbers.number(name + "least", least);
+    numbers.number(name + "median", median(ratios.of_seeds));
+    numbers.number(name + "most", most);
+    numbers.number(name + "all_seeds", ratios.of_all);
+    std::printf("ours lost of what %s did: median %.3f (%.3f - %.3f), over all seeds %.3f\n", peer.c_str(),
+                median(ratios.of_seeds), least, most, ratios.of_all);
+  }
+  std::printf("\n");
 }
 
 }  // namespace
@@ -301,11 +353,8 @@ void compare_real_runs(const std::vector<run_method>& methods, const run_setting
   });
   print_rows(all, where, facts, numbers);
   verify(all, facts);
-  const auto ratios = ratios_of(all, "ours", "checkfreq");
-  numbers.at_most("real_run.overhead_vs_checkfreq", median(ratios), 0.5);
-  numbers.number("real_run.overhead_vs_checkfreq.least", ratios.empty() ? never : std::ranges::min(ratios));
-  numbers.number("real_run.overhead_vs_checkfreq.most", ratios.empty() ? never : std::ranges::max(ratios));
-  numbers.number("real_run.overhead_vs_coci", median(ratios_of(all, "ours", "coci")));
+  report_ratios(all, numbers);
+  write_chart(all, where, facts);
 }
 
 }  // namespace bench

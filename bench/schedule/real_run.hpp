@@ -20,8 +20,9 @@ struct run_setting {
   std::uint64_t images = 0;             ///< the first so many; 0: all
   std::uint64_t batch = 32;             ///< images per step
   double target = 8e-6;                 ///< the run ends with the first epoch of so small a mean loss
-  double mtbf = 8;                      ///< mean seconds from the start of a process until it is killed
+  double mtbf = 6;                      ///< mean seconds from the start of a process until it is killed
   double longest = 90;                  ///< seconds after which a run is given up
+  std::string chart{};                  ///< SVG file of the time lost; empty: none
   std::vector<std::uint64_t> seeds{1};  ///< of the kills; a round of all methods for each
 };
 
