@@ -1,4 +1,4 @@
-// When to save: what saves cost here, and a real training run under real kills.
+// When to save: rules in simulated jobs, what saves cost here, and a real training run under real kills.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -20,20 +20,29 @@
 #include "common/report.hpp"
 #include "common/work_directory.hpp"
 #include "schedule/costs.hpp"
+#include "schedule/fit.hpp"
 #include "schedule/real_run.hpp"
+#include "schedule/tables.hpp"
 
 namespace {
 
 using namespace bench;
 
 constexpr std::string_view usage =
-    "schedule [--sections costs,real_run] [--directory .] [--json FILE] [--wait 1]\n"
+    "schedule [--sections rules,costs,systems,fit,speed,real_run] [--directory .] [--json FILE] [--wait 1]\n"
+    "         [--jobs 200] [--threads 2] [--cells FILE] [--chart FILE] [--fit-seeds 15]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
     "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 6] [--seeds 1,2,3] [--longest 90]\n"
-    "         [--methods none,every_epoch,checkfreq,coci,ours] [--run-chart FILE]\n"
+    "         [--methods none,every_epoch,checkfreq,coci,ours,ours_untold] [--run-chart FILE]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
+    "  rules and systems: simulated jobs; systems takes what costs has measured\n"
+    "  --jobs       per rule and cell of the grid\n"
+    "  --threads    that simulate\n"
+    "  --cells      file to which the tables of all cells are added; none: they are not written\n"
+    "  --chart      SVG file for the rules; none: it is not drawn\n"
+    "  --fit-seeds  of the noise of each curve\n"
     "  costs: what a save costs, for states of several sizes\n"
     "  --saves      of each kind, after the first\n"
     "  --targets    seconds that a blocking save of the states should take\n"
@@ -65,8 +74,8 @@ cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronou
   return {.keep_last = 3, .when = std::move(when), .asynchronous = asynchronous};
 }
 
-/// Those who use an MTBF are told the true one, and learn on from there.
-cairn::mtbf_prior known_mtbf(const run_facts& facts) { return {.mtbf = std::chrono::duration<double>(facts.mtbf)}; }
+/// Those who use an MTBF are told the true one.
+cairn::mtbf_prior known_mtbf(const run_facts& facts) { return {std::chrono::duration<double>(facts.mtbf), 0}; }
 
 std::vector<run_method> real_methods(const std::string& wanted) {
   namespace policies = cairn::policies;
@@ -85,16 +94,43 @@ std::vector<run_method> real_methods(const std::string& wanted) {
   return all;
 }
 
+/// How well losses are predicted, family by family.
+void report_fits(const arguments& options, report& numbers) {
+  const auto errors = measure_fit(static_cast<int>(options.count("fit-seeds")));
+  table all(
+      {"error after twice the steps, %", "own: median", "worst curve", "best_of: median", "worst curve", "without"});
+  const auto row = [&](const std::string& family, const prediction_error& own, const prediction_error& best) {
+    all.row({family, text_of(own.median), text_of(own.worst_curve), text_of(best.median), text_of(best.worst_curve),
+             text_of(best.without)});
+  };
+  for (const auto& each : errors.families) row(each.family, each.own, each.best);
+  row("all", errors.own, errors.best);
+  all.print();
+  numbers.at_most("fit.error", errors.best.median, 10);
+  numbers.number("fit.error.worst_curve", errors.best.worst_curve);
+  numbers.number("fit.observe_ns", errors.observe_ns);
+  numbers.number("fit.refit_us", errors.refit_us);
+}
+
 void run_all(const arguments& options) {
   const work_directory directory(options.text("directory"), "schedule");
   const auto& sections = options.text("sections");
   report numbers;
+  const table_setting tables{.jobs = options.count("jobs"),
+                             .threads = static_cast<unsigned>(options.count("threads")),
+                             .file = options.text("cells"),
+                             .figure = options.text("chart")};
+  if (is_in("rules", sections)) compare_rules(tables, numbers);
+  std::vector<measured_costs> measured;
   if (is_in("costs", sections))
-    measure_costs({.directory = directory.path() / "costs",
-                   .targets = list_of<double>(options.text("targets")),
-                   .saves = options.count("saves"),
-                   .patience = std::chrono::duration<double>(std::stod(options.text("wait")))},
-                  numbers);
+    measured = measure_costs({.directory = directory.path() / "costs",
+                              .targets = list_of<double>(options.text("targets")),
+                              .saves = options.count("saves"),
+                              .patience = std::chrono::duration<double>(std::stod(options.text("wait")))},
+                             numbers);
+  if (is_in("systems", sections)) compare_systems(tables, measured, numbers);
+  if (is_in("fit", sections)) report_fits(options, numbers);
+  if (is_in("speed", sections)) time_scheduling(numbers);
   if (is_in("real_run", sections))
     compare_real_runs(real_methods(options.text("methods")),
                       {.directory = directory.path() / "checkpoints",
@@ -116,7 +152,12 @@ void run_all(const arguments& options) {
 int main(int argc, char** argv) {
   try {
     const bench::arguments options(argc, argv,
-                                   {{"sections", "costs,real_run"},
+                                   {{"sections", "rules,costs,systems,fit,speed,real_run"},
+                                    {"jobs", "200"},
+                                    {"threads", "2"},
+                                    {"cells", ""},
+                                    {"chart", ""},
+                                    {"fit-seeds", "15"},
                                     {"directory", "."},
                                     {"json", ""},
                                     {"wait", "1"},
@@ -132,7 +173,7 @@ int main(int argc, char** argv) {
                                     {"seeds", "1,2,3"},
                                     {"longest", "90"},
                                     {"run-chart", ""},
-                                    {"methods", "none,every_epoch,checkfreq,coci,ours"}},
+                                    {"methods", "none,every_epoch,checkfreq,coci,ours,ours_untold"}},
                                    usage);
     if (!options.text("job").empty()) return bench::run_cost_job(options);
     run_all(options);
