@@ -126,6 +126,25 @@ TEST_CASE("the curve that it has learned is there again after a restart") {
   CHECK(after.saves == before.saves);
 }
 
+TEST_CASE("known failures count by the age of the process: where old ones fail less, intervals grow") {
+  const auto gaps = [](cairn::any_failures failures) {
+    run machine{optimal({.failures = std::move(failures), .stall = duration<double>(0.2)})};
+    machine.go(4000);
+    const auto gap_at = [&](std::size_t i) {
+      return static_cast<double>(machine.saves.at(i + 1) - machine.saves.at(i));
+    };
+    return std::pair(gap_at(0), gap_at(machine.saves.size() - 2));
+  };
+  const auto [first, last] = gaps(cairn::failures::weibull::of_mean(duration<double>(5000), 0.5));
+  CHECK(last > 1.5 * first);
+  const auto even = gaps(cairn::failures::exponential{duration<double>(5000)});
+  CHECK(std::abs(even.first - even.second) <= 1);
+  CHECK(even.first == Approx(cairn::schedule::daly_interval(0.2, 5000)).margin(1));
+  run safe{optimal({.failures = cairn::failures::never{}, .stall = duration<double>(0.2)})};
+  safe.go(8000);
+  CHECK(safe.saves.size() == 2);  // one per longest interval
+}
+
 TEST_CASE("nothing is asked for while a save is on its way") {
   optimal policy({.mtbf = certain, .stall = duration<double>(0.01)});
   moment now{.is_saving = true};

@@ -1,8 +1,10 @@
 // The policy for a stated objective.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "cairn/schedule/early_stop.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/estimators.hpp"
+#include "cairn/schedule/failures.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/objective.hpp"
 #include "cairn/schedule/observed_run.hpp"
@@ -24,6 +27,7 @@ struct optimal_options {
   std::chrono::duration<double>
       plan{};         ///< how long all of it takes, where that is known better than by the iterations so far
   mtbf_prior mtbf{};  ///< of one worker; learned from the run
+  std::optional<any_failures> failures{};  ///< of one worker, by its age, where they are known; then not by `mtbf`
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: it is measured
   any_early_stop stops = early_stops::none{};            ///< of the plan
   any_estimator estimator = estimators::best_of{};       ///< of the loss, for the objectives by it
@@ -36,6 +40,7 @@ class optimal {
  public:
   explicit optimal(optimal_options options = {})
       : estimator_(std::move(options.estimator)),
+        failures_(std::move(options.failures)),
         run_(options.mtbf, options.stall),
         planner_({options.objective, options.last_step, options.plan.count(), std::move(options.stops)}) {}
 
@@ -50,7 +55,7 @@ class optimal {
     if (!cost) return run_.is_probe_due();
     const auto seen = run_.costs().mean();
     const bool is_due = planner_.is_due(
-        now, worked, {run_.iterations().seconds(), run_.mtbf(), *cost, seen ? seen->background : 0}, curve);
+        now, worked, {run_.iterations().seconds(), mtbf(now), *cost, seen ? seen->background : 0}, curve);
     return run_.may_save() && (is_due || run_.since_save() >= schedule::longest_interval);
   }
 
@@ -68,7 +73,16 @@ class optimal {
   }
 
  private:
+  /// Of the job, in seconds, now.
+  [[nodiscard]] double mtbf(const moment& now) const {
+    if (!failures_) return run_.mtbf();
+    const double within = std::max(run_.iterations().seconds(), 1e-3), age = std::max(now.seconds, 0.0);
+    const double expected = (failures_->expected(age + within) - failures_->expected(age)) * run_.workers();
+    return expected > 0 ? within / expected : std::numeric_limits<double>::infinity();
+  }
+
   any_estimator estimator_;
+  std::optional<any_failures> failures_;
   schedule::observed_run run_;
   schedule::planner planner_;
 };
