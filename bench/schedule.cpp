@@ -21,6 +21,7 @@
 #include "common/work_directory.hpp"
 #include "schedule/costs.hpp"
 #include "schedule/fit.hpp"
+#include "schedule/published.hpp"
 #include "schedule/real_run.hpp"
 #include "schedule/tables.hpp"
 
@@ -120,7 +121,10 @@ void run_all(const arguments& options) {
                              .threads = static_cast<unsigned>(options.count("threads")),
                              .file = options.text("cells"),
                              .figure = options.text("chart")};
-  if (is_in("rules", sections)) compare_rules(tables, numbers);
+  if (is_in("rules", sections)) {
+    compare_rules(tables, numbers);
+    compare_published_rule(numbers);
+  }
   std::vector<measured_costs> measured;
   if (is_in("costs", sections))
     measured = measure_costs({.directory = directory.path() / "costs",
