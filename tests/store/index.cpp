@@ -109,6 +109,14 @@ TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
   CHECK(read.at("none")[2] == infinite);
 }
 
+TEST_CASE("a note of many numbers takes no more memory than they need") {
+  cairn::checkpoint_index index;
+  for (const std::size_t count : {1U, 5U, 1025U, 4097U}) index.notes[std::to_string(count)].assign(count, 7);
+  const auto read = cairn::parse_index(cairn::write_index(index), "here").notes;
+  CHECK(read == index.notes);
+  for (const auto& [name, numbers] : read) CHECK(numbers.capacity() == numbers.size());
+}
+
 TEST_CASE("without notes an index has no word of them") {
   cairn::checkpoint_index index;
   index.metrics["loss"] = 0.5;
