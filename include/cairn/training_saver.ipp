@@ -50,7 +50,9 @@ CAIRN_INLINE std::optional<load_report> training_saver::restore(any_state state,
 
 /// Has the memory for the copies made ready behind the training, so that the first save does not wait for it.
 CAIRN_INLINE void training_saver::prepare(any_state state) {
-  if (!options_.asynchronous || std::exchange(prepared_, true)) return;
+  if (!options_.asynchronous || prepared_ || saving_) return;
+  prepared_ = true;
+  worker_.wait();
   const auto bytes = plan_staging(staging_, describe(state).leaves, options_.shards, options_.max_staging_bytes).bytes;
   worker_.start([this, bytes] { do_behind([&] { staging_.reserve(bytes, 1); }); });
 }
@@ -124,6 +126,7 @@ CAIRN_INLINE void training_saver::start(any_state state, const observation& now,
   tell_of(event::kind::started, {}, 0);
   const auto copied = [tell_of, stall] { tell_of(event::kind::copied, {}, stall.seconds()); };
   pace_.begin(options_.max_bytes_per_second);
+  prepared_ = true;
   try {
     auto plan = plan_staging(staging_, request->what.leaves, options_.shards, options_.max_staging_bytes);
     if (plan.in_parts) {
