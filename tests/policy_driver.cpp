@@ -82,6 +82,7 @@ TEST_CASE("a moment has what the trainer says of its step, and seconds since the
   CHECK_FALSE(asked[1].is_saving);
   CHECK(asked[1].seconds >= asked[0].seconds);
   CHECK(asked[1].seconds <= outer.seconds());
+  CHECK(asked[1].iteration_seconds == asked[1].seconds - asked[0].seconds);
 }
 
 TEST_CASE("an iteration is what has passed since the training went on") {

@@ -22,21 +22,21 @@ class policy_driver {
  public:
   explicit policy_driver(any_policy chosen) : policy_(std::move(chosen)) {}
 
-  /// Whether to save after the step that `now` tells of.
+  /// Whether to save after the step that `now` tells of. If not, the next step begins at once.
   [[nodiscard]] decision ask(const observation& now, bool is_saving) {
     has_stepped_ = true;
-    const double seconds = watch_.seconds();
+    const double seconds = watch_.seconds(), since = std::exchange(training_since_, seconds);
     return policy_.should_save({.step = now.step,
                                 .seconds = seconds,
                                 .saved_step = saved_step_,
                                 .saved_seconds = saved_seconds_,
                                 .loss = now.loss,
-                                .iteration_seconds = seconds - training_since_,
+                                .iteration_seconds = seconds - since,
                                 .workers = now.workers,
                                 .is_saving = is_saving});
   }
 
-  /// The trainer goes on with its next step now.
+  /// The trainer goes on with its next step only now.
   void resume_training() { training_since_ = watch_.seconds(); }
 
   /// A save of the state after this step has begun.

@@ -51,7 +51,7 @@ class training_saver {
   // In the trainer's thread.
   void prepare(any_state state);
   [[nodiscard]] bool make_way(const observation& now);
-  [[nodiscard]] step_outcome save_if_due(any_state state, const observation& now);
+  [[nodiscard]] step_outcome save_now(any_state state, const observation& now, std::optional<save_kind> kind);
   void start(any_state state, const observation& now, std::optional<save_kind> kind);
   void save_behind(std::shared_ptr<save_request> request);
   void copy_in_parts(std::shared_ptr<save_request> request, division parts, const std::function<void()>& copied);

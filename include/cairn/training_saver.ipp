@@ -55,14 +55,20 @@ CAIRN_INLINE void training_saver::prepare(any_state state) {
   worker_.wait();
   const auto bytes = plan_staging(staging_, describe(state).leaves, options_.shards, options_.max_staging_bytes).bytes;
   worker_.start([this, bytes] { do_behind([&] { staging_.reserve(bytes, 1); }); });
+  policy_.resume_training();
 }
 
 CAIRN_INLINE step_outcome training_saver::step(any_state state, const observation& now) {
   if (poll()) return stop(state, now);
   rethrow_failure();
   learn();
+  const auto decided = policy_.ask(now, saving_);
+  if (!decided) {
+    prepare(state);
+    return {};
+  }
   try {
-    const auto outcome = save_if_due(state, now);
+    const auto outcome = save_now(state, now, decided.kind);
     policy_.resume_training();
     return outcome;
   } catch (...) {
@@ -71,19 +77,15 @@ CAIRN_INLINE step_outcome training_saver::step(any_state state, const observatio
   }
 }
 
-CAIRN_INLINE step_outcome training_saver::save_if_due(any_state state, const observation& now) {
-  const auto decided = policy_.ask(now, saving_);
-  if (!decided) {
-    prepare(state);
-    return {};
-  }
+CAIRN_INLINE step_outcome training_saver::save_now(any_state state, const observation& now,
+                                                   std::optional<save_kind> kind) {
   const stopwatch stall;
   if (!options_.asynchronous) {
-    save_in_front(state, now, decided.kind, false);
+    save_in_front(state, now, kind, false);
     return {.started = true, .stall_seconds = stall.seconds()};
   }
   if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
-  start(state, now, decided.kind);
+  start(state, now, kind);
   return {.started = true, .stall_seconds = stalled(stall)};
 }
 
