@@ -232,12 +232,17 @@ TEST_CASE("how long a run was away is a number of seconds whatever the clock on 
 TEST_CASE("a process that goes back to a checkpoint of its own recalls nothing and counts no failure") {
   const recording_policy policy;
   policy_driver driver(policy);
+  work();
   static_cast<void>(driver.ask({.step = 8}, false));
   driver.began(8);
   driver.restored(loaded(8, {{"mine", {1}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}}));
   CHECK(policy.log->order == order{"asked", "restarted"});
   CHECK_FALSE(policy.log->restarted[0].after_failure);
   CHECK(policy.log->restarted[0].away_seconds == 0);
+  static_cast<void>(driver.ask({.step = 9}, false));
+  CHECK(policy.log->asked.back().saved_step == 8);
+  CHECK(policy.log->asked.back().saved_seconds == 0);
+  CHECK(policy.log->asked.back().iteration_seconds == policy.log->asked.back().seconds);
 }
 
 TEST_CASE("notes are what the policy remembers, when that was, and whether the run may end there") {
