@@ -10,7 +10,6 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/mtbf.hpp"
-#include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed.hpp"
 
 namespace cairn::schedule {
@@ -76,7 +75,10 @@ class observed_run {
     failures_.worked(cost.stall_seconds, workers_);
     measure();
   }
-  void restarted(const restart& how) { failures_.restarted(how, workers_); }
+  void restarted(const restart& how) {
+    failures_.restarted(how, workers_);
+    since_save_ = {};  // what was worked behind the checkpoint is lost, in this process too
+  }
 
   /// In seconds.
   [[nodiscard]] double since_save() const noexcept { return since_save_.seconds(); }
