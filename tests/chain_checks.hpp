@@ -20,15 +20,15 @@ namespace chain {
 inline void check_restores(const cairn::any_store& store, const std::string& name, const state& real) {
   INFO(name);
   const cairn::chain_reader reader(store, name);
-  const auto bits = restored(store, name);
+  const auto found = restored(store, name);
   for (const auto& leaf : cairn::describe(real).leaves) {
     INFO(leaf.path);
-    REQUIRE(bits.contains(leaf.path));
+    REQUIRE(found.contains(leaf.path));
     const auto& stored = reader.newest();
     const auto slices = stored.slices_of(stored.contents().find(leaf.path));
     REQUIRE(slices.size() == 1);
     if (!slices[0].encoded || !slices[0].encoded->lost) {
-      if (bits.at(leaf.path) != sample::packed(leaf)) CHECK(bits.at(leaf.path) == sample::packed(leaf));
+      if (found.at(leaf.path) != sample::packed(leaf)) CHECK(found.at(leaf.path) == sample::packed(leaf));
       continue;
     }
     double largest = 0;
@@ -37,12 +37,12 @@ inline void check_restores(const cairn::any_store& store, const std::string& nam
       if (leaf.type == cairn::dtype::f32) {
         float pair[2];
         std::memcpy(&pair[0], leaf.memory + 4 * i, 4);
-        std::memcpy(&pair[1], bits.at(leaf.path).data() + 4 * i, 4);
+        std::memcpy(&pair[1], found.at(leaf.path).data() + 4 * i, 4);
         was = static_cast<double>(pair[0]), is = static_cast<double>(pair[1]);
       } else {
         cairn::bfloat16 pair[2];
         std::memcpy(&pair[0], leaf.memory + 2 * i, 2);
-        std::memcpy(&pair[1], bits.at(leaf.path).data() + 2 * i, 2);
+        std::memcpy(&pair[1], found.at(leaf.path).data() + 2 * i, 2);
         was = static_cast<double>(static_cast<float>(pair[0])), is = static_cast<double>(static_cast<float>(pair[1]));
       }
       largest = std::max(largest, std::abs(was - is));
