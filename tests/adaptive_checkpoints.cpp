@@ -600,7 +600,7 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
   std::map<std::uint64_t, chain::bits> history;
   for (auto state = untrained(); state.step <= 200; train(state)) history[state.step] = chain::bits_of(state);
   auto store = cairn::any_store(cairn::stores::memory());
-  std::size_t crashes = 0, restores = 0;
+  std::size_t crashes = 0, restores = 0, returns = 0;
   for (std::uint64_t reached = 0; reached < 200; ++crashes) {
     checkpointer run(store, {.keep_last = one_in(2) ? std::optional<std::size_t>(4) : std::nullopt,
                              .when = all[crashes % all.size()],
@@ -620,12 +620,17 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
       train(state);
       run.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)});
       if (one_in(30)) run.save(state, {.step = state.step});
+      if (one_in(10) && run.restore(state)) {
+        ++returns;
+        if (chain::bits_of(state) != history.at(state.step)) FAIL("gone back to step " << state.step);
+      }
       reached = std::max(reached, state.step);
-    } while (state.step < 200 && !one_in(15));
+    } while (state.step < 200 && !one_in(8));
     if (one_in(2)) run.wait();
   }
   CHECK(crashes > 5);
   CHECK(restores > 5);
+  CHECK(returns > 2);
   for (const auto& name : store.list()) {
     INFO(name);
     if (chain::restored(store, name) != history.at(*cairn::parse_checkpoint_name(name))) FAIL("other bits");

@@ -128,7 +128,6 @@ CAIRN_INLINE void training_saver::start(any_state state, const observation& now,
   tell_of(event::kind::started, {}, 0);
   const auto copied = [tell_of, stall] { tell_of(event::kind::copied, {}, stall.seconds()); };
   pace_.begin(options_.max_bytes_per_second);
-  prepared_ = true;
   try {
     auto plan = plan_staging(staging_, request->what.leaves, options_.shards, options_.max_staging_bytes);
     if (plan.in_parts) {
