@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <csignal>
 #include <map>
 #include <optional>
@@ -17,50 +16,16 @@
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "chain_checks.hpp"
 #include "child.hpp"
 #include "gate.hpp"
 
 using cairn::checkpoint_name;
 using cairn::checkpointer;
+using chain::check_restores;
 using kind = cairn::event::kind;
 
 namespace {
-
-/// Checks that a checkpoint restores `real` exactly where codecs are exact, and else exactly as far off as its file says: then its
-/// reader has what its writer tracked.
-void check_restores(const cairn::any_store& store, const std::string& name, const chain::state& real) {
-  INFO(name);
-  const cairn::chain_reader reader(store, name);
-  const auto bits = chain::restored(store, name);
-  for (const auto& leaf : cairn::describe(real).leaves) {
-    INFO(leaf.path);
-    REQUIRE(bits.contains(leaf.path));
-    const auto& stored = reader.newest();
-    const auto slices = stored.slices_of(stored.contents().find(leaf.path));
-    REQUIRE(slices.size() == 1);
-    if (!slices[0].encoded || !slices[0].encoded->lost) {
-      if (bits.at(leaf.path) != sample::packed(leaf)) CHECK(bits.at(leaf.path) == sample::packed(leaf));
-      continue;
-    }
-    double largest = 0;
-    for (std::uint64_t i = 0; i < leaf.count(); ++i) {
-      double was = 0, is = 0;
-      if (leaf.type == cairn::dtype::f32) {
-        float pair[2];
-        std::memcpy(&pair[0], leaf.memory + 4 * i, 4);
-        std::memcpy(&pair[1], bits.at(leaf.path).data() + 4 * i, 4);
-        was = static_cast<double>(pair[0]), is = static_cast<double>(pair[1]);
-      } else {
-        cairn::bfloat16 pair[2];
-        std::memcpy(&pair[0], leaf.memory + 2 * i, 2);
-        std::memcpy(&pair[1], bits.at(leaf.path).data() + 2 * i, 2);
-        was = static_cast<double>(static_cast<float>(pair[0])), is = static_cast<double>(static_cast<float>(pair[1]));
-      }
-      largest = std::max(largest, std::abs(was - is));
-    }
-    CHECK(slices[0].encoded->lost->max_error == largest);
-  }
-}
 
 /// The state after so many steps of the one training that these tests know.
 chain::state state_at(std::uint64_t step, std::size_t parameters) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,27 +22,34 @@ class policy_driver {
  public:
   explicit policy_driver(any_policy chosen) : policy_(std::move(chosen)) {}
 
-  /// Whether to save after the step that `now` tells of.
+  /// Whether to save after the step that `now` tells of. If not, the next step begins at once.
   [[nodiscard]] decision ask(const observation& now, bool is_saving) {
     has_stepped_ = true;
-    const double seconds = watch_.seconds();
+    const double seconds = watch_.seconds(), since = std::exchange(training_since_, seconds);
     return policy_.should_save({.step = now.step,
                                 .seconds = seconds,
                                 .saved_step = saved_step_,
                                 .saved_seconds = saved_seconds_,
                                 .loss = now.loss,
-                                .iteration_seconds = seconds - training_since_,
+                                .iteration_seconds = seconds - since,
                                 .workers = now.workers,
                                 .is_saving = is_saving});
   }
 
-  /// The trainer goes on with its next step now.
+  /// The trainer goes on with its next step only now.
   void resume_training() { training_since_ = watch_.seconds(); }
 
   /// A save of the state after this step has begun.
   void began(std::uint64_t step) {
     saved_step_ = step;
     saved_seconds_ = watch_.seconds();
+    awaited_seconds_ = 0;
+  }
+  /// The trainer has waited for a part of the work of the save that began last, and waits no longer.
+  void awaited() {
+    const double now = watch_.seconds();
+    awaited_seconds_ += now - saved_seconds_;
+    saved_seconds_ = now;
   }
   /// The trainer has waited so long for the save that began last.
   void waited(double seconds) noexcept { stall_seconds_ = seconds; }
@@ -53,7 +61,7 @@ class policy_driver {
     policy_.saved({.step = newest.step,
                    .kind = newest.kind,
                    .stall_seconds = stall_seconds_,
-                   .background_seconds = newest.in_front ? 0 : report.seconds,
+                   .background_seconds = newest.in_front ? 0 : std::max(report.seconds - awaited_seconds_, 0.0),
                    .encode_seconds = report.encode_seconds,
                    .write_seconds = report.write_seconds,
                    .bytes = report.bytes,
@@ -74,7 +82,8 @@ class policy_driver {
     if (!has_stepped_) {
       policy_.recall(report.notes);
       how.after_failure = is_number(peace) && peace->second[0] == 0;
-      if (is_number(copied)) how.away_seconds = std::max(wall_clock() - copied->second[0], 0.0);
+      const double away = is_number(copied) ? wall_clock() - copied->second[0] : 0;
+      if (away > 0 && std::isfinite(away)) how.away_seconds = away;
     }
     watch_ = {};
     training_since_ = 0;
@@ -109,6 +118,7 @@ class policy_driver {
   std::uint64_t saved_step_ = 0;  // of the save that began last, or the step of the checkpoint that was restored
   double saved_seconds_ = 0;
   double stall_seconds_ = 0;
+  double awaited_seconds_ = 0;  // of the stall: for work that is behind the training else
   bool has_stepped_ = false;
 };
 

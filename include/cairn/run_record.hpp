@@ -69,7 +69,7 @@ class run_record {
 
   /// The newest checkpoint, once, if it is of this process.
   [[nodiscard]] std::optional<published_save> take_news() {
-    if (!has_news_.exchange(false)) return std::nullopt;
+    if (!has_news_ || !has_news_.exchange(false)) return std::nullopt;  // most often there are none
     return newest();
   }
 

@@ -51,9 +51,9 @@ class training_saver {
   // In the trainer's thread.
   void prepare(any_state state);
   [[nodiscard]] bool make_way(const observation& now);
-  [[nodiscard]] step_outcome save_if_due(any_state state, const observation& now);
+  [[nodiscard]] step_outcome save_now(any_state state, const observation& now, std::optional<save_kind> kind);
   void start(any_state state, const observation& now, std::optional<save_kind> kind);
-  void began(std::uint64_t step);
+  void save_behind(std::shared_ptr<save_request> request);
   void copy_in_parts(std::shared_ptr<save_request> request, division parts, const std::function<void()>& copied);
   save_report save_in_front(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
   save_report save_here(save_request request);
@@ -64,7 +64,7 @@ class training_saver {
   void rethrow_failure();
 
   // In the thread behind it.
-  void save_behind(save_request& request);
+  void save_copy(save_request& request, double begun);
   void tidy_up();
   void prune();
   void do_behind(const std::function<void()>& job);

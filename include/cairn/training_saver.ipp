@@ -37,44 +37,55 @@ CAIRN_INLINE training_saver::~training_saver() {
 CAIRN_INLINE std::optional<load_report> training_saver::restore(any_state state, const load_options& options) {
   worker_.wait();
   rethrow_failure();
+  learn();
   auto report = saver_.restore(state, options);
   if (report) {
     record_.published({.step = report->step});
     policy_.restored(*report);
   }
   prepare(state);
+  policy_.resume_training();
   return report;
 }
 
 /// Has the memory for the copies made ready behind the training, so that the first save does not wait for it.
 CAIRN_INLINE void training_saver::prepare(any_state state) {
-  if (!options_.asynchronous || std::exchange(prepared_, true)) return;
+  if (!options_.asynchronous || prepared_ || saving_) return;
+  prepared_ = true;
+  worker_.wait();
   const auto bytes = plan_staging(staging_, describe(state).leaves, options_.shards, options_.max_staging_bytes).bytes;
   worker_.start([this, bytes] { do_behind([&] { staging_.reserve(bytes, 1); }); });
+  policy_.resume_training();
 }
 
 CAIRN_INLINE step_outcome training_saver::step(any_state state, const observation& now) {
   if (poll()) return stop(state, now);
   rethrow_failure();
   learn();
-  const auto outcome = save_if_due(state, now);
-  policy_.resume_training();
-  return outcome;
-}
-
-CAIRN_INLINE step_outcome training_saver::save_if_due(any_state state, const observation& now) {
   const auto decided = policy_.ask(now, saving_);
   if (!decided) {
     prepare(state);
     return {};
   }
+  try {
+    const auto outcome = save_now(state, now, decided.kind);
+    policy_.resume_training();
+    return outcome;
+  } catch (...) {
+    policy_.resume_training();
+    throw;
+  }
+}
+
+CAIRN_INLINE step_outcome training_saver::save_now(any_state state, const observation& now,
+                                                   std::optional<save_kind> kind) {
   const stopwatch stall;
   if (!options_.asynchronous) {
-    save_in_front(state, now, decided.kind, false);
+    save_in_front(state, now, kind, false);
     return {.started = true, .stall_seconds = stall.seconds()};
   }
   if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
-  start(state, now, decided.kind);
+  start(state, now, kind);
   return {.started = true, .stall_seconds = stalled(stall)};
 }
 
@@ -95,6 +106,7 @@ CAIRN_INLINE bool training_saver::make_way(const observation& now) {
   worker_.wait();
   rethrow_failure();
   learn();
+  if (replaces) policy_.fall_back(record_.newest().value_or(published_save{}));
   return true;
 }
 
@@ -125,8 +137,7 @@ CAIRN_INLINE void training_saver::start(any_state state, const observation& now,
       staging_.copy(request->what.leaves, plan.shards, options_.copy_threads);
       copied();
       request->steps.shards = std::move(plan.shards);
-      began(now.step);
-      worker_.start([this, request] { save_behind(*request); });
+      save_behind(std::move(request));
     }
   } catch (const error& cause) {
     record_.count([](save_stats& all) { ++all.failed; });
@@ -136,9 +147,10 @@ CAIRN_INLINE void training_saver::start(any_state state, const observation& now,
 }
 
 /// A save is on its way from now on.
-CAIRN_INLINE void training_saver::began(std::uint64_t step) {
-  policy_.began(step);
+CAIRN_INLINE void training_saver::save_behind(std::shared_ptr<save_request> request) {
+  policy_.began(request->step);
   saving_ = true;
+  worker_.start([this, request, begun = policy_.saved_seconds()] { save_copy(*request, begun); });
 }
 
 /// Has the thread behind copy the state part by part, as memory gets free, and waits until it has copied the last one.
@@ -155,9 +167,9 @@ CAIRN_INLINE void training_saver::copy_in_parts(std::shared_ptr<save_request> re
   };
   request->steps.shards = std::move(parts);
   last_copied.reset();
-  began(request->step);
-  worker_.start([this, request] { save_behind(*request); });
+  save_behind(std::move(request));
   is_copied.wait();  // a save that ends before the last part is copied lets go of the promise
+  policy_.awaited();
 }
 
 CAIRN_INLINE save_report training_saver::save(any_state state, const observation& now) {
@@ -250,12 +262,16 @@ CAIRN_INLINE step_outcome training_saver::stop(any_state state, const observatio
   pace_.hurry();
   if (!worker_.wait_for(std::chrono::duration<double>(plan.grace_seconds))) pace_.abandon();
   worker_.wait();
+  learn();
   step_outcome outcome{.stop = true};
   const auto newest = record_.newest();
   if (!newest || newest->step != now.step) {
     request.threads = options_.threads;
     request.steps.notes = policy_.notes(true);
-    if (plan.as_raw) request.codecs = {{"*", codecs::raw{}}};
+    if (plan.as_raw) {
+      request.kind = save_kind::raw;
+      request.codecs = {{"*", codecs::raw{}}};
+    }
     save_here(std::move(request));
     outcome.started = true;
   }

@@ -10,9 +10,8 @@
 namespace cairn::detail {
 
 /// Saves a copy, then merges and removes what is to be merged and removed.
-CAIRN_INLINE void training_saver::save_behind(save_request& request) {
+CAIRN_INLINE void training_saver::save_copy(save_request& request, double begun) {
   const auto step = request.step;
-  const double begun = policy_.saved_seconds();
   const event about{.checkpoint = saver_.path_of(step), .step = step};
   request.steps.check = [this] { pace_.check(); };
   request.steps.progress = [this, tell = tell_progress(about)](std::uint64_t bytes, std::uint64_t total) {

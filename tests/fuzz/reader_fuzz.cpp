@@ -99,7 +99,7 @@ std::string index_for(const std::string& shard) {
     index.step = cairn::read_shard_notes(parsed, "shard").step;
     return cairn::write_index(index);
   } catch (const cairn::error&) {
-    return cairn::write_index({3, {}, 0, index.shards, {}});
+    return cairn::write_index({.step = 3, .metrics = {}, .shards = index.shards, .weight_map = {}});
   }
 }
 
@@ -159,6 +159,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.shards = cairn::divide_evenly(leaves, shards);
       spec.step = 3;
       spec.metrics["loss"] = 0.5;
+      spec.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};
       spec.facts.resize(1);
       spec.facts[0]["layers"] = {cairn::fact::kind::size, 3, {}, {}};
       spec.facts[0]["moments"] = {cairn::fact::kind::keys, 0, {}, {"a", "b"}};

@@ -145,3 +145,13 @@ TEST_CASE("the number of workers is remembered: all of them worked until the fai
   expected.restarted({.away_seconds = 1000}, 4);
   CHECK(restored.mtbf() == Approx(expected.seconds() / 4));
 }
+
+TEST_CASE("work since a checkpoint is lost by going back to it") {
+  observed_run run;
+  run.observe({.step = 4, .seconds = 4, .saved_step = 3, .saved_seconds = 3, .iteration_seconds = 1});
+  run.observe({.step = 5, .seconds = 54, .saved_step = 3, .saved_seconds = 3, .iteration_seconds = 50});
+  CHECK(run.since_save() == 51);
+  run.restarted({.step = 3, .after_failure = false});
+  run.observe({.step = 4, .seconds = 1, .saved_step = 3, .saved_seconds = 0, .iteration_seconds = 1});
+  CHECK(run.since_save() == 1);
+}

@@ -1,6 +1,8 @@
 #include "cairn/store/index.hpp"
 
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 
@@ -10,6 +12,24 @@
 
 namespace {
 
+const std::vector<std::string> odd_names{"workers",         "", "\"", "\\\"}]", "a b", "\n\t\x01", "\xc3\xa9t\xc3\xa9",
+                                         "\xf0\x9f\x8f\x94"};
+
+/// Any but NaN, which is not equal to itself.
+double any_number(std::mt19937_64& random) {
+  const double strange[] = {0,
+                            -0.0,
+                            1,
+                            std::numeric_limits<double>::denorm_min(),
+                            std::numeric_limits<double>::max(),
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            0.1};
+  if (random() % 2) return strange[random() % std::size(strange)];
+  const double number = std::bit_cast<double>(random());
+  return std::isnan(number) ? 0 : number;
+}
+
 cairn::checkpoint_index random_index(std::mt19937_64& random) {
   cairn::checkpoint_index index;
   index.step = random() >> (random() % 64);
@@ -17,6 +37,10 @@ cairn::checkpoint_index random_index(std::mt19937_64& random) {
   for (std::size_t i = random() % 4; i > 0; --i)
     index.metrics["m\"" + std::to_string(i)] = static_cast<double>(random()) / 3 - 1e18;
   if (random() % 2) index.metrics["inf"] = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = random() % 4; i > 0; --i) {
+    auto& numbers = index.notes[odd_names[random() % odd_names.size()]];
+    for (std::size_t n = random() % 4; n > 0; --n) numbers.push_back(any_number(random));
+  }
   const std::size_t shards = random() % 4 + 1;
   for (std::size_t i = 0; i < shards; ++i) index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
   for (std::size_t i = random() % 20; i > 0; --i)
@@ -47,6 +71,7 @@ TEST_CASE("any index is written and read back") {
     CHECK(read.step == index.step);
     CHECK(read.total_size == index.total_size);
     CHECK(read.metrics == index.metrics);
+    CHECK(read.notes == index.notes);
     CHECK(read.weight_map == index.weight_map);
     CHECK(read.parent == index.parent);
     CHECK(read.id == index.id);
@@ -65,6 +90,91 @@ TEST_CASE("NaN is a metric like any other") {
   cairn::checkpoint_index index;
   index.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
   CHECK(std::isnan(cairn::parse_index(cairn::write_index(index), "here").metrics.at("loss")));
+}
+
+TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  cairn::checkpoint_index index;
+  index.notes = {{"empty", {}},
+                 {"numbers", {-0.0, 0.1, 1e-300, 18446744073709551615.0, -infinite}},
+                 {"none", {1, std::numeric_limits<double>::quiet_NaN(), infinite}}};
+  const auto read = cairn::parse_index(cairn::write_index(index), "here").notes;
+  REQUIRE(read.size() == 3);
+  CHECK(read.at("empty").empty());
+  CHECK(read.at("numbers") == index.notes["numbers"]);
+  CHECK(std::signbit(read.at("numbers")[0]));
+  REQUIRE(read.at("none").size() == 3);
+  CHECK(read.at("none")[0] == 1);
+  CHECK(std::isnan(read.at("none")[1]));
+  CHECK(read.at("none")[2] == infinite);
+}
+
+TEST_CASE("a note of many numbers takes no more memory than they need") {
+  cairn::checkpoint_index index;
+  for (const std::size_t count : {1U, 5U, 1025U, 4097U}) index.notes[std::to_string(count)].assign(count, 7);
+  const auto read = cairn::parse_index(cairn::write_index(index), "here").notes;
+  CHECK(read == index.notes);
+  for (const auto& [name, numbers] : read) CHECK(numbers.capacity() == numbers.size());
+}
+
+TEST_CASE("without notes an index has no word of them") {
+  cairn::checkpoint_index index;
+  index.metrics["loss"] = 0.5;
+  const auto text = cairn::write_index(index);
+  CHECK(text.find("notes") == std::string::npos);
+  CHECK(cairn::parse_index(text, "here").notes.empty());
+  index.notes["a"] = {1};
+  CHECK(edited(cairn::write_index(index), ",\"notes\":{\"a\":[1]}", "") == text);
+}
+
+TEST_CASE("a note whose name is no text cannot be written") {
+  cairn::checkpoint_index index;
+  index.notes["\xff"] = {1};
+  const auto failure = sample::failure_of([&] { static_cast<void>(cairn::write_index(index)); });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(failure.says("the note"));
+}
+
+TEST_CASE("notes that are not named lists of numbers are refused") {
+  cairn::checkpoint_index index;
+  index.notes = {{"a", {1, 2.5}}, {"b", {}}};
+  const auto text = cairn::write_index(index);
+  const std::string good = "{\"a\":[1,2.5],\"b\":[]}";
+  REQUIRE(text.find("\"notes\":" + good) != std::string::npos);
+  const auto read = [&](const std::string& notes) {
+    return cairn::parse_index(edited(text, good, notes), "here").notes;
+  };
+  CHECK(read("{}").empty());
+  CHECK(read("{\"a\": [ -3, \"inf\" ]}").at("a").size() == 2);
+  for (const std::string bad : {"[]",
+                                "7",
+                                "null",
+                                "\"text\"",
+                                "{\"a\":1}",
+                                "{\"a\":\"nan\"}",
+                                "{\"a\":{}}",
+                                "{\"a\":{\"b\":1}}",
+                                "{\"a\":null}",
+                                "{\"a\":true}",
+                                "{\"a\":[[1]]}",
+                                "{\"a\":[[]]}",
+                                "{\"a\":[{}]}",
+                                "{\"a\":[{\"b\":1}]}",
+                                "{\"a\":[null]}",
+                                "{\"a\":[false]}",
+                                "{\"a\":[\"1\"]}",
+                                "{\"a\":[\"NaN\"]}",
+                                "{\"a\":[1e999]}",
+                                "{\"a\":[1,]}",
+                                "{\"a\":[1],\"a\":[2]}",
+                                "[[1]]",
+                                "[{\"a\":[1]}]",
+                                "{\"a\":[1]},\"notes\":{}"}) {
+    INFO(bad);
+    const auto failure = sample::failure_of([&] { static_cast<void>(read(bad)); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.says("here"));
+  }
 }
 
 TEST_CASE("every flipped bit and every cut is noticed") {

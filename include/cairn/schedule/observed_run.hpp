@@ -75,7 +75,10 @@ class observed_run {
     failures_.worked(cost.stall_seconds, workers_);
     measure();
   }
-  void restarted(const restart& how) { failures_.restarted(how, workers_); }
+  void restarted(const restart& how) {
+    failures_.restarted(how, workers_);
+    since_save_ = {};  // what was worked behind the checkpoint is lost, in this process too
+  }
 
   /// In seconds.
   [[nodiscard]] double since_save() const noexcept { return since_save_.seconds(); }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -129,7 +130,8 @@ class index_builder {
 
   void operator()(const json_event& event) {
     using kind = json_event::kind;
-    if (event.at_depth(0) || event.what == kind::close) return;
+    if (event.at_depth(0)) return;
+    if (event.what == kind::close) return close(event);
     const std::string& top = event.path[0];
     if (event.at_depth(1)) {
       if (event.what != kind::open_object || (top != "metadata" && top != "weight_map")) refuse(top);
@@ -171,8 +173,15 @@ class index_builder {
   void note(const json_event& event) {
     using kind = json_event::kind;
     if (event.at_depth(2) && event.what == kind::open_object) return;
-    if (event.at_depth(3) && event.what == kind::open_array) return void(index_.notes[event.path[2]]);
-    if (!event.at_depth(4) || !read_real(event, index_.notes[event.path[2]].emplace_back())) refuse("notes");
+    if (event.at_depth(3) && event.what == kind::open_array) return;
+    if (!event.at_depth(4) || !read_real(event, numbers_.emplace_back())) refuse("notes");
+  }
+
+  /// A list of numbers gets the memory that it needs and no more: hostile text is not to be doubled.
+  void close(const json_event& event) {
+    if (!event.at_depth(3) || event.path[0] != "metadata" || event.path[1] != "notes") return;
+    index_.notes[event.path[2]].assign(numbers_.begin(), numbers_.end());
+    numbers_.clear();
   }
 
   void parent(const json_event& event) {
@@ -207,6 +216,7 @@ class index_builder {
 
   std::string_view origin_;
   checkpoint_index& index_;
+  std::deque<double> numbers_;  // of the note that is read
 };
 
 }  // namespace detail
