@@ -109,7 +109,7 @@ TEST_CASE("what it has learned is there again after a restart") {
   CHECK(after.saves[0] > 500 + cairn::schedule::probe_steps);  // it need not probe
 }
 
-TEST_CASE("the curve that it has learned is there again after a restart") {
+TEST_CASE("the curve that the optimal policy has learned is there again after a restart") {
   const optimal fresh({.objective = objective::exploratory, .last_step = 5000, .mtbf = certain});
   run before{fresh};
   before.go(2500);
