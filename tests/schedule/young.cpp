@@ -118,7 +118,7 @@ TEST_CASE("measured stalls are remembered: no probe after a restart") {
   CHECK(next.saves.front() == 1120);
 }
 
-TEST_CASE("young: where nobody tells what a save costs, saves get rarer and rarer, but never too rare") {
+TEST_CASE("even intervals: where nobody tells what a save costs, saves get rarer and rarer, but never too rare") {
   young policy;
   driven::run run{.is_told = false};
   run.steps(policy, 40000);
