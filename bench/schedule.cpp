@@ -33,7 +33,7 @@ constexpr std::string_view usage =
     "schedule [--sections rules,costs,systems,fit,speed,real_run] [--directory .] [--json FILE] [--wait 1]\n"
     "         [--jobs 200] [--threads 2] [--cells FILE] [--chart FILE] [--fit-seeds 15]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
-    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 6] [--seeds 1,2,3] [--longest 90]\n"
+    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 12] [--seeds 1,2,3] [--longest 90]\n"
     "         [--methods none,every_epoch,checkfreq,coci,ours,ours_untold] [--run-chart FILE]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
                                     {"images", "0"},
                                     {"batch", "32"},
                                     {"target", "8e-6"},
-                                    {"mtbf", "6"},
+                                    {"mtbf", "12"},
                                     {"seeds", "1,2,3"},
                                     {"longest", "90"},
                                     {"run-chart", ""},
