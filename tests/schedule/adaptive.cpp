@@ -144,6 +144,14 @@ TEST_CASE(
         save_kind::whole);
 }
 
+TEST_CASE("files stay as small as the codecs make them where the user wants that") {
+  run training{
+      adaptive({.mtbf = certain, .may_be_raw = false}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
+  training.go(20'000);
+  CHECK(training.saves[save_kind::raw] == 0);
+  CHECK(training.saves[save_kind::whole] > 10);
+}
+
 TEST_CASE("a kind is not changed for a small gain") {
   auto near = whole;
   near.encode_seconds = 0.15;  // raw takes 0.48 seconds

@@ -31,6 +31,7 @@ struct adaptive_options {
   mtbf_prior mtbf{};  ///< of one worker; learned from the run
   any_early_stop stops = early_stops::none{};       ///< of the plan
   any_estimator estimator = estimators::best_of{};  ///< of the loss, for the objectives by it
+  bool may_be_raw = true;  ///< where that costs least; else files stay as small as the codecs make them
 };
 
 /// Saves when that costs least by the objective (schedule::planner), as what costs least, within a budget.
@@ -50,6 +51,7 @@ class adaptive {
  public:
   explicit adaptive(adaptive_options options = {})
       : budget_(options.budget_percent > 0 ? options.budget_percent / 100 : 0),
+        may_be_raw_(options.may_be_raw),
         estimator_(std::move(options.estimator)),
         run_(options.mtbf),
         planner_({options.objective, options.last_step, options.plan.count(), std::move(options.stops)}) {}
@@ -149,8 +151,9 @@ class adaptive {
       std::optional<save_kind> kind;
       std::optional<save_price> price;
     };
-    const std::array<option, 3> options{
-        {{std::nullopt, as_configured}, {save_kind::whole, whole()}, {save_kind::raw, raw()}}};
+    const std::array<option, 3> options{{{std::nullopt, as_configured},
+                                         {save_kind::whole, whole()},
+                                         {save_kind::raw, may_be_raw_ ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
       return one.price ? cost_per_second(*one.price) : std::numeric_limits<double>::infinity();
     };
@@ -166,6 +169,7 @@ class adaptive {
   }
 
   double budget_;
+  bool may_be_raw_;
   any_estimator estimator_;
   schedule::observed_run run_;
   schedule::planner planner_;
