@@ -5,7 +5,6 @@
 #include "cairn/loop.hpp"
 #include "cairn/observers.hpp"
 #include "cairn/save.hpp"
-#include "cairn/schedule/policies.hpp"
 #include "cairn/signals.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/version.hpp"
