@@ -71,6 +71,7 @@ TEST_CASE("a save takes its stall and what it slows the training down by, or wha
   run.observe({.step = 2, .iteration_seconds = 3, .is_saving = true});
   run.saved({.stall_seconds = 3, .background_seconds = 10});
   CHECK(*run.save_seconds() == Approx(3 + 2).epsilon(0.02));
+  CHECK(run.background_seconds() == 10);
 
   observed_run known({}, seconds{7});
   known.saved({.stall_seconds = 3});

@@ -50,12 +50,11 @@ class checkfreq {
 
   /// From one checkpoint to the next; infinite where only `longest_interval` counts, or while nothing was profiled.
   [[nodiscard]] double iterations() const noexcept {
-    const auto mean = run_.costs().mean();
+    const auto taken = run_.save_seconds();
     const double iteration = run_.iterations().seconds();
-    if (!mean || !(iteration > 0 && budget_ > 0)) return std::numeric_limits<double>::infinity();
-    const double taken = *run_.save_seconds();
-    const double least = std::ceil(taken / iteration / budget_);
-    return std::max({std::ceil(mean->background / iteration), least, 1.0});
+    if (!taken || !(iteration > 0 && budget_ > 0)) return std::numeric_limits<double>::infinity();
+    const double least = std::ceil(*taken / iteration / budget_);
+    return std::max({std::ceil(run_.background_seconds() / iteration), least, 1.0});
   }
 
  private:

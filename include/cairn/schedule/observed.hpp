@@ -118,7 +118,6 @@ class observed_costs {
     const std::array<double, quantities> values{cost.stall_seconds, cost.background_seconds, cost.encode_seconds,
                                                 cost.write_seconds, double(cost.bytes),      double(cost.state_bytes)};
     for (std::size_t i = 0; i < quantities; ++i) of_kind[i].add(values[i]);
-    if (!of_kind[0].is_empty()) newest_ = cost.kind;
   }
 
   /// Nothing when there was none of this kind.
@@ -127,8 +126,6 @@ class observed_costs {
     if (q[0].is_empty()) return std::nullopt;
     return mean_cost{q[0].mean(), q[1].mean(), q[2].mean(), q[3].mean(), q[4].mean(), q[5].mean()};
   }
-  /// Of the kind that was made last.
-  [[nodiscard]] std::optional<mean_cost> newest() const { return newest_ ? of(*newest_) : std::nullopt; }
   /// Over all kinds, by how many there were of each.
   [[nodiscard]] std::optional<mean_cost> mean() const;
   [[nodiscard]] double count(save_kind kind) const { return kinds_[static_cast<std::size_t>(kind)][0].count(); }
@@ -143,7 +140,6 @@ class observed_costs {
   static constexpr std::array<const char*, 3> kind_names{"raw", "whole", "delta"};
 
   std::array<std::array<running_mean, quantities>, 3> kinds_;
-  std::optional<save_kind> newest_;
 };
 
 inline std::optional<mean_cost> observed_costs::mean() const {
@@ -161,18 +157,12 @@ inline void observed_costs::remember(policy_memory& memory) const {
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     for (std::size_t i = 0; i < quantities && !kinds_[k][0].is_empty(); ++i)
       memory[std::string(kind_names[k]) + '.' + names[i]] = kinds_[k][i].remember();
-  if (newest_) memory["newest_kind"] = {static_cast<double>(*newest_)};
 }
 
 inline void observed_costs::recall(const policy_memory& memory) {
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     for (std::size_t i = 0; i < quantities; ++i)
       kinds_[k][i].recall(memory, std::string(kind_names[k]) + '.' + names[i]);
-  for (std::size_t k = 0; k < kinds_.size(); ++k) {
-    const auto kept = memory.find("newest_kind");
-    const bool is_this = kept != memory.end() && kept->second.size() == 1 && kept->second[0] == static_cast<double>(k);
-    if (is_this && !kinds_[k][0].is_empty()) newest_ = static_cast<save_kind>(k);
-  }
 }
 
 }  // namespace cairn::schedule

@@ -89,6 +89,8 @@ class observed_run {
   [[nodiscard]] double mtbf() const noexcept { return failures_.seconds() / workers_; }
   /// All that a save takes from the training, in seconds: its stall, and what it slows the training down by. Nothing until there was one.
   [[nodiscard]] std::optional<double> save_seconds() const noexcept { return save_seconds_; }
+  /// From a copy until it is published, in seconds: the mean of all kinds, as `costs` has it. 0 until there was one.
+  [[nodiscard]] double background_seconds() const noexcept { return background_seconds_; }
 
   /// Whether it makes sense to ask for a save: never a second one of a step, nor beside another one, unless that takes too long.
   [[nodiscard]] bool may_save() const noexcept {
@@ -127,7 +129,9 @@ class observed_run {
 
   void measure() {
     const auto mean = costs_.mean();
-    if (!given_ && mean) save_seconds_ = mean->stall + iterations_.slowdown() * mean->background;
+    if (!mean) return;
+    background_seconds_ = mean->background;
+    if (!given_) save_seconds_ = mean->stall + iterations_.slowdown() * mean->background;
   }
 
   iteration_times iterations_;
@@ -135,6 +139,7 @@ class observed_run {
   mtbf_estimate failures_;
   time_since_save since_save_;
   std::optional<double> given_, save_seconds_;
+  double background_seconds_ = 0;
   double workers_ = 1;
   bool has_begun_ = false, is_saving_ = false;
   std::uint64_t began_at_ = 0, step_ = 0, saved_step_ = 0;

@@ -53,9 +53,8 @@ class optimal {
       curve = estimator_.curve();
     }
     if (!cost) return run_.is_probe_due();
-    const auto seen = run_.costs().mean();
-    const bool is_due = planner_.is_due(
-        now, worked, {run_.iterations().seconds(), mtbf(now), *cost, seen ? seen->background : 0}, curve);
+    const bool is_due =
+        planner_.is_due(now, worked, {run_.iterations().seconds(), mtbf(now), *cost, run_.background_seconds()}, curve);
     return run_.may_save() && (is_due || run_.since_save() >= schedule::longest_interval);
   }
 
