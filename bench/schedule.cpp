@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/checkpointer_options.hpp"
+#include "cairn/options.hpp"
 #include "cairn/schedule/adaptive.hpp"
 #include "cairn/schedule/checkfreq.hpp"
 #include "cairn/schedule/coci.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/place.hpp"
+#include "cairn/system/clock.hpp"
 #include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/chain_reader.hpp"
+#include "cairn/chain/reader.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/state/describe.hpp"

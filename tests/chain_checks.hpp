@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "cairn/chain_reader.hpp"
+#include "cairn/chain/reader.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"

@@ -18,7 +18,7 @@ struct chain_of {
                     std::size_t shards = 1) {
     std::mt19937 random(7);
     auto state = chain::start(random);
-    cairn::save_chain chain;
+    cairn::delta_base chain;
     for (std::uint64_t step = 1; step <= steps; ++step) {
       chain::train(state, random);
       cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(state),
@@ -111,7 +111,7 @@ TEST_CASE("a codec of the user's own, and leaves that change their codec, are me
   auto store = cairn::any_store(cairn::stores::memory());
   std::mt19937 random(8);
   auto state = chain::start(random);
-  cairn::save_chain chain;
+  cairn::delta_base chain;
   std::vector<chain::bits> bits;
   for (std::uint64_t step = 1; step <= 4; ++step) {
     chain::train(state, random);

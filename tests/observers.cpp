@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/store/json.hpp"
+#include "cairn/system/json.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "store/sample.hpp"

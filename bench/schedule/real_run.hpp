@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/checkpointer_options.hpp"
+#include "cairn/options.hpp"
 #include "cairn/schedule/base.hpp"
 
 #include "common/report.hpp"

@@ -15,24 +15,24 @@ namespace {
 class cairn_saver {
  public:
   cairn_saver(const std::string& directory, bool encoded)
-      : saver_(directory, with_observer(cairn_options(encoded, save_interval))) {}
+      : series_(directory, with_observer(cairn_options(encoded, save_interval))) {}
 
   void step(const training_state& state, std::uint64_t step) {
     const bool due = step % save_interval == 0;
     if (due) begin();
-    if (saver_.step(state, {.step = step}).started != due) throw std::runtime_error("cairn did not save where due");
+    if (series_.step(state, {.step = step}).started != due) throw std::runtime_error("cairn did not save where due");
   }
 
   void save(const training_state& state, std::uint64_t step) {
     if (step % save_interval != 0) return;
     begin();
-    saver_.save(state, {.step = step});
+    series_.save(state, {.step = step});
   }
 
   [[nodiscard]] bool is_done() const { return done_; }
 
   saved finish() {
-    saver_.wait();
+    series_.wait();
     if (!done_) throw std::runtime_error("cairn has not published");
     return {end_ - begin_, bytes_};
   }
@@ -57,7 +57,7 @@ class cairn_saver {
   std::atomic<double> end_{0};
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<bool> done_{true};
-  cairn::checkpointer saver_;  // last: its thread tells of events until it is gone
+  cairn::checkpointer series_;  // last: its thread tells of events until it is gone
 };
 
 way cairn_way(const std::shared_ptr<cairn_saver>& self) {

@@ -6,27 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "cairn/checkpointer_options.hpp"
+#include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
 #include "cairn/load.hpp"
-#include "cairn/observation.hpp"
+#include "cairn/report.hpp"
 #include "cairn/save.hpp"
-#include "cairn/save_stats.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/retention.hpp"
 
 namespace cairn {
 
 namespace detail {
-class training_saver;
+class session;
 }
 
 /// Checkpoints of one run in one place, named by step. From the first save on it owns the place: a second process that saves there
 /// gets errc::busy. One save at a time goes on behind the training, on a thread of its own. Not thread-safe: one trainer thread calls
 /// it, but `poll` and `stats` any.
 ///
-/// Memory beyond the state: one copy of it, made ready by `restore` or the first `step`, and what chains remember (save_chain).
+/// Memory beyond the state: one copy of it, made ready by `restore` or the first `step`, and what chains remember (delta_base).
 class checkpointer {
  public:
   /// Checkpoints in the directory `root`, which is made by the first save. Does not touch the disk. errc::invalid for options that
@@ -85,11 +84,11 @@ class checkpointer {
   [[nodiscard]] const any_store& store() const noexcept;
 
  private:
-  std::unique_ptr<detail::training_saver> self_;
+  std::unique_ptr<detail::session> self_;
 };
 
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/checkpointer.ipp"  // IWYU pragma: keep
+#include "cairn/run/checkpointer.ipp"  // IWYU pragma: keep
 #endif

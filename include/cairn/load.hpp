@@ -79,5 +79,5 @@ load_report load(const std::string& path, State& state, const load_options& opti
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/load.ipp"  // IWYU pragma: keep
+#include "cairn/chain/load.ipp"  // IWYU pragma: keep
 #endif

@@ -41,5 +41,5 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/merge.ipp"  // IWYU pragma: keep
+#include "cairn/chain/merge.ipp"  // IWYU pragma: keep
 #endif

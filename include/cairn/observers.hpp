@@ -115,5 +115,5 @@ class all {
 }  // namespace cairn::observers
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/observers.ipp"  // IWYU pragma: keep
+#include "cairn/run/observers.ipp"  // IWYU pragma: keep
 #endif

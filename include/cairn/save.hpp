@@ -12,10 +12,10 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/load.hpp"
-#include "cairn/save_chain.hpp"
+#include "cairn/chain/delta_base.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/piece.hpp"
+#include "cairn/core/piece.hpp"
 
 namespace cairn {
 
@@ -48,7 +48,7 @@ namespace detail {
 
 /// A chain of checkpoints that a save belongs to.
 struct chain_link {
-  save_chain* chain = nullptr;
+  delta_base* chain = nullptr;
   chain_options options{};
 };
 
@@ -87,5 +87,5 @@ save_report save(const std::string& path, const State& state, const save_options
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/save.ipp"  // IWYU pragma: keep
+#include "cairn/chain/save.ipp"  // IWYU pragma: keep
 #endif

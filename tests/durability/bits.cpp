@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "chain.hpp"

@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/posix.hpp"
+#include "cairn/system/posix.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "durability/call_log.hpp"

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/chain_reader.hpp"
+#include "cairn/chain/reader.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"

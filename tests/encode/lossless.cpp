@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/page_buffer.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace {
 

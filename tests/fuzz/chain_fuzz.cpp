@@ -13,8 +13,8 @@
 
 #include <sanitizer/allocator_interface.h>
 
-#include "cairn/chain_reader.hpp"
-#include "cairn/encode_leaves.hpp"
+#include "cairn/chain/reader.hpp"
+#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
@@ -54,7 +54,7 @@ struct pristine {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     state now;
-    cairn::save_chain chain;
+    cairn::delta_base chain;
     for (std::uint64_t step = 1; step <= 3; ++step) {
       for (auto& x : now.weight) x += normal(random) * 0.01F;
       for (auto& x : now.half) x = cairn::bfloat16(normal(random));

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/chain_reader.hpp"
+#include "cairn/chain/reader.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/save.hpp"
@@ -55,7 +55,7 @@ cairn::any_store frozen() { return cairn::stores::directory(CAIRN_TESTS "/golden
 
 /// A whole checkpoint, three deltas, and the last two of these merged.
 void write_chain(cairn::any_store store, unsigned threads) {
-  cairn::save_chain chain;
+  cairn::delta_base chain;
   for (std::uint64_t step = 1; step <= 4; ++step) {
     const auto now = at(step);
     cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(now),

@@ -45,7 +45,7 @@ cairn::checkpoint_index random_index(std::mt19937_64& random) {
   for (std::size_t i = 0; i < shards; ++i) index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
   for (std::size_t i = random() % 20; i > 0; --i)
     index.weight_map["layer." + std::to_string(random())] = cairn::shard_file(random() % shards, shards);
-  if (random() % 2) index.parent = cairn::parent_link{"step-" + std::to_string(random()), random()};
+  if (random() % 2) index.parent = cairn::checkpoint_ref{"step-" + std::to_string(random()), random()};
   if (random() % 2) index.id = random();
   return index;
 }
@@ -245,7 +245,7 @@ TEST_CASE("a checkpoint's id is that of its headers, unless another one is writt
 
 TEST_CASE("a malformed parent or id is refused") {
   cairn::checkpoint_index index;
-  index.parent = cairn::parent_link{"step-000000001", 2};
+  index.parent = cairn::checkpoint_ref{"step-000000001", 2};
   index.id = 3;
   const auto text = cairn::write_index(index);
   CHECK(cairn::parse_index(text, "here").parent == index.parent);

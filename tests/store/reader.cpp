@@ -201,7 +201,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   spec.leaves = leaves.list;
   spec.shards = {{{0, 600, 400}}, {{0, 0, 600, encoded}}};
   spec.step = 4;
-  spec.ties = {cairn::parent_link{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
+  spec.ties = {cairn::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();
   CHECK(cairn::write_checkpoint(store, "c", spec).id == 99);
@@ -241,7 +241,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
 TEST_CASE("an index and a shard that name different parents are corrupt") {
   cairn::any_store store = cairn::stores::memory();
   cairn::checkpoint_spec spec;
-  spec.ties.parent = cairn::parent_link{"step-000000003", 5};
+  spec.ties.parent = cairn::checkpoint_ref{"step-000000003", 5};
   cairn::write_checkpoint(store, "c", spec);
   auto index = cairn::read_index(store, "c");
   index.parent->id = 6;

@@ -72,7 +72,7 @@ TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all 
     piece->how = {"mine", cairn::dtype::f32, std::move(shape), is_relative, cairn::loss{0.5, 0.25}};
     return piece;
   };
-  const cairn::lineage ties{cairn::parent_link{"step-000000001", 7}, {{"00000000000000ff", "0"}}};
+  const cairn::chain_metadata ties{cairn::checkpoint_ref{"step-000000001", 7}, {{"00000000000000ff", "0"}}};
   for (const bool is_cut : {false, true}) {
     std::vector<cairn::piece> pieces{{1, 0, 4}};
     if (is_cut) {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/parallel.hpp"
 
 namespace cairn {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/encode/blocks.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/lossless/block.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cairn/core/error.hpp"
-#include "cairn/core/pages.hpp"
+#include "cairn/system/memory.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/matching.hpp"
 

@@ -15,7 +15,7 @@
 #include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/posix.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::stores {
 

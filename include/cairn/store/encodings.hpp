@@ -9,7 +9,7 @@
 
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/json.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/store/safetensors.hpp"
 
 namespace cairn {

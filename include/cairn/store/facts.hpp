@@ -10,7 +10,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/structure.hpp"
-#include "cairn/store/json.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn {
 

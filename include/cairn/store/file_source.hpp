@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cairn/store/base.hpp"
-#include "cairn/store/posix.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::stores {
 

@@ -15,8 +15,8 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/json.hpp"
-#include "cairn/store/lineage.hpp"
+#include "cairn/system/json.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
 
@@ -39,7 +39,7 @@ struct checkpoint_index {
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards;
   std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
-  std::optional<parent_link> parent{};                         ///< of a delta
+  std::optional<checkpoint_ref> parent{};                      ///< of a delta
   std::optional<std::uint64_t> id{};  ///< of the values, where it is not that of the bytes: see checkpoint_id
   run_notes notes{};
 };

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/core/huge_buffer.hpp"
+#include "cairn/system/memory.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"

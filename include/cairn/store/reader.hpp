@@ -16,8 +16,8 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/parallel.hpp"
-#include "cairn/core/stream_copy.hpp"
+#include "cairn/system/parallel.hpp"
+#include "cairn/system/stream_copy.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/order.hpp"
@@ -246,7 +246,7 @@ class checkpoint_reader {
   }
 
   /// The checkpoint that this one is built on; null for a whole one.
-  [[nodiscard]] const parent_link* parent() const noexcept {
+  [[nodiscard]] const checkpoint_ref* parent() const noexcept {
     return opened_->index.parent ? &*opened_->index.parent : nullptr;
   }
   [[nodiscard]] std::uint64_t id() const noexcept { return checkpoint_id(opened_->index); }

@@ -17,7 +17,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/json.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/store/order.hpp"
 
 namespace cairn {

@@ -15,9 +15,9 @@
 #include "cairn/core/structure.hpp"
 #include "cairn/store/encodings.hpp"
 #include "cairn/store/facts.hpp"
-#include "cairn/store/lineage.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/piece.hpp"
+#include "cairn/core/piece.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard_notes.hpp"
 
@@ -39,7 +39,8 @@ struct shard_layout {
 /// file, then by path. The same leaves give the same bytes. errc::invalid for a piece that is no part of its
 /// leaf.
 [[nodiscard]] inline shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<piece> pieces,
-                                                const structure& facts, std::uint64_t step, const lineage& ties = {}) {
+                                                const structure& facts, std::uint64_t step,
+                                                const chain_metadata& ties = {}) {
   for (const auto& p : pieces)
     if (p.leaf >= leaves.size() || p.first > leaves[p.leaf].count() || p.count > leaves[p.leaf].count() - p.first)
       fail(errc::invalid, {"a piece is not part of its leaf"});

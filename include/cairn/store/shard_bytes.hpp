@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/page_buffer.hpp"
+#include "cairn/system/memory.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/shard.hpp"

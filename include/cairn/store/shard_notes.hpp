@@ -17,7 +17,7 @@
 #include "cairn/core/structure.hpp"
 #include "cairn/store/encodings.hpp"
 #include "cairn/store/facts.hpp"
-#include "cairn/store/lineage.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/safetensors.hpp"
 
 namespace cairn {
@@ -46,7 +46,7 @@ struct shard_notes {
   std::map<std::string, slice_note, std::less<>> slices;  ///< by tensor key
   structure facts;
   encodings encoded;  ///< by tensor key
-  lineage ties;
+  chain_metadata ties;
 
   /// The dtype and shape of a tensor's elements, encoded or not.
   [[nodiscard]] std::pair<dtype, const extents*> elements_of(const tensor_entry& tensor) const noexcept {

@@ -17,17 +17,17 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/page_buffer.hpp"
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/columns.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/lineage.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/piece.hpp"
+#include "cairn/core/piece.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/shard_bytes.hpp"
 
@@ -41,7 +41,7 @@ struct checkpoint_spec {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
   run_notes notes{};                  ///< see index.hpp
-  lineage ties{};                     ///< the parent of a delta; the code tables, which go into the first shard
+  chain_metadata ties{};              ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: the store's choice
   /// (bytes done, of all); from any thread. What it throws abandons the checkpoint.
@@ -187,11 +187,12 @@ class checkpoint_writer {
 
   /// Writes the next shards; their memory is free again afterwards. The parent in `ties` is that of the checkpoint, the same for
   /// all. `later_bytes` are about to follow, which is for progress.
-  void add(std::span<const std::vector<piece>> pieces, const lineage& ties, std::uint64_t later_bytes = 0) {
+  void add(std::span<const std::vector<piece>> pieces, const chain_metadata& ties, std::uint64_t later_bytes = 0) {
     // 1. Lay out the shards: the size of every file is known before its first byte is written.
     std::vector<detail::shard_in_flight> some(pieces.size());
     index_.parent = ties.parent;
-    for (std::size_t i = 0; i < some.size(); ++i) lay_out(some[i], pieces[i], i == 0 ? ties : lineage{ties.parent, {}});
+    for (std::size_t i = 0; i < some.size(); ++i)
+      lay_out(some[i], pieces[i], i == 0 ? ties : chain_metadata{ties.parent, {}});
 
     // 2. Hash and write the data, chunk by chunk.
     if (!transaction_) transaction_ = store_.begin(name_);
@@ -222,7 +223,7 @@ class checkpoint_writer {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  void lay_out(detail::shard_in_flight& shard, const std::vector<piece>& pieces, const lineage& ties) {
+  void lay_out(detail::shard_in_flight& shard, const std::vector<piece>& pieces, const chain_metadata& ties) {
     const auto number = laid_out_++;
     const auto facts = number < spec_.facts.size() ? spec_.facts[number] : structure{};
     shard.layout = lay_out_shard(spec_.leaves, pieces, facts, spec_.step, ties);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cairn/core/encoding.hpp"
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/elements.hpp"
 #include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/lc/survey.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/parallel.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/elements.hpp"
 #include "cairn/encode/lc/float_environment.hpp"

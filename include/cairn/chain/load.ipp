@@ -1,0 +1,154 @@
+// Definitions of load.hpp.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "cairn/chain/reader.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
+#include "cairn/load.hpp"
+#include "cairn/system/clock.hpp"
+#include "cairn/system/paths.hpp"
+#include "cairn/state/match.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/naming.hpp"
+
+namespace cairn::detail {
+
+/// Runs the growths of a load: all memory is made present first, then each container is sized.
+inline void grow(const std::vector<matching::growth>& growths, unsigned threads) {
+  std::vector<memory_range> ranges;
+  for (const auto& each : growths) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.memory);
+    ranges.push_back({begin, begin + each.bytes});
+  }
+  populate_pages(std::move(ranges), threads);
+  parallel_for(growths.size(), threads,
+               [&](std::size_t i, unsigned) { growths[i].resize(growths[i].container, growths[i].size); });
+}
+
+/// True where two targets touch the same memory: tied arrays, or views into one another.
+inline bool overlap(const std::vector<read_request>& requests) {
+  std::vector<memory_range> ranges;
+  std::uint64_t bytes = 0;
+  for (const auto& each : requests) {
+    if (!each.into.contiguous() || each.into.bytes() == 0) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.into.memory);
+    ranges.push_back({begin, begin + each.into.bytes()});
+    bytes += each.into.bytes();
+  }
+  for (const auto& each : join_ranges(std::move(ranges), 0)) bytes -= each.end - each.begin;
+  return bytes > 0;
+}
+
+/// Reads the targets: those of the stored dtype in bulk, the others one by one through a conversion.
+inline void read_targets(const chain_reader& from, const std::vector<target>& targets, const load_options& options) {
+  std::vector<read_request> bulk;
+  bulk.reserve(targets.size());
+  std::map<const std::byte*, std::uint64_t> filled;  // a tied array is read once: the check saw that its paths agree
+  for (const auto& [index, destination] : targets) {
+    if (destination.contiguous() && !destination.shape.empty()) {
+      const auto [at, first] = filled.emplace(destination.memory, destination.bytes());
+      if (!first && at->second == destination.bytes()) continue;
+    }
+    if (from.contents().leaves[index].type == destination.type)
+      bulk.push_back({index, destination});
+    else
+      fetch_leaf(from.contents(), index, destination);
+  }
+  from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
+}
+
+/// Checks the bytes that are to be loaded: all of them, or those of the leaves that a filter lets through.
+inline void verify(const chain_reader& from, const match_report& found, const load_options& options) {
+  if (!options.filter) return from.verify(options.threads);
+  std::vector<std::size_t> leaves;
+  for (const auto& path : found.loaded)
+    if (const auto index = from.contents().find(path); index != catalog::npos) leaves.push_back(index);
+  from.verify(leaves, options.threads);
+}
+
+/// See load_from, but for what the standard library throws.
+inline load_report check_and_load(const chain_reader& from, any_state state, const load_options& options,
+                                  rank_info here) {
+  const stopwatch watch;
+  const match_options how{options.strict, options.rename, options.filter, options.convert};
+  loading load(state, from.contents(), how, here);
+  if (options.verify) verify(from, load.report(), options);
+  load.apply();
+  grow(load.growths(), options.threads);
+  read_targets(from, load.targets(), options);
+  load_report report;
+  static_cast<match_report&>(report) = std::move(load.report());
+  report.path = from.contents().origin;
+  report.step = from.step();
+  report.id = from.newest().id();
+  report.links = from.links().size();
+  report.metrics = from.metrics();
+  report.notes = from.newest().notes();
+  for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
+  report.seconds = watch.seconds();
+  return report;
+}
+
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
+                                   rank_info here) {
+  constexpr std::string_view cause = " cannot be loaded: not enough memory";
+  try {
+    return check_and_load(from, state, options, here);
+  } catch (const std::bad_alloc&) {
+    fail(errc::io, {from.contents().origin, cause});
+  } catch (const std::length_error&) {
+    fail(errc::io, {from.contents().origin, cause});
+  }
+}
+
+/// True for an error that says that this checkpoint is bad, not that the state or the caller is.
+inline bool is_of_checkpoint(errc code) noexcept {
+  return code == errc::corrupt || code == errc::io || code == errc::not_found;
+}
+
+CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_state state,
+                                                       const load_options& options, const observer& on_event,
+                                                       rank_info here) {
+  auto names = store.list();
+  std::vector<skipped_checkpoint> skipped;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    try {
+      const chain_reader reader(store, *name, options.codecs);
+      auto report = load_from(reader, state, options, here);
+      report.name = *name;
+      report.skipped = std::move(skipped);
+      tell(on_event, {.what = event::kind::restored,
+                      .checkpoint = report.path,
+                      .step = report.step,
+                      .bytes = report.bytes,
+                      .total = report.bytes,
+                      .seconds = report.seconds});
+      return report;
+    } catch (const error& cause) {
+      if (!is_of_checkpoint(cause.code())) throw;
+      skipped.push_back({*name, cause.what()});
+      tell(on_event, {.what = event::kind::fell_back, .checkpoint = *name, .message = cause.what()});
+    }
+  }
+  if (skipped.empty()) return std::nullopt;
+  fail(errc::corrupt, {"none of the ", std::to_string(skipped.size()), " checkpoints in ", store.location(),
+                       " can be restored; the newest one: ", skipped.front().reason});
+}
+
+CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
+  if (is_file(path)) return load_from(chain_reader(stores::open_file(path), path, options.codecs), state, options);
+  if (is_file(path + "/" + std::string(index_file))) {
+    const auto [directory, name] = split_existing(path);
+    return load_from(chain_reader(stores::directory(directory), name, options.codecs), state, options);
+  }
+  if (auto report = restore_newest(stores::directory(path), state, options)) return *std::move(report);
+  fail(errc::not_found, {"there is no checkpoint in ", path});
+}
+
+}  // namespace cairn::detail

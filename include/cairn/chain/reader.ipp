@@ -1,0 +1,201 @@
+// Definitions of chain_reader.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "cairn/chain/reader.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
+#include "cairn/core/strided.hpp"
+#include "cairn/encode/make_code_table.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+/// Leaves of at least so many bytes are decoded one after the other, each by all threads; smaller ones side by side.
+inline constexpr std::uint64_t large_leaf_bytes = std::uint64_t{4} << 20U;
+
+[[nodiscard]] inline bool is_relative(const checkpoint_reader& link, std::size_t leaf) {
+  const auto slices = link.slices_of(leaf);
+  return std::any_of(slices.begin(), slices.end(), [](const auto& s) { return s.encoded && s.encoded->relative; });
+}
+
+[[nodiscard]] inline bool is_encoded(const checkpoint_reader& link, std::size_t leaf) {
+  const auto slices = link.slices_of(leaf);
+  return std::any_of(slices.begin(), slices.end(), [](const auto& s) { return s.encoded != nullptr; });
+}
+
+[[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
+  for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
+    if (is_relative(link, leaf)) return true;
+  return false;
+}
+
+/// Code tables from their text form, one hexadecimal digit per length. errc::corrupt names `where`.
+inline void add_tables(code_tables& all, const checkpoint_reader& link) {
+  for (const auto& [id, digits] : link.code_tables()) {
+    code_table table{parse_hex(id).value_or(0), {}};
+    bool good = parse_hex(id).has_value() && digits.size() == table.lengths.size();
+    for (std::size_t i = 0; good && i < digits.size(); ++i) {
+      const auto digit = std::string_view("0123456789abc").find(digits[i]);
+      good = digit != std::string_view::npos;
+      table.lengths[i] = static_cast<std::uint8_t>(digit);
+    }
+    if (!good || make_code_table(table.lengths).id != table.id)
+      fail(errc::corrupt, {link.contents().origin, ": the code table \"", id, "\" is malformed"});
+    all.add(table);
+  }
+}
+
+}  // namespace detail
+
+CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
+    : rules_(std::move(rules)) {
+  const auto open = [&] {
+    links_ = {std::make_shared<const checkpoint_reader>(store, name)};
+    open_ancestors(store);
+  };
+  // Merging may replace the checkpoint, and retention then remove what it was built on, before that is open.
+  detail::open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
+  describe_contents();
+}
+
+CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
+    : rules_(std::move(rules)) {
+  links_.push_back(std::make_shared<const checkpoint_reader>(std::move(file), std::move(origin)));
+  if (detail::needs_parent(newest()))
+    fail(errc::unsupported, {newest().contents().origin, ": is built on checkpoint ", newest().parent()->name,
+                             " and cannot be loaded alone; load the directory of checkpoints"});
+  describe_contents();
+}
+
+CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
+  while (detail::needs_parent(*links_.back())) {
+    const auto& child = *links_.back();
+    const auto& origin = child.contents().origin;
+    const auto& link = *child.parent();
+    std::shared_ptr<const checkpoint_reader> parent;
+    try {
+      parent = std::make_shared<const checkpoint_reader>(store, link.name);
+    } catch (const error& cause) {
+      if (cause.code() != errc::not_found) throw;
+      fail(errc::corrupt, {origin, ": is built on checkpoint ", link.name, ", which is not there"});
+    }
+    if (parent->id() != link.id)
+      fail(errc::corrupt, {origin, ": is built on a checkpoint ", link.name, " other than the one that is there"});
+    if (parent->step() >= child.step())
+      fail(errc::corrupt, {origin, ": is built on ", link.name, ", which is not older"});
+    links_.push_back(std::move(parent));
+  }
+}
+
+CAIRN_INLINE void chain_reader::describe_contents() {
+  for (auto link = links_.rbegin(); link != links_.rend(); ++link) detail::add_tables(tables_, **link);
+  const auto& stored = newest().contents();
+  contents_.origin = stored.origin;
+  contents_.leaves = stored.leaves;
+  contents_.facts = stored.facts;
+  contents_.has_structure = stored.has_structure;
+  contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
+    if (index >= contents_.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", contents_.origin});
+    const auto& leaf = contents_.leaves[index];
+    if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
+    const read_request all[] = {{index, {leaf.type, leaf.shape, out.data(), {}}}};
+    read(all, {.threads = 1});
+  };
+}
+
+CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
+  leaf_plan plan{{leaf}};
+  const auto& wanted = contents_.leaves[leaf];
+  for (std::size_t link = 0; detail::is_relative(*links_[link], plan.leaf[link]); ++link) {
+    const auto& parent = links_[link + 1]->contents();
+    const auto index = parent.find(wanted.path);
+    if (index == catalog::npos || parent.leaves[index].type != wanted.type ||
+        parent.leaves[index].shape != wanted.shape)
+      fail(errc::corrupt, {links_[link]->contents().origin, ": \"", wanted.path,
+                           "\" is stored relative to its parent, which has no such leaf"});
+    plan.leaf.push_back(index);
+  }
+  return plan;
+}
+
+CAIRN_INLINE void chain_reader::verify(unsigned threads) const {
+  newest().verify(threads);
+  std::vector<std::size_t> all(contents_.leaves.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  if (links_.size() > 1) verify(all, threads);
+}
+
+CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
+  std::vector<std::vector<std::size_t>> of_link(links_.size());
+  for (const auto leaf : leaves) {
+    const auto plan = plan_of(leaf);
+    for (std::size_t link = 0; link < plan.leaf.size(); ++link) of_link[link].push_back(plan.leaf[link]);
+  }
+  for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
+}
+
+/// Fills `values` from the link that holds the leaf whole, and applies the newer ones in order.
+CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std::byte> values,
+                                            unsigned threads) const {
+  for (std::size_t link = plan.leaf.size(); link-- > 0;) {
+    const auto& from = *links_[link];
+    const auto& leaf = from.contents().leaves[plan.leaf[link]];
+    for (const auto& slice : from.slices_of(plan.leaf[link])) {
+      if (slice.count == 0) continue;
+      const auto width = size_of(leaf.type);
+      const auto part = values.subspan(slice.first * width, slice.count * width);
+      const auto stored = from.stored_bytes(slice);
+      if (slice.encoded == nullptr) {
+        std::memcpy(part.data(), stored.bytes().data(), part.size());
+        continue;
+      }
+      const auto& where = from.file_of(slice);
+      codec_named(slice.encoded->codec, rules_, where)
+          .decode({.where = where,
+                   .path = leaf.path,
+                   .type = leaf.type,
+                   .payload = stored.bytes(),
+                   .values = part,
+                   .threads = threads,
+                   .known_tables = &tables_});
+    }
+  }
+}
+
+CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
+  std::vector<read_request> bulk;
+  std::vector<std::pair<const read_request*, leaf_plan>> small, large;
+  for (const auto& request : requests) {
+    if (request.leaf >= contents_.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", contents_.origin});
+    const auto& leaf = contents_.leaves[request.leaf];
+    if (leaf.type != request.into.type || element_count(leaf.shape) != request.into.count())
+      fail(errc::mismatch, {contents_.origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
+                            ", the memory for it ", name(request.into.type), to_string(request.into.shape)});
+    if (!detail::is_encoded(newest(), request.leaf))
+      bulk.push_back(request);
+    else
+      (leaf.bytes() < detail::large_leaf_bytes ? small : large).emplace_back(&request, plan_of(request.leaf));
+  }
+  if (options.verify) {
+    std::vector<std::size_t> leaves;
+    for (const auto& request : requests) leaves.push_back(request.leaf);
+    verify(leaves, options.threads);
+  }
+  newest().read(bulk, {.threads = options.threads, .verify = false});
+  const auto decode = [&](const std::pair<const read_request*, leaf_plan>& each, unsigned threads) {
+    const auto& into = each.first->into;
+    if (into.contiguous()) return decode_leaf(each.second, {into.memory, into.bytes()}, threads);
+    const page_buffer packed(into.bytes());
+    decode_leaf(each.second, packed.bytes(), threads);
+    scatter(into, 0, packed.bytes());
+  };
+  parallel_for(small.size(), options.threads, [&](std::size_t i, unsigned) { decode(small[i], 1); });
+  for (const auto& each : large) decode(each, options.threads);
+}
+
+}  // namespace cairn

@@ -1,0 +1,78 @@
+// One thread that does one job after the other.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace cairn {
+
+/// The thread is started by the first job and ends with the object, after the job that it is at.
+class background_thread {
+ public:
+  background_thread() = default;
+  background_thread(const background_thread&) = delete;
+  background_thread& operator=(const background_thread&) = delete;
+  ~background_thread() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// Does `job`, which must not throw, behind the caller, who must have waited for the job before. Where the system has no thread to
+  /// give, the caller does it.
+  void start(std::function<void()> job) {
+    try {
+      if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+      return job();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      job_ = std::move(job);
+    }
+    changed_.notify_all();
+  }
+
+  /// Waits for the job, but not longer than so many seconds; true when it is done.
+  [[nodiscard]] bool wait_for(std::chrono::duration<double> longest) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::min(longest, std::chrono::duration<double>(1e6)), [&] { return !job_; });
+  }
+
+  /// Returns when the job is done. What it did can be seen afterwards.
+  void wait() const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !job_; });
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return ends_ || job_; });
+      if (!job_) return;
+      lock.unlock();
+      job_();
+      lock.lock();
+      job_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::function<void()> job_;  // there is one until it is done
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace cairn

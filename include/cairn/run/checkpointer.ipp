@@ -1,0 +1,43 @@
+// Definitions of checkpointer.hpp.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/run/session.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options)
+    : checkpointer(any_store(stores::directory(root, {.durable = options.durable})), std::move(options)) {}
+
+CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
+    : self_(std::make_unique<detail::session>(std::move(store), std::move(options))) {}
+
+CAIRN_INLINE checkpointer::checkpointer(checkpointer&&) noexcept = default;
+CAIRN_INLINE checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
+CAIRN_INLINE checkpointer::~checkpointer() = default;
+
+CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_state state, const load_options& options) {
+  return self_->restore(state, options);
+}
+
+CAIRN_INLINE step_outcome checkpointer::step(any_state state, const observation& now) {
+  return self_->step(state, now);
+}
+
+CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& now) { return self_->save(state, now); }
+
+CAIRN_INLINE bool checkpointer::poll() const noexcept { return self_->poll(); }
+
+CAIRN_INLINE void checkpointer::wait() { self_->wait(); }
+
+CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() { return self_->retention_plan(); }
+
+CAIRN_INLINE save_stats checkpointer::stats() const { return self_->stats(); }
+
+CAIRN_INLINE const any_store& checkpointer::store() const noexcept { return self_->store(); }
+
+}  // namespace cairn

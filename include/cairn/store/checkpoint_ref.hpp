@@ -1,0 +1,18 @@
+// The name and id of the checkpoint that a delta is built on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cairn {
+
+/// The checkpoint that a delta is built on. The id says which one of that name: it is the same as long as the checkpoint restores
+/// the same values, even when merging stores them in other bytes.
+struct checkpoint_ref {
+  std::string name;
+  std::uint64_t id = 0;
+
+  friend bool operator==(const checkpoint_ref&, const checkpoint_ref&) = default;
+};
+
+}  // namespace cairn

@@ -1,0 +1,38 @@
+// Paths of files: splitting one into directory and name.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace cairn::detail {
+
+/// A path's directory and the name in it: "a/b" -> {"a", "b"}, "b/" -> {".", "b"}.
+struct path_parts {
+  std::string directory;
+  std::string name;
+};
+
+[[nodiscard]] inline path_parts split_path(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// As split_path, of a directory that is there: "." and ".." become its name.
+[[nodiscard]] inline path_parts split_existing(const std::string& path) {
+  auto split = split_path(path);
+  if (split.name != "." && split.name != "..") return split;
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real ? split_path(real.get()) : split;
+}
+
+[[nodiscard]] inline bool is_file(const std::string& path) noexcept {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace cairn::detail

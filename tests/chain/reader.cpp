@@ -1,0 +1,229 @@
+#include "cairn/chain/reader.hpp"
+
+#include <random>
+
+#include "cairn/save.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/writer.hpp"
+#include "cairn/merge.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "gate.hpp"
+
+using cairn::errc;
+
+namespace {
+
+/// Saves `state` as the next checkpoint of a chain.
+cairn::save_report save(cairn::any_store& store, cairn::delta_base& chain, const chain::state& state,
+                        const cairn::codec_rules& rules = chain::mixed_rules(), std::size_t shards = 1) {
+  return cairn::detail::write_description(store, cairn::checkpoint_name(state.step), cairn::describe(state),
+                                          {.threads = 2, .step = state.step, .shards = shards, .codecs = rules}, {},
+                                          {&chain, {.anchor_every = 0}});
+}
+
+/// A store with an anchor and `deltas` deltas at steps 1, 2, 3, ...
+struct chain_of {
+  cairn::any_store store = cairn::stores::memory();
+  cairn::delta_base chain;
+  chain::state state;
+  std::vector<std::map<std::string, cairn::loss>> lost;
+
+  explicit chain_of(int deltas, std::size_t shards = 1) {
+    std::mt19937 random(5);
+    state = chain::start(random);
+    for (int i = 0; i <= deltas; ++i) {
+      chain::train(state, random);
+      lost.push_back(save(store, chain, state, chain::mixed_rules(), shards).lost);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every checkpoint of a chain restores what its writer keeps, bit for bit") {
+  for (const std::size_t shards : {1U, 3U}) {
+    const chain_of made(0, shards);
+    auto store = cairn::any_store(cairn::stores::memory());
+    cairn::delta_base chain;
+    std::mt19937 random(6);
+    auto state = chain::start(random);
+    std::vector<chain::bits> at_the_time;
+    for (int i = 0; i < 8; ++i) {
+      chain::train(state, random);
+      const auto report = save(store, chain, state, chain::mixed_rules(), shards);
+      CHECK(report.is_delta == (i > 0));
+      CHECK(report.state_bytes > report.bytes / 2);
+      const auto bits = chain::restored(store, cairn::checkpoint_name(state.step));
+      const auto real = chain::bits_of(state);
+      for (const auto& [path, values] : real) {
+        INFO(path << " at " << i);
+        REQUIRE(bits.contains(path));
+        const bool is_lossy = i > 0 && path.starts_with("net.");
+        if (!is_lossy) CHECK(bits.at(path) == values);
+        CHECK(report.lost.contains(path) == is_lossy);
+      }
+      for (const auto& leaf : cairn::describe(state).leaves)
+        if (const auto* kept = chain.find(leaf.path, leaf.type, leaf.shape)) {
+          const auto bytes = kept->values.bytes();
+          CHECK(std::equal(bytes.begin(), bytes.end(), bits.at(leaf.path).begin()));
+        }
+      at_the_time.push_back(bits);
+    }
+    for (std::uint64_t step = 1; step <= 8; ++step)
+      CHECK(chain::restored(store, cairn::checkpoint_name(step)) == at_the_time[step - 1]);
+  }
+}
+
+TEST_CASE("the file says per leaf what was lost") {
+  const chain_of made(3);
+  const cairn::chain_reader reader(made.store, cairn::checkpoint_name(4));
+  const auto real = made.state.net.weight;
+  std::vector<float> restored(real.size());
+  const auto index = reader.contents().find("net.weight");
+  reader.contents().fetch(index, std::as_writable_bytes(std::span(restored)));
+  double largest = 0, squares = 0, norm = 0;
+  for (std::size_t i = 0; i < real.size(); ++i) {
+    const double off = static_cast<double>(restored[i]) - static_cast<double>(real[i]);
+    largest = std::max(largest, std::abs(off));
+    squares += off * off;
+    norm += static_cast<double>(real[i]) * static_cast<double>(real[i]);
+  }
+  const auto slices = reader.newest().slices_of(reader.newest().contents().find("net.weight"));
+  REQUIRE(slices.size() == 1);
+  REQUIRE(slices[0].encoded->lost);
+  CHECK(slices[0].encoded->lost == made.lost.back().at("net.weight"));
+  CHECK(slices[0].encoded->lost->max_error == largest);
+  CHECK(slices[0].encoded->lost->relative_l2 == Approx(std::sqrt(squares / norm)));
+}
+
+TEST_CASE("a missing or exchanged parent is named") {
+  chain_of made(3);
+  const auto open = [&](std::uint64_t step) {
+    return sample::failure_of([&] { const cairn::chain_reader reader(made.store, cairn::checkpoint_name(step)); });
+  };
+  CHECK(open(4).sentence.empty());
+  const auto third = cairn::checkpoint_name(3);
+  chain::state other = made.state;
+  other.step = 3;
+  other.net.weight[0] += 1;
+  cairn::delta_base none;
+  save(made.store, none, other);  // another checkpoint of that name
+  auto failure = open(4);
+  CHECK(failure.code == errc::corrupt);
+  CHECK(failure.says(third));
+  CHECK(failure.says(cairn::checkpoint_name(4)));
+  made.store.remove(third);
+  failure = open(4);
+  CHECK(failure.code == errc::corrupt);
+  CHECK(failure.says(third));
+  CHECK(failure.says("not there"));
+  CHECK(open(2).sentence.empty());
+}
+
+TEST_CASE("a shard of a delta cannot be loaded alone") {
+  const chain_of made(1);
+  const auto name = cairn::checkpoint_name(2);
+  const auto failure = sample::failure_of(
+      [&] { const cairn::chain_reader reader(made.store.open(name, cairn::shard_file(0, 1)), "lone.safetensors"); });
+  CHECK(failure.code == errc::unsupported);
+  CHECK(failure.says("lone.safetensors"));
+  CHECK(failure.says(cairn::checkpoint_name(1)));
+  const cairn::chain_reader whole(made.store.open(cairn::checkpoint_name(1), cairn::shard_file(0, 1)), "lone");
+  CHECK(whole.contents().find("net.weight") != cairn::catalog::npos);
+}
+
+TEST_CASE("damage in any link is found before anything is written") {
+  chain_of made(2);
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    auto store = made.store;
+    const auto name = cairn::checkpoint_name(step), file = cairn::shard_file(0, 1);
+    const auto good = sample::get(store, name, file), index = sample::get(store, name, "index.json");
+    auto bad = good;
+    bad.back() = static_cast<char>(bad.back() ^ 1);
+    sample::put(store, name, {{file, bad}, {"index.json", index}});
+    const cairn::chain_reader reader(store, cairn::checkpoint_name(3));
+    const auto failure = sample::failure_of([&] { reader.verify(); });
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says(name));
+    sample::put(store, name, {{file, good}, {"index.json", index}});
+  }
+}
+
+TEST_CASE("requests of all kinds are read at once") {
+  const chain_of made(4, 2);
+  const cairn::chain_reader reader(made.store, cairn::checkpoint_name(5));
+  const auto bits = chain::restored(made.store, cairn::checkpoint_name(5));
+  std::vector<float> spread(2 * made.state.net.weight.size(), -1);
+  std::vector<float> m(made.state.adam.m.size());
+  std::uint64_t step = 0;
+  const auto at = [&](const char* path) { return reader.contents().find(path); };
+  const cairn::read_request requests[] = {
+      {at("net.weight"), {cairn::dtype::f32, {spread.size() / 2}, reinterpret_cast<std::byte*>(spread.data()), {8}}},
+      {at("adam.m"), {cairn::dtype::f32, {m.size()}, reinterpret_cast<std::byte*>(m.data()), {}}},
+      {at("step"), {cairn::dtype::u64, {}, reinterpret_cast<std::byte*>(&step), {}}}};
+  reader.read(requests, {.threads = 2});
+  CHECK(step == 5);
+  CHECK(m == made.state.adam.m);
+  const auto* weights = reinterpret_cast<const float*>(bits.at("net.weight").data());
+  for (std::size_t i = 0; i < spread.size(); ++i) CHECK(spread[i] == (i % 2 == 0 ? weights[i / 2] : -1));
+  const cairn::read_request wrong[] = {{at("step"), {cairn::dtype::f64, {}, reinterpret_cast<std::byte*>(&step), {}}}};
+  CHECK(sample::failure_of([&] { reader.read(wrong); }).code == errc::mismatch);
+  const cairn::read_request none[] = {{99, {}}};
+  CHECK(sample::failure_of([&] { reader.read(none); }).code == errc::invalid);
+}
+
+TEST_CASE("a payload or table that is malformed under checksums that hold: an error that names leaf and file") {
+  std::mt19937_64 random(8);
+  sample::leaves leaves, payloads;
+  leaves.add("net.weight", cairn::dtype::f32, {500}, random);
+  const auto put = [&](const std::string& codec, std::uint64_t bytes, const std::string& table) {
+    const auto piece = std::make_shared<cairn::encoded_piece>();
+    piece->payload = payloads.add("", cairn::dtype::u8, {bytes}, random);
+    piece->how = {codec, cairn::dtype::f32, {500}, false, {}};
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    spec.shards = {{{0, 0, 500, piece}}};
+    if (!table.empty()) spec.ties.tables["0123456789abcdef"] = table;
+    cairn::any_store store = cairn::stores::memory();
+    cairn::write_checkpoint(store, "c", spec);
+    return store;
+  };
+  for (const auto* codec : {"lossless", "lc2", "lc3", "raw"})
+    for (const std::uint64_t bytes : {1U, 40U, 1900U}) {
+      INFO(codec << ", " << bytes);
+      const auto failure = sample::failure_of([&] { static_cast<void>(chain::restored(put(codec, bytes, ""), "c")); });
+      CHECK(failure.code == errc::corrupt);
+      CHECK(failure.says("net.weight"));
+      CHECK(failure.says(cairn::shard_file(0, 1)));
+    }
+  const auto unknown = sample::failure_of([&] { static_cast<void>(chain::restored(put("mine", 40, ""), "c")); });
+  CHECK(unknown.code == errc::unsupported);
+  CHECK(unknown.says("\"mine\""));
+  for (const auto& table : {std::string("12"), std::string(256, 'x'), std::string(256, '8')}) {
+    const auto failure = sample::failure_of([&] { const cairn::chain_reader reader(put("raw", 2000, table), "c"); });
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says("0123456789abcdef"));
+  }
+}
+
+TEST_CASE("a delta that is merged, and what it was built on removed, while it is opened") {
+  tests::gated_store store;
+  std::mt19937 random(21);
+  auto state = chain::start(random, 800);
+  cairn::delta_base chain;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    chain::train(state, random);
+    cairn::detail::write_description(store.inner, cairn::checkpoint_name(step), cairn::describe(state),
+                                     {.step = step, .codecs = chain::mixed_rules()}, {}, {&chain, {}});
+  }
+  const auto expected = chain::restored(store.inner, cairn::checkpoint_name(3));
+  bool is_merged = false;
+  store.opened = [&](std::string_view name, std::string_view file) {
+    if (name != cairn::checkpoint_name(3) || file == cairn::index_file || std::exchange(is_merged, true)) return;
+    cairn::merge_checkpoints(store.inner, cairn::checkpoint_name(3), {.deltas = 2});
+    store.inner.remove(cairn::checkpoint_name(2));
+  };
+  CHECK(chain::restored(cairn::any_store(store), cairn::checkpoint_name(3)) == expected);
+  CHECK(is_merged);
+}

@@ -1,1 +1,0 @@
-#include "cairn/checkpointer_options.hpp"

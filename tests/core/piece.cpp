@@ -1,0 +1,36 @@
+#include "cairn/core/piece.hpp"
+
+#include <random>
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+TEST_CASE("a division covers every leaf once, in order, in nearly equal shares") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const auto leaves = sample::random_leaves(random, 20, 300);
+    const std::size_t shards = random() % 6 + 1;
+    const auto division = cairn::divide_evenly(leaves.list, shards);
+    REQUIRE(division.size() == shards);
+    std::vector<std::uint64_t> covered(leaves.list.size());
+    std::vector<bool> seen(leaves.list.size());
+    std::uint64_t total = 0, largest = 0;
+    for (const auto& pieces : division) {
+      std::uint64_t bytes = 0;
+      for (const auto& piece : pieces) {
+        CHECK(piece.first == covered[piece.leaf]);
+        CHECK((piece.count > 0 || leaves.list[piece.leaf].count() == 0));
+        covered[piece.leaf] += piece.count;
+        seen[piece.leaf] = true;
+        bytes += piece.count * cairn::size_of(leaves.list[piece.leaf].type);
+      }
+      total += bytes;
+      largest = std::max(largest, bytes);
+    }
+    for (std::size_t i = 0; i < covered.size(); ++i) {
+      CHECK(seen[i]);
+      CHECK(covered[i] == leaves.list[i].count());
+    }
+    CHECK(largest <= total / shards + 64);
+  }
+}

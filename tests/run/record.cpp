@@ -1,0 +1,55 @@
+#include "cairn/run/record.hpp"
+
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+
+using cairn::detail::run_record;
+using kind = cairn::event::kind;
+
+TEST_CASE("events come one at a time, and progress only grows within a save") {
+  std::vector<std::uint64_t> bytes;
+  const cairn::observer hears = [&](const cairn::event& e) { bytes.push_back(e.bytes); };
+  run_record record(hears);
+  for (const std::uint64_t at : {1U, 3U, 2U, 4U}) record.tell({.what = kind::progress, .bytes = at});
+  record.tell({.what = kind::started});
+  record.tell({.what = kind::progress, .bytes = 2});
+  CHECK(bytes == std::vector<std::uint64_t>{1, 3, 4, 0, 2});
+
+  bytes.clear();
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) record.tell({.what = kind::skipped});
+      });
+  }
+  CHECK(bytes.size() == 4000);
+}
+
+TEST_CASE("an error is kept until it is taken, once; nobody need listen") {
+  const cairn::observer nobody;
+  run_record record(nobody);
+  record.tell({.what = kind::started});
+  CHECK_FALSE(record.take_failure());
+  record.keep({cairn::errc::io, "no"});
+  CHECK(record.take_failure()->code() == cairn::errc::io);
+  CHECK_FALSE(record.take_failure());
+  CHECK(record.stats().failed == 1);
+}
+
+TEST_CASE("totals count what this process has published") {
+  const cairn::observer nobody;
+  run_record record(nobody);
+  CHECK_FALSE(record.newest());
+  record.published({.step = 7});
+  CHECK(record.newest()->step == 7);
+  CHECK(record.stats().saves == 0);
+  record.published({8, 1.5, cairn::save_report{.bytes = 10, .state_bytes = 20}});
+  record.count([](auto& all) { ++all.pruned; });
+  CHECK(record.newest()->step == 8);
+  CHECK(record.stats().saves == 1);
+  CHECK(record.stats().ratio() == 2);
+  CHECK(record.stats().pruned == 1);
+}

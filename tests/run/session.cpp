@@ -1,0 +1,476 @@
+#include "cairn/run/session.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/stored_checkpoint.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "gate.hpp"
+#include "trainer.hpp"
+
+using cairn::checkpoint_name;
+using cairn::checkpointer;
+using cairn::errc;
+using tests::trained;
+using tests::trainer;
+using kind = cairn::event::kind;
+using every_step = cairn::policies::every_steps;
+
+namespace {
+
+using names = std::vector<std::string>;
+
+names names_of(const std::vector<std::uint64_t>& steps) {
+  names all;
+  for (const auto step : steps) all.push_back(checkpoint_name(step));
+  return all;
+}
+
+/// All events but progress; the trainer's thread and the one behind it tell, one at a time.
+struct heard {
+  std::vector<cairn::event> all;
+
+  void operator()(const cairn::event& e) {
+    if (e.what != kind::progress) all.push_back(e);
+  }
+  [[nodiscard]] names lines() const {
+    names text;
+    for (const auto& e : all) text.push_back(std::string(cairn::name(e.what)) + " " + std::to_string(e.step));
+    return text;
+  }
+  [[nodiscard]] std::size_t count(kind what) const {
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const auto& e) { return e.what == what; }));
+  }
+};
+
+trainer restored(const cairn::any_store& store, const std::string& name) {
+  trainer state;
+  cairn::detail::load_from(cairn::chain_reader(store, name), cairn::refer(state), {});
+  return state;
+}
+
+/// So slow that a save on its way stays there until it is abandoned or hurried.
+constexpr double next_to_nothing = 1e-6;
+
+}  // namespace
+
+TEST_CASE("a step returns while the save is on its way, and the state may change at once") {
+  tests::gated_store gated;
+  heard events;
+  checkpointer run(gated, {.when = every_step{1}, .on_event = std::ref(events)});
+  gated.entrance->close();
+  auto state = trained(1, 100'000);
+  const auto outcome = run.step(state, {.step = 1, .loss = 0.5});
+  CHECK(outcome.started);
+  CHECK_FALSE(outcome.skipped);
+  CHECK(outcome.stall_seconds > 0);
+  CHECK(gated.list().empty());
+  state = trained(2, 50);  // other contents, other sizes
+  gated.entrance->open();
+  run.wait();
+  CHECK(gated.list() == names_of({1}));
+  CHECK(restored(gated.inner, checkpoint_name(1)) == trained(1, 100'000));
+  CHECK(events.lines() == names{"started 1", "copied 1", "encoded 1", "written 1", "published 1"});
+  CHECK(events.all[1].bytes == events.all[0].total);
+  CHECK(events.all[2].total == events.all[0].total);
+  CHECK(events.all[4].seconds >= events.all[3].seconds);
+  const auto stats = run.stats();
+  CHECK(stats.saves == 1);
+  CHECK(stats.state_bytes == events.all[0].total);
+  CHECK(stats.bytes == events.all[4].bytes);
+  CHECK(stats.ratio() > 0);
+  CHECK(stats.stall_seconds == outcome.stall_seconds);
+  CHECK(stats.background_seconds > 0);
+}
+
+TEST_CASE("busy, skip: the save on its way goes first, that is told once, and a save is due as soon as it is done") {
+  tests::gated_store gated;
+  heard events;
+  checkpointer run(gated, {.when = every_step{1}, .on_event = std::ref(events)});
+  gated.entrance->close();
+  CHECK(run.step(trained(1), {.step = 1}).started);
+  for (std::uint64_t step = 2; step <= 4; ++step) {
+    const auto outcome = run.step(trained(step), {.step = step});
+    CHECK(outcome.skipped);
+    CHECK_FALSE(outcome.started);
+  }
+  CHECK(events.count(kind::skipped) == 1);
+  CHECK(events.all.back().what == kind::skipped);
+  CHECK(events.all.back().step == 2);
+  CHECK(events.all.back().message == "step 1 is still being saved");
+  CHECK(run.stats().skipped == 1);
+  gated.entrance->open();
+  run.wait();
+  CHECK(run.step(trained(5), {.step = 5}).started);
+  run.wait();
+  CHECK(gated.list() == names_of({1, 5}));
+}
+
+TEST_CASE("busy, wait: nothing is skipped") {
+  tests::gated_store gated;
+  checkpointer run(gated, {.when = every_step{1}, .on_busy = cairn::when_busy::wait});
+  gated.entrance->close();
+  CHECK(run.step(trained(1), {.step = 1}).started);
+  std::thread opens([&] { gated.entrance->open(); });
+  for (std::uint64_t step = 2; step <= 5; ++step) CHECK(run.step(trained(step), {.step = step}).started);
+  opens.join();
+  run.wait();
+  CHECK(gated.list() == names_of({1, 2, 3, 4, 5}));
+}
+
+TEST_CASE("busy, replace: the save on its way comes to nothing, but one that has replaced another goes first") {
+  const cairn::stores::memory store;
+  heard events;
+  {
+    checkpointer run(store, {.when = every_step{1},
+                             .on_event = std::ref(events),
+                             .on_busy = cairn::when_busy::replace,
+                             .on_destruction = cairn::when_destroyed::abandon,
+                             .max_bytes_per_second = next_to_nothing});
+    CHECK(run.step(trained(1), {.step = 1}).started);
+    CHECK(run.step(trained(2), {.step = 2}).started);
+    CHECK(events.count(kind::skipped) == 1);  // step 1
+    CHECK(run.step(trained(3), {.step = 3}).skipped);
+    CHECK(events.count(kind::skipped) == 2);  // step 3
+    CHECK(run.stats().skipped == 2);
+    CHECK(run.stats().saves == 0);
+  }
+  CHECK(store.list().empty());
+  CHECK(events.count(kind::published) == 0);
+  CHECK(events.count(kind::failed) == 0);
+}
+
+TEST_CASE("destroyed: a save on its way is finished, or nothing is left of it") {
+  for (const bool finish : {true, false}) {
+    const sample::scratch scratch;
+    {
+      checkpointer run(scratch.path("run"),
+                       {.when = every_step{1},
+                        .on_destruction = finish ? cairn::when_destroyed::finish : cairn::when_destroyed::abandon,
+                        .max_bytes_per_second = finish ? 0 : next_to_nothing});
+      CHECK(run.step(trained(1, 1000), {.step = 1}).started);
+    }
+    CHECK(cairn::stores::directory(scratch.path("run")).list() == (finish ? names_of({1}) : names{}));
+    trainer state;
+    CHECK(checkpointer(scratch.path("run")).restore(state).has_value() == finish);
+  }
+}
+
+TEST_CASE("what goes wrong behind the training is thrown by the next call, once, and the save is due again") {
+  tests::gated_store gated;
+  bool is_full = true;
+  gated.refuses = [&](std::string_view) { return std::exchange(is_full, false); };
+  heard events;
+  checkpointer run(gated, {.when = every_step{10}, .on_event = std::ref(events)});
+  for (std::uint64_t step = 1; step < 10; ++step) CHECK_FALSE(run.step(trained(step), {.step = step}).started);
+  gated.entrance->close();
+  CHECK(run.step(trained(10), {.step = 10}).started);
+  gated.entrance->open();
+  SECTION("by wait") {
+    const auto failure = sample::failure_of([&] { run.wait(); });
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says("the disk is full at step-000000010"));
+  }
+  SECTION("by save, which then does nothing else") {
+    CHECK(sample::failure_of([&] { run.save(trained(11), {.step = 11}); }).says("the disk is full at step-000000010"));
+    CHECK(gated.list().empty());
+  }
+  SECTION("by restore") {
+    trainer state;
+    CHECK(sample::failure_of([&] { run.restore(state); }).says("the disk is full at step-000000010"));
+  }
+  CHECK_NOTHROW(run.wait());
+  CHECK(events.count(kind::failed) == 1);
+  CHECK(run.stats().failed == 1);
+  CHECK(run.step(trained(11), {.step = 11}).started);  // and not at 20 only
+  run.wait();
+  CHECK(gated.list() == names_of({11}));
+  CHECK(restored(gated.inner, checkpoint_name(11)) == trained(11));
+}
+
+TEST_CASE("what goes wrong while a step waits for it is thrown by that step") {
+  tests::gated_store gated;
+  gated.refuses = [](std::string_view name) { return name == checkpoint_name(1); };
+  checkpointer run(gated, {.when = every_step{1}, .on_busy = cairn::when_busy::wait});
+  CHECK(run.step(trained(1), {.step = 1}).started);
+  CHECK(sample::failure_of([&] { run.step(trained(2), {.step = 2}); }).says("the disk is full at step-000000001"));
+  CHECK(run.step(trained(3), {.step = 3}).started);
+  run.wait();
+  CHECK(gated.list() == names_of({3}));
+}
+
+TEST_CASE("what the standard library throws behind the training is one error too") {
+  struct broken {
+    [[nodiscard]] static std::string name() { return "broken"; }
+    [[nodiscard]] static bool uses_parent() { return false; }
+    [[nodiscard]] static std::size_t bound(cairn::dtype, std::size_t bytes) { return bytes; }
+    [[nodiscard]] static cairn::encoded encode(const cairn::encode_request&, std::span<std::byte>) {
+      throw std::runtime_error("no such luck");
+    }
+    static void decode(const cairn::decode_request&) {}
+  };
+  checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .codecs = {{"*", broken{}}}});
+  run.step(std::vector<float>(1000), {.step = 1});
+  const auto failure = sample::failure_of([&] { run.wait(); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("memory/step-000000001 cannot be saved: no such luck"));
+}
+
+TEST_CASE("a state that cannot be saved is an error of the step itself, and the next one is saved") {
+  struct nested {
+    std::map<std::string, std::unique_ptr<nested>> inner;
+  };
+  nested deep;
+  auto* at = &deep;
+  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
+    at = (at->inner["x"] = std::make_unique<nested>()).get();
+  heard events;
+  checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .on_event = std::ref(events)});
+  CHECK(sample::failure_of([&] { run.step(deep, {.step = 1}); }).code == errc::invalid);
+  CHECK_NOTHROW(run.wait());
+  CHECK(run.step(trained(2), {.step = 2}).started);
+  run.wait();
+  CHECK(run.stats().saves == 1);
+}
+
+TEST_CASE("a state larger than the copies may be is saved in parts, and may change when the step returns") {
+  tests::random_states states(3);
+  heard events;
+  const cairn::stores::memory store;
+  checkpointer run(store,
+                   {.when = every_step{1}, .on_event = std::ref(events), .max_staging_bytes = std::uint64_t{1} << 20U});
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    auto state = states.next();
+    state.examples.resize(100'000);
+    for (std::size_t i = 0; i < state.examples.size(); ++i) state.examples[i].score = static_cast<float>(i * step);
+    state.table.resize({300, 1000});
+    for (auto& value : state.table.values) value = static_cast<float>(step);
+    tests::everything copy;
+    {
+      cairn::any_store other = cairn::stores::memory();
+      cairn::detail::write_description(other, "c", cairn::describe(state), {});
+      cairn::detail::load_from(cairn::chain_reader(other, "c"), cairn::refer(copy), {});
+    }
+    events.all.clear();
+    CHECK(run.step(state, {.step = step}).started);
+    state = {};
+    run.wait();
+    CHECK(events.lines() == names{"started " + std::to_string(step), "chunked " + std::to_string(step),
+                                  "copied " + std::to_string(step), "encoded " + std::to_string(step),
+                                  "written " + std::to_string(step), "published " + std::to_string(step)});
+    CHECK(events.all[1].message.find(" parts") != std::string::npos);
+    const auto opened = cairn::open_checkpoint(store, checkpoint_name(step));
+    CHECK(opened.shards.size() > 3);
+    tests::everything back;
+    cairn::detail::load_from(cairn::chain_reader(store, checkpoint_name(step)), cairn::refer(back), {});
+    CHECK(tests::same(copy, back));
+  }
+}
+
+TEST_CASE("in parts or at once, chains of deltas restore what their writer tracked, and merge") {
+  for (const bool in_parts : {true, false}) {
+    INFO(in_parts);
+    auto store = cairn::any_store(cairn::stores::memory());
+    const std::uint64_t budget = in_parts ? std::uint64_t{1} << 20U : std::numeric_limits<std::uint64_t>::max();
+    std::size_t merged = 0;
+    checkpointer run(store, {.keep_last = 2,
+                             .when = every_step{1},
+                             .codecs = chain::mixed_rules(),
+                             .chain = {.anchor_every = 0, .merge_every = 3},
+                             .on_event = [&](const cairn::event& e) { merged += e.what == kind::merged; },
+                             .on_busy = cairn::when_busy::wait,
+                             .max_staging_bytes = budget});
+    std::mt19937 random(8);
+    auto state = chain::start(random, 150'000);
+    for (std::uint64_t step = 1; step <= 7; ++step) {
+      chain::train(state, random);
+      const auto real = chain::bits_of(state);
+      CHECK(run.step(state, {.step = step}).started);
+      const auto kept = std::exchange(state, {});
+      run.wait();
+      state = kept;
+      const auto bits = chain::restored(store, checkpoint_name(step));
+      CHECK(bits.at("adam.v") == real.at("adam.v"));
+      CHECK(bits.at("adam.m") == real.at("adam.m"));
+      CHECK(bits.at("step") == real.at("step"));
+      CHECK((bits.at("net.weight") == real.at("net.weight")) == (step == 1));
+      const cairn::chain_reader reader(store, checkpoint_name(step));
+      CHECK((reader.newest().parent() != nullptr) == (step > 1));
+    }
+    CHECK(merged == 2);
+    CHECK(run.stats().merged == 2);
+    CHECK(run.stats().pruned > 0);
+  }
+}
+
+TEST_CASE("a save in parts that fails half-way lets the trainer go on, who is told by the next call") {
+  tests::gated_store gated;
+  int begun = 0;
+  gated.refuses = [&](std::string_view) { return ++begun == 1; };
+  checkpointer run(gated, {.when = every_step{1}, .max_staging_bytes = std::uint64_t{1} << 20U});
+  const auto state = trained(1, 1'000'000);
+  CHECK(run.step(state, {.step = 1}).started);
+  CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full"));
+  CHECK(run.step(state, {.step = 2}).started);
+  run.wait();
+  CHECK(restored(gated.inner, checkpoint_name(2)) == state);
+}
+
+TEST_CASE("options that cannot be") {
+  const auto failure = [](cairn::checkpointer_options options) {
+    return sample::failure_of([&] { checkpointer(cairn::stores::memory(), std::move(options)); });
+  };
+  CHECK(failure({.max_staging_bytes = (1U << 20U) - 1}).says("max_staging_bytes is 1048575, and below 1 MiB"));
+  CHECK(failure({.max_bytes_per_second = -1}).says("max_bytes_per_second is -1"));
+  CHECK(failure({.max_bytes_per_second = std::numeric_limits<double>::quiet_NaN()}).code == errc::invalid);
+}
+
+TEST_CASE("not asynchronous: a step returns when the checkpoint is published") {
+  const cairn::stores::memory store;
+  heard events;
+  checkpointer run(store, {.when = every_step{2}, .on_event = std::ref(events), .asynchronous = false});
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    CHECK(run.step(trained(step), {.step = step}).started == (step % 2 == 0));
+    CHECK(store.list().size() == step / 2);
+  }
+  CHECK(events.lines() == names{"started 2", "encoded 2", "written 2", "published 2", "started 4", "encoded 4",
+                                "written 4", "published 4"});
+  CHECK(run.stats().stall_seconds > 0);
+  CHECK(run.stats().background_seconds == 0);
+}
+
+TEST_CASE("the number of saves behind the training does not change their bytes") {
+  std::map<std::string, std::string> first;
+  for (const unsigned threads : {1U, 2U, 4U})
+    for (const bool asynchronous : {true, false}) {
+      cairn::any_store store = cairn::stores::memory();
+      checkpointer run(store, {.when = every_step{1},
+                               .threads = threads,
+                               .codecs = chain::mixed_rules(),
+                               .asynchronous = asynchronous,
+                               .on_busy = cairn::when_busy::wait,
+                               .copy_threads = threads});
+      std::mt19937 random(8);
+      auto state = chain::start(random, 40'000);
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        chain::train(state, random);
+        run.step(state, {.step = step});
+      }
+      run.wait();
+      std::map<std::string, std::string> all;
+      for (const auto& name : store.list())
+        for (const auto& file : store.files(name)) all[name + "/" + file] = sample::get(store, name, file);
+      CHECK(all.size() == 6);
+      if (first.empty()) first = all;
+      CHECK(all == first);
+    }
+}
+
+TEST_CASE("a signal: poll says so, the next step saves at once, tells to stop, and does so once") {
+  const cairn::stores::memory store;
+  heard events;
+  checkpointer run(store, {.when = every_step{0}, .on_event = std::ref(events), .preempt = {SIGUSR1}});
+  CHECK_FALSE(run.poll());
+  CHECK_FALSE(run.step(trained(1), {.step = 1}).stop);
+  std::raise(SIGUSR1);
+  CHECK(run.poll());
+  CHECK(store.list().empty());
+  const auto outcome = run.step(trained(2), {.step = 2});
+  CHECK(outcome.stop);
+  CHECK(outcome.started);
+  CHECK(store.list() == names_of({2}));
+  CHECK(restored(store, checkpoint_name(2)) == trained(2));
+  CHECK(events.lines() == names{"stopping 2", "started 2", "encoded 2", "written 2", "published 2"});
+  CHECK(events.all[0].message.find("signal " + std::to_string(SIGUSR1)) == 0);
+  CHECK(events.all[0].seconds > 0);
+  CHECK(events.all[0].seconds <= 30);
+  const auto again = run.step(trained(2), {.step = 2});
+  CHECK(again.stop);
+  CHECK_FALSE(again.started);
+  CHECK(run.poll());
+}
+
+TEST_CASE("a signal while a save is on its way: it is hurried when there is time, else abandoned for the newer state") {
+  for (const double deadline : {30.0, 0.0}) {
+    INFO(deadline);
+    const cairn::stores::memory store;
+    checkpointer run(store, {.when = every_step{1},
+                             .max_bytes_per_second = next_to_nothing,
+                             .preempt = {SIGUSR1},
+                             .preempt_deadline = std::chrono::duration<double>(deadline)});
+    CHECK(run.step(trained(1, 100'000), {.step = 1}).started);
+    std::raise(SIGUSR1);
+    CHECK(run.step(trained(2, 100'000), {.step = 2}).stop);
+    CHECK(store.list().back() == checkpoint_name(2));
+    if (deadline > 0) CHECK(store.list() == names_of({1, 2}));
+    CHECK(restored(store, checkpoint_name(2)) == trained(2, 100'000));
+  }
+}
+
+TEST_CASE("a signal when the step is on its way already, or published: it is not saved twice") {
+  for (const bool is_published : {true, false}) {
+    const cairn::stores::memory store;
+    heard events;
+    checkpointer run(store, {.when = every_step{1}, .on_event = std::ref(events), .preempt = {SIGUSR1}});
+    CHECK(run.step(trained(1), {.step = 1}).started);
+    if (is_published) run.wait();
+    std::raise(SIGUSR1);
+    const auto outcome = run.step(trained(1), {.step = 1});
+    CHECK(outcome.stop);
+    CHECK_FALSE(outcome.started);
+    CHECK(events.count(kind::published) == 1);
+    CHECK(store.list() == names_of({1}));
+  }
+}
+
+TEST_CASE("no time left for encoding: the state is stored as it is") {
+  struct {
+    std::vector<std::uint32_t>
+        noise;  // takes time to encode, and does not get smaller: storing it as it is must be faster
+    std::vector<float> zeros;
+  } state, back;
+  std::mt19937 random(1);
+  state.noise.resize(3'000'000);
+  for (auto& value : state.noise) value = static_cast<std::uint32_t>(random());
+  state.zeros.resize(1'000);
+  for (const double deadline : {1e9, 1e-9}) {
+    const cairn::stores::memory store;
+    checkpointer run(
+        store,
+        {.when = every_step{1}, .preempt = {SIGUSR1}, .preempt_deadline = std::chrono::duration<double>(deadline)});
+    CHECK(run.step(state, {.step = 1}).started);
+    run.wait();
+    std::raise(SIGUSR1);
+    CHECK(run.step(state, {.step = 2}).stop);
+    const auto opened = cairn::open_checkpoint(store, checkpoint_name(2));
+    REQUIRE(opened.slices.size() == 2);
+    CHECK((opened.slices[1].encoded == nullptr) == (deadline < 1));
+    checkpointer(store).restore(back);
+    CHECK(back.noise == state.noise);
+    CHECK(back.zeros == state.zeros);
+  }
+}
+
+TEST_CASE("an older error does not keep the state from being saved when a signal has come; it is thrown by wait") {
+  tests::gated_store gated;
+  gated.refuses = [](std::string_view name) { return name == checkpoint_name(1); };
+  checkpointer run(gated, {.when = every_step{1}, .preempt = {SIGUSR1}});
+  CHECK(run.step(trained(1), {.step = 1}).started);
+  std::raise(SIGUSR1);
+  CHECK(run.step(trained(2), {.step = 2}).stop);
+  CHECK(gated.list() == names_of({2}));
+  CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full at step-000000001"));
+  CHECK_NOTHROW(run.wait());
+}

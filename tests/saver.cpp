@@ -1,1 +1,0 @@
-#include "cairn/saver.hpp"

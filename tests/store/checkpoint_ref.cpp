@@ -1,0 +1,1 @@
+#include "cairn/store/checkpoint_ref.hpp"

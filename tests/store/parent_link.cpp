@@ -1,1 +1,0 @@
-#include "cairn/store/parent_link.hpp"

@@ -1,0 +1,63 @@
+#include "cairn/system/posix.hpp"
+
+#include <random>
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+namespace posix = cairn::posix;
+
+TEST_CASE("any parts arrive in order, however many") {
+  std::mt19937_64 random(1);
+  const sample::scratch scratch;
+  for (const std::size_t count : {0U, 1U, 3U, 1024U, 1025U, 5000U}) {
+    std::vector<std::string> texts;
+    std::string whole(random() % 100, '\0');
+    const auto offset = whole.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      texts.emplace_back(random() % 40, static_cast<char>('a' + random() % 26));
+      whole += texts.back();
+    }
+    std::vector<std::span<const std::byte>> parts;
+    for (const auto& text : texts) parts.push_back(sample::bytes_of(text));
+    {
+      const auto file = posix::open_at(AT_FDCWD, scratch.path("f"), O_WRONLY | O_CREAT | O_TRUNC);
+      posix::write_all(file.get(), parts, offset, "f");
+      if (count == 0) continue;
+    }
+    CHECK(sample::slurp(scratch.path("f")) == whole);
+  }
+}
+
+TEST_CASE("a device without room is an error, not an endless loop") {
+  const auto full = posix::open_at(AT_FDCWD, "/dev/full", O_WRONLY);
+  if (!full) SKIP("there is no /dev/full");
+  const auto bytes = sample::bytes_of("text");
+  const std::span<const std::byte> parts[] = {bytes};
+  for (const auto& failure : {sample::failure_of([&] { posix::write_all(full.get(), bytes, 0, "x/y"); }),
+                              sample::failure_of([&] { posix::write_all(full.get(), parts, 0, "x/y"); })}) {
+    CHECK(failure.code == cairn::errc::io);
+    CHECK(failure.says("cannot write x/y: No space left on device"));
+  }
+}
+
+TEST_CASE("descriptors are owned once") {
+  auto a = posix::open_at(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
+  const int number = a.get();
+  REQUIRE(a);
+  auto b = std::move(a);
+  CHECK(b.get() == number);
+  b = {};
+  CHECK(::fcntl(number, F_GETFD) == -1);
+}
+
+TEST_CASE("directories are made with their parents, and again") {
+  const sample::scratch scratch;
+  for (int again = 0; again < 2; ++again) {
+    posix::make_directories(scratch.path("a/b//c"), again == 0);
+    CHECK(std::filesystem::is_directory(scratch.path("a/b/c")));
+  }
+  sample::spill(scratch.path("file"), "x");
+  CHECK(
+      sample::failure_of([&] { posix::make_directories(scratch.path("file/below"), false); }).says("Not a directory"));
+}
