@@ -282,13 +282,13 @@ static void data_order(const std::string& place) {
 }
 
 /// Saving behind the training, with everything said that can be.
-static void behind(const std::string& place) {
+static void background(const std::string& place) {
   trainer_state state;
   state.layers.resize(1);
   state.layers[0].weight.resize(1000);
   const auto train = [&] { state.layers[0].weight[state.step++ % 1000] += 1; };
-  // [behind]
-  cairn::checkpointer ckpt{place + "/behind",
+  // [background]
+  cairn::checkpointer ckpt{place + "/background",
                            {.keep_last = 2,
                             .when = cairn::policies::every_steps{50},
                             .on_event = cairn::observers::json_lines{place + "/events.jsonl"},
@@ -302,10 +302,16 @@ static void behind(const std::string& place) {
     train();
     if (ckpt.step(state, {.step = state.step}).stop) return;  // saved: end the process
   }
-  ckpt.wait();  // what went wrong behind the training is thrown here, if no call before has thrown it
+  ckpt.wait();  // throws the error of a save in the background, if no call before has thrown it
   const auto all = ckpt.stats();
   std::cout << all.saves << " saves, " << 1e3 * all.stall_seconds / static_cast<double>(all.saves) << " ms each\n";
-  // [behind]
+  // [background]
+
+  // [handle]
+  const cairn::save_handle save = ckpt.step(state, {.step = 1001}).save;
+  if (save && !save.done()) std::cout << "still writing\n";
+  if (save) std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // waits, throws if the save failed
+  // [handle]
 
   // [poll]
   for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();  // a long evaluation: leave it when a signal comes
@@ -412,7 +418,7 @@ int main() {
   run(place);
   small(place);
   data_order(place);
-  behind(place);
+  background(place);
   when_to_save(place);
   rehearse();
   every_type(place);
