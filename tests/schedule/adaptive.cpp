@@ -31,6 +31,7 @@ struct run {
   tariff costs;
   double slowdown = 0;  // of iterations beside a save
   double iteration = 0.1;
+  double rare_stall = 0;  // of every tenth save; 0: as the others
   moment now{};
   double published_at = -1;
   save_cost on_its_way{};
@@ -67,9 +68,10 @@ struct run {
       on_its_way = costs.at(kind);
       on_its_way.step = now.step;
       on_its_way.kind = kind;
+      if (rare_stall > 0 && times.size() % 10 == 0) on_its_way.stall_seconds = rare_stall;
       now.saved_step = now.step;
-      now.saved_seconds = now.seconds;
       now.seconds += on_its_way.stall_seconds;
+      now.saved_seconds = now.seconds;
       taken += on_its_way.stall_seconds;
       published_at = now.seconds + on_its_way.background_seconds;
     }
@@ -186,6 +188,34 @@ TEST_CASE("saves take no more than the budget from the training, but for the fir
       CHECK(training.taken - first <= 1.05 * percent / 100 * training.now.seconds);
       CHECK(training.times.size() > 3);
     }
+}
+
+TEST_CASE("rare long stalls count in full for the budget") {
+  auto quick = whole;
+  quick.stall_seconds = 0.1;
+  for (const double percent : {3.5, 20.0}) {
+    run training{adaptive({.budget_percent = percent, .mtbf = {duration<double>(30), 0}}),
+                 {{save_kind::whole, quick}, {save_kind::raw, quick}}};
+    training.rare_stall = 10;
+    training.go(1'000'000);
+    CHECK(training.times.size() > 200);
+    CHECK(training.taken <= 1.1 * percent / 100 * training.now.seconds);
+    CHECK(training.taken >= 0.5 * percent / 100 * training.now.seconds);
+  }
+}
+
+TEST_CASE("one save that takes very long costs the budget no more than an hour without saves") {
+  run training{adaptive({.mtbf = {duration<double>(30), 0}}), {{save_kind::whole, whole}, {save_kind::raw, whole}}};
+  training.go(10'000);
+  training.costs[save_kind::whole].stall_seconds = training.costs[save_kind::raw].stall_seconds = 1e6;
+  const auto before = training.times.size();
+  while (training.times.size() == before) training.go(1);
+  training.costs[save_kind::whole] = training.costs[save_kind::raw] = whole;
+  training.times.clear();
+  const double end = training.now.seconds;
+  training.go(10 * 36'000);
+  REQUIRE(training.times.size() > 100);
+  CHECK(training.times[60] - end < 2 * cairn::schedule::longest_interval);
 }
 
 TEST_CASE("a budget of zero leaves the first save and one per longest interval") {

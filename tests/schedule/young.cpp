@@ -89,13 +89,13 @@ TEST_CASE("failures and work without failures are learned from, across restarts"
     const auto memory = policy.remember();
     policy = fresh;
     policy.recall(memory);
-    policy.restarted({.step = run.now.step, .away_seconds = 100});
-    expected.restarted({.away_seconds = 100}, 4);
+    policy.restarted({.step = run.now.step, .away_seconds = 10});
+    expected.restarted({.away_seconds = 10}, 4);
   }
   driven::run run{.iteration = 0.1};
   run.steps(policy, 5000);
   expected.worked(500);
-  CHECK(expected.seconds() == Catch::Approx(4 * 1100).epsilon(0.1));
+  CHECK(expected.seconds() == Catch::Approx(4 * 1010).epsilon(0.1));
   CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Catch::Approx(std::sqrt(2 * expected.seconds())).epsilon(0.02));
 
   auto peaceful = fresh, failed = fresh;
@@ -139,4 +139,20 @@ TEST_CASE("no second save beside one that is on its way") {
   run.now.is_saving = false;
   run.steps(policy, 100);
   CHECK(run.newest_gap() == 10);
+}
+
+TEST_CASE("hours in a queue after each failure are not taken for work") {
+  const young fresh({.stall = seconds{1}});
+  auto policy = fresh;
+  for (int failures = 0; failures < 50; ++failures) {
+    driven::run run;
+    run.steps(policy, 590);
+    const auto memory = policy.remember();
+    policy = fresh;
+    policy.recall(memory);
+    policy.restarted({.step = run.now.step, .away_seconds = 3600});
+  }
+  driven::run run{.iteration = 0.1};
+  run.steps(policy, 3000);
+  CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Catch::Approx(std::sqrt(2 * 610)).epsilon(0.06));
 }

@@ -50,7 +50,7 @@ struct adaptive_options {
 class adaptive {
  public:
   explicit adaptive(adaptive_options options = {})
-      : budget_(options.budget_percent > 0 ? options.budget_percent / 100 : 0),
+      : budget_(options.budget_percent),
         may_be_raw_(options.may_be_raw),
         estimator_(std::move(options.estimator)),
         run_(options.mtbf),
@@ -64,17 +64,19 @@ class adaptive {
       curve = estimator_.curve();
     }
     if (!cost_) return run_.is_probe_due();
-    const auto& [taken, background] = *cost_;
+    const auto& [taken, background, spent] = *cost_;
     const bool is_due =
         planner_.is_due(now, worked, {run_.iterations().seconds(), run_.mtbf(), taken, background}, curve);
     if (!run_.may_save()) return false;
-    const bool is_affordable = taken <= budget_ * run_.since_save();
+    const bool is_affordable = run_.since_save() >= budget_.interval(spent);
     if (!(is_due && is_affordable) && run_.since_save() < schedule::longest_interval) return false;
     return {true, kind_};
   }
 
   void saved(const save_cost& cost) {
     run_.saved(cost);
+    budget_.saved(cost.kind,
+                  cost.stall_seconds + run_.iterations().slowdown() * std::max(cost.background_seconds, 0.0));
     since_configured_ = kind_ ? since_configured_ + 1 : 0;
     choose();
   }
@@ -85,11 +87,15 @@ class adaptive {
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
+    budget_.remember(memory);
+    planner_.remember(memory);
     if (planner_.wants_curve()) estimator_.remember(memory);
     return memory;
   }
   void recall(const policy_memory& memory) {
     run_.recall(memory);
+    budget_.recall(memory);
+    planner_.recall(memory);
     if (planner_.wants_curve()) estimator_.recall(memory);
     choose();
   }
@@ -102,42 +108,45 @@ class adaptive {
   struct save_price {
     double taken = 0;  // from the training
     double background = 0;
+    double spent = 0;  // the same as `taken`, but not clipped: see save_budget
   };
 
-  [[nodiscard]] save_price price_of(const schedule::mean_cost& mean) const noexcept {
-    return {mean.stall + run_.iterations().slowdown() * mean.background, mean.background};
+  [[nodiscard]] save_price price_of(const schedule::mean_cost& mean, std::optional<double> spent) const noexcept {
+    const double taken = mean.stall + run_.iterations().slowdown() * mean.background;
+    return {taken, mean.background, spent.value_or(taken)};
   }
 
   /// As the codecs and the chain options say: a mixture of deltas and whole ones, as there were.
   [[nodiscard]] std::optional<save_price> configured() const {
     const auto whole = run_.costs().of(save_kind::whole), delta = run_.costs().of(save_kind::delta);
     if (!whole || !delta) {
-      const auto& seen = whole ? whole : delta;
-      return seen ? std::optional(price_of(*seen)) : std::nullopt;
+      const auto kind = whole ? save_kind::whole : save_kind::delta;
+      return measured(kind);
     }
     const double part = run_.costs().count(save_kind::delta) /
                         (run_.costs().count(save_kind::delta) + run_.costs().count(save_kind::whole));
-    const auto a = price_of(*whole), b = price_of(*delta);
-    return save_price{std::lerp(a.taken, b.taken, part), std::lerp(a.background, b.background, part)};
+    const auto a = *measured(save_kind::whole), b = *measured(save_kind::delta);
+    return save_price{std::lerp(a.taken, b.taken, part), std::lerp(a.background, b.background, part),
+                      std::lerp(a.spent, b.spent, part)};
   }
 
-  [[nodiscard]] std::optional<save_price> whole() const {
-    const auto seen = run_.costs().of(save_kind::whole);
-    return seen ? std::optional(price_of(*seen)) : std::nullopt;
+  [[nodiscard]] std::optional<save_price> measured(save_kind kind) const {
+    const auto seen = run_.costs().of(kind);
+    return seen ? std::optional(price_of(*seen, budget_.mean(kind))) : std::nullopt;
   }
 
   [[nodiscard]] std::optional<save_price> raw() const {
-    if (const auto seen = run_.costs().of(save_kind::raw)) return price_of(*seen);
+    if (const auto seen = measured(save_kind::raw)) return seen;
     auto whole = run_.costs().of(save_kind::whole);
     if (!whole || !(whole->bytes > 0)) return std::nullopt;
     const double writing = whole->write * whole->state_bytes / whole->bytes;
     whole->background = std::max(whole->background + writing - whole->write - whole->encode, 0.0);
-    return price_of(*whole);
+    return price_of(*whole, std::nullopt);
   }
 
   /// Per second, at the kind's best interval.
   [[nodiscard]] double cost_per_second(const save_price& of) const noexcept {
-    const double least = std::max(of.background, budget_ > 0 ? of.taken / budget_ : schedule::longest_interval);
+    const double least = std::max(of.background, std::min(budget_.interval(of.spent), schedule::longest_interval));
     const double interval = std::max(schedule::young_interval(of.taken, run_.mtbf()), least);
     if (!(interval > 0)) return 0;
     return of.taken / interval + (interval / 2 + of.background) / run_.mtbf();
@@ -152,7 +161,7 @@ class adaptive {
       std::optional<save_price> price;
     };
     const std::array<option, 3> options{{{std::nullopt, as_configured},
-                                         {save_kind::whole, whole()},
+                                         {save_kind::whole, measured(save_kind::whole)},
                                          {save_kind::raw, may_be_raw_ ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
       return one.price ? cost_per_second(*one.price) : std::numeric_limits<double>::infinity();
@@ -168,7 +177,7 @@ class adaptive {
     cost_ = next.price;
   }
 
-  double budget_;
+  schedule::save_budget budget_;
   bool may_be_raw_;
   any_estimator estimator_;
   schedule::observed_run run_;

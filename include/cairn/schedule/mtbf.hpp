@@ -45,11 +45,11 @@ class mtbf_estimate {
     failures_ += 1;
     update();
   }
-  /// A run goes on. After a failure it had worked since the checkpoint, as long as it was away, but not longer than any run does without
-  /// one.
-  void restarted(const restart& how, double workers = 1) {
+  /// A run continues. After a failure it had worked since its checkpoint: as long as it was away, but at most `longest` seconds. The
+  /// rest was downtime, for example in the queue of a cluster.
+  void restarted(const restart& how, double workers = 1, double longest = schedule::longest_interval) {
     if (!how.after_failure) return;
-    worked(std::min(how.away_seconds, schedule::longest_interval), workers);
+    worked(std::min(how.away_seconds, longest), workers);
     failed();
   }
 

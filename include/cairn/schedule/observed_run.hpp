@@ -58,6 +58,10 @@ class observed_run {
   /// Returns the seconds of work since the step before.
   double observe(const moment& now) {
     if (!has_begun_ || now.saved_step < began_at_) began_at_ = now.saved_step;
+    if (has_begun_ && now.saved_step > saved_step_) {
+      interval_ = interval_with_newest();
+      has_saved_ = true;
+    }
     if (!has_begun_ || now.step != step_) {
       workers_ = sane_workers(now.workers);
       iterations_.observe(now);
@@ -76,8 +80,8 @@ class observed_run {
     measure();
   }
   void restarted(const restart& how) {
-    failures_.restarted(how, workers_);
-    since_save_ = {};  // what was worked behind the checkpoint is lost, in this process too
+    failures_.restarted(how, workers_, longest_loss());
+    since_save_ = {};  // work after the checkpoint is lost, in this process too
   }
 
   /// In seconds.
@@ -112,6 +116,7 @@ class observed_run {
     costs_.remember(memory);
     failures_.remember(memory);
     memory["workers"] = {workers_};
+    if (const double interval = interval_with_newest(); interval > 0) memory["interval"] = {interval};
   }
   void recall(const policy_memory& memory) {
     iterations_.recall(memory);
@@ -119,12 +124,28 @@ class observed_run {
     failures_.recall(memory);
     const auto kept = memory.find("workers");
     if (kept != memory.end() && kept->second.size() == 1) workers_ = sane_workers(kept->second[0]);
+    const auto interval = memory.find("interval");
+    if (interval != memory.end() && interval->second.size() == 1 && interval->second[0] > 0) {
+      interval_ = std::min(interval->second[0], longest_interval);
+      has_saved_ = true;
+    }
     measure();
   }
 
  private:
   [[nodiscard]] static double sane_workers(double workers) noexcept {
     return workers > 0 && std::isfinite(workers) ? workers : 1;
+  }
+
+  /// The interval from one save to the next, in seconds: the longest of the newest ones, each of which counts half as much as the one
+  /// after it, so that a save out of turn does not make it short. The first interval of a run may be a probe and does not count.
+  [[nodiscard]] double interval_with_newest() const noexcept {
+    if (!has_begun_) return interval_;
+    return has_saved_ ? std::min(std::max(since_save(), interval_ / 2), longest_interval) : 0;
+  }
+  /// The longest work that a failure can lose: a run that works longer publishes its next checkpoint.
+  [[nodiscard]] double longest_loss() const noexcept {
+    return interval_ > 0 ? std::min(interval_ + background_seconds_, longest_interval) : longest_interval;
   }
 
   void measure() {
@@ -141,7 +162,8 @@ class observed_run {
   std::optional<double> given_, save_seconds_;
   double background_seconds_ = 0;
   double workers_ = 1;
-  bool has_begun_ = false, is_saving_ = false;
+  double interval_ = 0;  // see interval_with_newest; 0: not known
+  bool has_begun_ = false, has_saved_ = false, is_saving_ = false;
   std::uint64_t began_at_ = 0, step_ = 0, saved_step_ = 0;
 };
 

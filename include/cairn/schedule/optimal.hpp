@@ -63,11 +63,13 @@ class optimal {
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
+    planner_.remember(memory);
     if (planner_.wants_curve()) estimator_.remember(memory);
     return memory;
   }
   void recall(const policy_memory& memory) {
     run_.recall(memory);
+    planner_.recall(memory);
     if (planner_.wants_curve()) estimator_.recall(memory);
   }
 

@@ -1,6 +1,7 @@
 // When the next save is due, for a stated objective: at the density of the optimum, or by the exact optimum of what is left.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -48,8 +49,23 @@ class planner {
   [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const circumstances& all,
                                          const std::optional<loss_curve>& curve);
 
+  /// Keeps the step at which the run began: the prices are scaled to the plan from there on.
+  void remember(policy_memory& memory) const {
+    if (first_step_) memory["first_step"] = {static_cast<double>(*first_step_)};
+  }
+  void recall(const policy_memory& memory) {
+    const auto kept = memory.find("first_step");
+    if (kept != memory.end() && kept->second.size() == 1 && kept->second[0] >= 0 && kept->second[0] < 0x1p63)
+      first_step_ = static_cast<std::uint64_t>(kept->second[0]);
+  }
+
  private:
   [[nodiscard]] bool knows_end(const moment& now) const noexcept { return job_.last_step > now.step; }
+  [[nodiscard]] std::uint64_t first_step() const noexcept { return first_step_.value_or(0); }
+  /// The step of the newest checkpoint, or that at which the run began.
+  [[nodiscard]] std::uint64_t checkpoint_step(const moment& now) const noexcept {
+    return std::max(now.saved_step, first_step());
+  }
   [[nodiscard]] double worth_of_loss(const circumstances& all) const noexcept;
   [[nodiscard]] double density(double step, const circumstances& all) const noexcept;
   [[nodiscard]] double saves_left(const moment& now, const circumstances& all) const noexcept;
@@ -57,10 +73,11 @@ class planner {
   [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const moment& now, const circumstances& all) const;
 
   outlook job_;
-  std::optional<loss_curve> curve_{};  // only if it is of use
-  double scale_ = 0;                   // 1 / fall of the curve over the plan
-  double integral_ = 0;                // of the density since the newest checkpoint
-  double failures_before_ = 0;         // expected so far
+  std::optional<std::uint64_t> first_step_{};  // after which the first observed step was done
+  std::optional<loss_curve> curve_{};          // only if it is of use
+  double scale_ = 0;                           // 1 / fall of the curve over the plan
+  double integral_ = 0;                        // of the density since the newest checkpoint
+  double failures_before_ = 0;                 // expected so far
   bool few_left_ = false;
   std::optional<std::uint64_t> planned_{};  // where few are left: the step of the next save
   std::uint64_t saved_step_ = 0, look_again_ = 0;

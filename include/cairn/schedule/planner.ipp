@@ -33,10 +33,12 @@ struct rest_of {
 
 CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circumstances& all,
                                   const std::optional<loss_curve>& curve) {
+  if (!first_step_ || now.step <= *first_step_) first_step_ = now.step > 0 ? now.step - 1 : 0;
   const bool has_new_curve = wants_curve() && curve != curve_;
   if (has_new_curve) {
     curve_ = curve;
-    const double last = static_cast<double>(job_.last_step), fall = curve ? curve->at(0) - curve->at(last) : 0;
+    const auto first = static_cast<double>(first_step()), last = static_cast<double>(job_.last_step);
+    const double fall = curve ? curve->at(first) - curve->at(last) : 0;
     scale_ = fall > 0 && std::isfinite(1 / fall) ? 1 / fall : 0;
   }
   const bool has_saved = now.saved_step != saved_step_;
@@ -53,7 +55,8 @@ CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circum
 
 /// T / D: seconds per unit of loss.
 CAIRN_INLINE double planner::worth_of_loss(const circumstances& all) const noexcept {
-  return scale_ * (job_.seconds > 0 ? job_.seconds : static_cast<double>(job_.last_step) * all.iteration_seconds);
+  if (job_.seconds > 0) return scale_ * job_.seconds;
+  return scale_ * static_cast<double>(job_.last_step - first_step()) * all.iteration_seconds;
 }
 
 /// Saves per second.
@@ -68,9 +71,9 @@ CAIRN_INLINE double planner::density(double step, const circumstances& all) cons
 /// How many until the end of the plan, if it stays like this. O(32).
 CAIRN_INLINE double planner::saves_left(const moment& now, const circumstances& all) const noexcept {
   constexpr int parts = 32;
-  const auto left = static_cast<double>(job_.last_step - now.saved_step);
+  const auto from = static_cast<double>(checkpoint_step(now)), left = static_cast<double>(job_.last_step) - from;
   double sum = 0;
-  for (int i = 0; i < parts; ++i) sum += density(static_cast<double>(now.saved_step) + left * (i + 0.5) / parts, all);
+  for (int i = 0; i < parts; ++i) sum += density(from + left * (i + 0.5) / parts, all);
   return sum * left * all.iteration_seconds / parts;
 }
 
@@ -82,8 +85,10 @@ CAIRN_INLINE void planner::look_ahead(const moment& now, const circumstances& al
 
 /// The step of the first save of the best plan from the newest checkpoint on; nothing where none pays.
 CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const circumstances& all) const {
-  const auto last = static_cast<double>(job_.last_step), from = static_cast<double>(now.saved_step), left = last - from;
-  const std::size_t cells = std::min<std::size_t>(detail::plan_cells, job_.last_step - now.saved_step);
+  const auto last = static_cast<double>(job_.last_step), from = static_cast<double>(checkpoint_step(now)),
+             left = last - from;
+  const auto first = static_cast<double>(first_step());
+  const std::size_t cells = std::min<std::size_t>(detail::plan_cells, job_.last_step - checkpoint_step(now));
   const double steps = left / static_cast<double>(cells), seconds = steps * all.iteration_seconds;
   const bool by_loss = scale_ > 0 && wants_curve();
   const double unit = worth_of_loss(all);
@@ -99,12 +104,13 @@ CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment&
   }
   if (job_.what == objective::coci)  // saves count in full, failures as far as there was none before
     for (auto& price : value.wait) price *= std::exp(failures_before_);
-  const auto best = optimum(charges_of(
-      std::move(value), job_.what == objective::coci, {.seconds = std::vector<double>(cells, seconds)},
-      {.stall = all.save_seconds, .background = all.background},
-      failures::exponential{std::chrono::duration<double>(all.mtbf)}, detail::rest_of{&job_.stops, from / last}));
+  const auto best = optimum(charges_of(std::move(value), job_.what == objective::coci,
+                                       {.seconds = std::vector<double>(cells, seconds)},
+                                       {.stall = all.save_seconds, .background = all.background},
+                                       failures::exponential{std::chrono::duration<double>(all.mtbf)},
+                                       detail::rest_of{&job_.stops, (from - first) / (last - first)}));
   if (best.saves.empty()) return std::nullopt;
-  return now.saved_step + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
+  return checkpoint_step(now) + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
 }
 
 }  // namespace cairn::schedule
