@@ -13,6 +13,7 @@
 #include "cairn/schedule/adaptive.hpp"
 #include "cairn/schedule/checkfreq.hpp"
 #include "cairn/schedule/coci.hpp"
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/young.hpp"
 
@@ -76,7 +77,9 @@ cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronou
 }
 
 /// Those who use an MTBF are told the true one.
-cairn::mtbf_prior known_mtbf(const run_facts& facts) { return {std::chrono::duration<double>(facts.mtbf), 0}; }
+cairn::mtbf_prior mtbf_of(const run_facts& facts) {
+  return cairn::known_mtbf(std::chrono::duration<double>(facts.mtbf));
+}
 
 std::vector<run_method> real_methods(const std::string& wanted) {
   namespace policies = cairn::policies;
@@ -84,11 +87,14 @@ std::vector<run_method> real_methods(const std::string& wanted) {
       {"checkfreq", "CheckFreq's rule, blocking",
        [](const auto&) { return checkpoints(policies::checkfreq(), false); }},
       {"coci", "COCI's rule, blocking",
-       [](const auto& facts) { return checkpoints(policies::coci({.mtbf = known_mtbf(facts)}), false); }},
+       [](const auto& facts) {
+         return checkpoints(policies::coci({.mtbf = mtbf_of(facts), .estimator = cairn::estimators::exponential()}),
+                            false);
+       }},
       {"daly", "Daly's rule, blocking",
-       [](const auto& facts) { return checkpoints(policies::daly({.mtbf = known_mtbf(facts)}), false); }},
+       [](const auto& facts) { return checkpoints(policies::daly({.mtbf = mtbf_of(facts)}), false); }},
       {"ours", "ours",
-       [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = known_mtbf(facts)}), true); }},
+       [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = mtbf_of(facts)}), true); }},
       {"ours_untold", "ours, without an MTBF", [](const auto&) { return checkpoints(policies::adaptive(), true); }},
   });
   std::erase_if(all, [&](const run_method& how) { return !is_in(how.key, wanted); });

@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 /// P = (1 - exp(p1 S)) (1 / 2f - 1 / 2 p1), time in minutes, the loss 1 at the beginning: a save at each multiple of P.
-std::vector<std::uint32_t> equal_drops(const cell& where, const cairn::schedule::course& job) {
+std::vector<std::uint32_t> equal_drops(const cell& where, const cairn::schedule::workload& job) {
   const double p1 = curve_of(where).p[0] * 60 / job.seconds.front(), stall = where.stall / 60,
                between = 60 * where.hours;
   const double drop = (1 - std::exp(p1 * stall)) * (between / 2 - 1 / (2 * p1));
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> equal_drops(const cell& where, const cairn::schedule:
   return saves;
 }
 
-std::vector<std::uint32_t> even(const cell& where, const cairn::schedule::course& job) {
+std::vector<std::uint32_t> even(const cell& where, const cairn::schedule::workload& job) {
   const double steps = cairn::schedule::young_interval(where.stall, 3600 * where.hours) / job.seconds.front();
   std::vector<std::uint32_t> saves;
   for (double k = steps; k < static_cast<double>(job.steps()) - 0.5; k += steps)
@@ -51,10 +51,10 @@ void compare_published_rule(report& numbers) {
       for (const auto& where : all_cells()) {
         if (where.loses_workers) continue;
         auto job = scenario_of(where, {}, 0);
-        for (auto& seconds : job.planned.seconds) seconds = 3600 * hours / static_cast<double>(iterations);
-        const auto charged = charges_of(what, job.planned, {.stall = where.stall}, job.failures, job.stops);
-        less.push_back(100 * (1 - expected_cost(charged, equal_drops(where, job.planned)) /
-                                      expected_cost(charged, even(where, job.planned))));
+        for (auto& seconds : job.work.seconds) seconds = 3600 * hours / static_cast<double>(iterations);
+        const auto charged = cost_model_of(what, job.work, {.stall = where.stall}, job.failures, job.stops);
+        less.push_back(100 * (1 - expected_cost(charged, equal_drops(where, job.work)) /
+                                      expected_cost(charged, even(where, job.work))));
       }
       const double best = *std::max_element(less.begin(), less.end());
       row.push_back(text_of(median(less), 1));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/optimum.hpp"
 #include "cairn/schedule/policies.hpp"
 
@@ -23,10 +24,10 @@
 namespace bench {
 namespace {
 
-using cairn::schedule::bill;
-using cairn::schedule::costs;
 using cairn::schedule::objective;
 using cairn::schedule::outcome;
+using cairn::schedule::overhead;
+using cairn::schedule::save_times;
 using cairn::schedule::simulation;
 
 const auto& all_objectives = cairn::schedule::objectives;
@@ -259,7 +260,8 @@ void compare_systems(const table_setting& how, std::span<const measured_costs> m
   const auto ours = [&](const char* key, const char* name, bool is_told) {
     systems.push_back({key, name, false, [is_told](const cell& where, objective) -> cairn::any_policy {
                          cairn::policies::adaptive_options options{.last_step = iterations};
-                         if (is_told) options.mtbf = {std::chrono::duration<double>(3600 * where.hours), 0};
+                         if (is_told)
+                           options.mtbf = cairn::known_mtbf(std::chrono::duration<double>(3600 * where.hours));
                          return cairn::policies::adaptive(options);
                        }});
   };
@@ -299,7 +301,7 @@ void compare_systems(const table_setting& how, std::span<const measured_costs> m
 }
 
 void time_scheduling(report& numbers) {
-  cairn::schedule::course job;
+  cairn::schedule::workload job;
   for (int k = 0; k <= 100'000; ++k) {
     if (k < 100'000) job.seconds.push_back(1);
     job.loss.push_back(std::exp(-k / 20'000.0));
@@ -309,8 +311,8 @@ void time_scheduling(report& numbers) {
     std::vector<double> times;
     for (int i = 0; i < 5; ++i)
       times.push_back(seconds_of([&] {
-        const auto charged = charges_of(what, job, {.stall = 1}, cairn::failures::exponential{std::chrono::hours{4}},
-                                        cairn::early_stops::none{});
+        const auto charged = cost_model_of(what, job, {.stall = 1}, cairn::failures::exponential{std::chrono::hours{4}},
+                                           cairn::early_stops::none{});
         if (cairn::schedule::optimum(charged).saves.empty()) throw std::logic_error("no saves");
       }));
     slowest = std::max(slowest, median(times));
@@ -322,10 +324,11 @@ void time_scheduling(report& numbers) {
   const std::pair<const char*, cairn::any_policy> deciding[] = {
       {"young", young()},
       {"checkfreq", checkfreq()},
-      {"coci", coci()},
-      {"optimal", optimal({.objective = objective::exploratory, .last_step = 1'000'000})},
+      {"coci", coci({.estimator = cairn::estimators::exponential()})},
       {"adaptive", adaptive()},
-      {"adaptive_exploratory", adaptive({.objective = objective::exploratory, .last_step = 1'000'000})}};
+      {"adaptive_exploratory",
+       adaptive(
+           {.objective = objective::exploratory, .last_step = 1'000'000, .estimator = cairn::estimators::best_of{}})}};
   double longest = 0;
   for (const auto& [key, policy] : deciding) {
     std::vector<double> times;

@@ -39,12 +39,12 @@ std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const circum
 }
 
 /// The same job for `optimum`.
-charges charged(objective what, std::uint64_t steps, const circumstances& all, double rate,
-                const cairn::any_early_stop& stops = early_stops::none{}) {
-  course job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
+cost_model charged(objective what, std::uint64_t steps, const circumstances& all, double rate,
+                   const cairn::any_early_stop& stops = early_stops::none{}) {
+  workload job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
   for (std::uint64_t k = 0; k <= steps; ++k) job.loss.push_back(std::exp(-rate * static_cast<double>(k)));
-  return charges_of(what, job, {.stall = all.save_seconds, .background = all.background},
-                    failures::exponential{duration<double>(all.mtbf)}, stops);
+  return cost_model_of(what, job, {.stall = all.save_seconds, .background = all.background},
+                       failures::exponential{duration<double>(all.mtbf)}, stops);
 }
 
 }  // namespace

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/schedule/cloned.hpp"
-#include "cairn/schedule/hooks.hpp"
+#include "cairn/schedule/erasure.hpp"
 
 namespace cairn {
 

@@ -1,10 +1,35 @@
-// Finds optional members of a user's type by their names alone, so that one that would never be called can be refused.
+// What any_policy and any_estimator share: deep copies, and checks of the optional members of a user's type.
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace cairn::detail {
+
+/// Owns an object that derives from `Interface`, and copies it by `Interface::clone`, which returns a std::unique_ptr.
+template <class Interface>
+class cloned {
+ public:
+  explicit cloned(std::unique_ptr<Interface> owned) noexcept : owned_(std::move(owned)) {}
+  cloned(const cloned& other) : owned_(other.owned_->clone()) {}
+  cloned& operator=(const cloned& other) {
+    if (this != &other) owned_ = other.owned_->clone();
+    return *this;
+  }
+  cloned(cloned&&) noexcept = default;
+  cloned& operator=(cloned&&) noexcept = default;
+  ~cloned() = default;
+
+  [[nodiscard]] Interface* operator->() noexcept { return owned_.get(); }
+  [[nodiscard]] const Interface* operator->() const noexcept { return owned_.get(); }
+
+ private:
+  std::unique_ptr<Interface> owned_;
+};
+
+// Optional members are found by their names alone, so that one that would never be called can be refused.
 
 struct hook_names {
   int saved, restarted, remember, recall;

@@ -1,4 +1,4 @@
-#include "cairn/schedule/hooks.hpp"
+#include "cairn/schedule/erasure.hpp"
 
 #include <functional>
 
@@ -38,6 +38,15 @@ struct own_business {
   void on_saved(int) {}
 };
 
+struct counter {
+  virtual ~counter() = default;
+  [[nodiscard]] virtual std::unique_ptr<counter> clone() const = 0;
+  int count = 0;
+};
+struct one final : counter {
+  [[nodiscard]] std::unique_ptr<counter> clone() const override { return std::make_unique<one>(*this); }
+};
+
 }  // namespace
 
 using cairn::detail::has_function_saved;
@@ -50,3 +59,19 @@ static_assert(!cairn::detail::has_function_recall<right> && !cairn::detail::has_
               !cairn::detail::has_function_restarted<right>);
 static_assert(misspells_saved<told_late, cost>);
 static_assert(!misspells_saved<own_business, cost> && !misspells_saved<right, cost> && !misspells_saved<none, cost>);
+
+TEST_CASE("a copy of what is owned behind an interface is deep, and it may be assigned to itself") {
+  cairn::detail::cloned<counter> first(std::make_unique<one>());
+  first->count = 1;
+  auto second = first;
+  second->count = 2;
+  CHECK(first->count == 1);
+  first = second;
+  second->count = 3;
+  CHECK(first->count == 2);
+  const auto& itself = first;
+  first = itself;
+  CHECK(first->count == 2);
+  first = std::move(second);
+  CHECK(first->count == 3);
+}
