@@ -147,6 +147,20 @@ TEST_CASE(
         save_kind::whole);
 }
 
+TEST_CASE("a kind cannot be saved more often than one save can follow the other, which counts for its price") {
+  auto slow = whole, quick = raw;
+  slow.background_seconds = 100;  // longer than the best interval: 150 s of lost work per failure instead of 104
+  slow.encode_seconds = 89;
+  slow.write_seconds = 10;
+  slow.bytes = slow.state_bytes;
+  quick.stall_seconds = 7.2;  // costs as much as 120 s per failure
+  run training{
+      adaptive({.budget_percent = cairn::policies::no_budget, .mtbf = cairn::known_mtbf(duration<double>(1000))}),
+      {{save_kind::whole, slow}, {save_kind::raw, quick}}};
+  training.go(400'000);
+  CHECK(training.saves[save_kind::raw] > 5 * training.saves[save_kind::whole]);
+}
+
 TEST_CASE("files stay as small as the codecs make them where the user wants that") {
   run training{adaptive({.mtbf = certain, .kinds = cairn::policies::save_kinds::no_raw}),
                {{save_kind::whole, whole}, {save_kind::raw, raw}},

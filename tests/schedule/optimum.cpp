@@ -196,3 +196,19 @@ TEST_CASE("costs below zero are none, and numbers that are none make no plan") {
                               early_stops::none{});
         }).says("loss"));
 }
+
+TEST_CASE("a save that is published exactly at a boundary is exposed until there, and another one can begin there") {
+  constexpr std::size_t steps = 12;
+  const workload even{.seconds = std::vector<double>(steps, 0.5)};
+  for (const std::size_t behind : {0U, 1U, 2U, 5U}) {
+    const auto model = cost_model_of(objective::machine_time, even, {.stall = 0.1, .background = 0.5 * double(behind)},
+                                     failures::exponential{duration<double>(64)}, early_stops::none{});
+    CHECK(model.next[0] == 1);
+    CHECK(model.exposed[0] == 0);
+    for (std::size_t k = 1; k < steps; ++k) {
+      INFO("boundary " << k << ", published " << behind << " boundaries later");
+      CHECK(model.next[k] == std::min(k + std::max<std::size_t>(behind, 1), steps));
+      CHECK(model.exposed[k] == model.risk[std::min(k + behind, steps)]);
+    }
+  }
+}

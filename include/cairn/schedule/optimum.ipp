@@ -93,7 +93,7 @@ CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workl
     while (k < steps && time[k + 1] < published) ++k;
     const double part = k < steps ? (published - time[k]) / job.seconds[k] : 0;
     all.exposed.push_back(k < steps ? all.risk[k] + part * (all.risk[k + 1] - all.risk[k]) : all.risk[steps]);
-    all.next[boundary] = static_cast<std::uint32_t>(std::min(std::max(boundary + 1, part > 0 ? k + 1 : k), steps));
+    all.next[boundary] = static_cast<std::uint32_t>(std::min(std::max(boundary, k) + 1, steps));
   }
   return all;
 }
