@@ -40,6 +40,18 @@ struct always {
   bool should_save(cairn::moment) const { return true; }
 };
 
+/// Has members of its own with names that are close to the optional ones.
+struct own_names : talkative {
+  bool restarts = false;
+  void save(const cairn::save_cost&) {}
+  cairn::policy_memory memory() const { return {}; }
+};
+struct own_data {
+  bool saved = false, recall = false;
+  int save = 0;
+  bool should_save(const cairn::moment&) const { return saved; }
+};
+
 struct answers_maybe {
   std::optional<cairn::save_kind> should_save(const cairn::moment&) { return {}; }
 };
@@ -108,6 +120,15 @@ TEST_CASE("a policy without optional members ignores saves and restarts, and rem
   chosen.saved({});
   CHECK(chosen.remember().empty());
   CHECK(chosen.should_save(with_loss(0.5)).save);
+}
+
+TEST_CASE("a policy may have members of its own with similar names") {
+  cairn::any_policy chosen = own_names{};
+  chosen.saved({.step = 1});
+  CHECK(chosen.remember().at("length") == std::vector<double>{8});
+  chosen = own_data{};
+  chosen.saved({.step = 1});
+  CHECK_FALSE(chosen.should_save({}));
 }
 
 TEST_CASE("an any_policy of an any_policy is a copy of it, and may be assigned to itself") {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cairn/run/rate_limiter.hpp"
@@ -52,15 +53,16 @@ class session {
   void prepare(any_state state);
   [[nodiscard]] bool make_way(const observation& now);
   [[nodiscard]] step_outcome save_now(any_state state, const observation& now, std::optional<save_kind> kind);
-  void start(any_state state, const observation& now, std::optional<save_kind> kind);
-  void save_behind(std::shared_ptr<save_request> request);
-  void copy_in_parts(std::shared_ptr<save_request> request, division parts, const std::function<void()>& copied);
+  [[nodiscard]] save_timeline start(any_state state, const observation& now, std::optional<save_kind> kind);
+  [[nodiscard]] save_timeline save_behind(std::shared_ptr<save_request> request);
+  [[nodiscard]] save_timeline copy_in_parts(std::shared_ptr<save_request> request, division parts,
+                                            const std::function<void()>& copied);
   save_report save_in_front(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
-  save_report save_here(save_request request);
+  [[nodiscard]] std::pair<save_report, save_timeline> save_here(save_request request);
   step_outcome stop(any_state state, const observation& now);
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> tell_progress(const event& about);
   double stalled(const stopwatch& since);
-  void learn();
+  void settle();
   void rethrow_failure();
 
   // In the thread behind it.

@@ -35,46 +35,38 @@ CAIRN_INLINE session::~session() {
 }
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_state state, const load_options& options) {
-  background_.wait();
-  rethrow_failure();
-  learn();
+  settle();
   auto report = series_.restore(state, options);
   if (report) {
     record_.published({.step = report->step});
     policy_.restored(*report);
   }
+  const policy_driver::pause preparing(policy_);
   prepare(state);
-  policy_.resume_training();
   return report;
 }
 
 /// Has the memory for the copies made ready behind the training, so that the first save does not wait for it.
 CAIRN_INLINE void session::prepare(any_state state) {
   if (!options_.asynchronous || prepared_ || saving_) return;
+  const policy_driver::pause preparing(policy_);
   prepared_ = true;
   background_.wait();
   const auto bytes = plan_staging(staging_, describe(state).leaves, options_.shards, options_.max_staging_bytes).bytes;
   background_.start([this, bytes] { do_behind([&] { staging_.reserve(bytes, 1); }); });
-  policy_.resume_training();
 }
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   if (poll()) return stop(state, now);
   rethrow_failure();
-  learn();
+  policy_.learn(record_);
   const auto decided = policy_.ask(now, saving_);
   if (!decided) {
     prepare(state);
     return {};
   }
-  try {
-    const auto outcome = save_now(state, now, decided.kind);
-    policy_.resume_training();
-    return outcome;
-  } catch (...) {
-    policy_.resume_training();
-    throw;
-  }
+  const policy_driver::pause saving(policy_);
+  return save_now(state, now, decided.kind);
 }
 
 CAIRN_INLINE step_outcome session::save_now(any_state state, const observation& now, std::optional<save_kind> kind) {
@@ -84,8 +76,10 @@ CAIRN_INLINE step_outcome session::save_now(any_state state, const observation& 
     return {.started = true, .stall_seconds = stall.seconds()};
   }
   if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
-  start(state, now, kind);
-  return {.started = true, .stall_seconds = stalled(stall)};
+  auto times = start(state, now, kind);
+  times.stall_seconds = stalled(stall);
+  policy_.began(times);
+  return {.started = true, .stall_seconds = times.stall_seconds};
 }
 
 /// Waits for the save on its way, or abandons it, as the options say. False: it goes first.
@@ -102,15 +96,13 @@ CAIRN_INLINE bool session::make_way(const observation& now) {
   }
   if (replaces) limiter_.abandon();
   is_replacing_ = replaces;
-  background_.wait();
-  rethrow_failure();
-  learn();
-  if (replaces) policy_.fall_back(record_.newest().value_or(published_save{}));
+  settle();
+  if (replaces) policy_.fall_back(record_);
   return true;
 }
 
 /// Copies the state and starts the save of the copy. What fails here is thrown at once.
-CAIRN_INLINE void session::start(any_state state, const observation& now, std::optional<save_kind> kind) {
+CAIRN_INLINE save_timeline session::start(any_state state, const observation& now, std::optional<save_kind> kind) {
   const stopwatch stall;
   auto request = std::make_shared<save_request>(request_of(describe(state), now, options_, kind));
   request->steps.notes = policy_.notes(false);
@@ -131,12 +123,12 @@ CAIRN_INLINE void session::start(any_state state, const observation& now, std::o
     auto plan = plan_staging(staging_, request->what.leaves, options_.shards, options_.max_staging_bytes);
     if (plan.in_parts) {
       tell_of(event::kind::chunked, "copied in " + std::to_string(plan.shards.size()) + " parts", 0);
-      copy_in_parts(std::move(request), std::move(plan.shards), copied);
+      return copy_in_parts(std::move(request), std::move(plan.shards), copied);
     } else {
       staging_.copy(request->what.leaves, plan.shards, options_.copy_threads);
       copied();
       request->steps.shards = std::move(plan.shards);
-      save_behind(std::move(request));
+      return save_behind(std::move(request));
     }
   } catch (const error& cause) {
     record_.count([](save_stats& all) { ++all.failed; });
@@ -146,15 +138,17 @@ CAIRN_INLINE void session::start(any_state state, const observation& now, std::o
 }
 
 /// A save is on its way from now on.
-CAIRN_INLINE void session::save_behind(std::shared_ptr<save_request> request) {
-  policy_.began(request->step);
+CAIRN_INLINE save_timeline session::save_behind(std::shared_ptr<save_request> request) {
+  const double now = policy_.seconds();
+  save_timeline times{.step = request->step, .began = now, .copied = now};
   saving_ = true;
-  background_.start([this, request, begun = policy_.saved_seconds()] { save_copy(*request, begun); });
+  background_.start([this, request, now] { save_copy(*request, now); });
+  return times;
 }
 
 /// Has the thread behind copy the state part by part, as memory gets free, and waits until it has copied the last one.
-CAIRN_INLINE void session::copy_in_parts(std::shared_ptr<save_request> request, division parts,
-                                         const std::function<void()>& copied) {
+CAIRN_INLINE save_timeline session::copy_in_parts(std::shared_ptr<save_request> request, division parts,
+                                                  const std::function<void()>& copied) {
   auto last_copied = std::make_shared<std::promise<void>>();
   const auto is_copied = last_copied->get_future();
   const auto& leaves = request->what.leaves;
@@ -166,47 +160,48 @@ CAIRN_INLINE void session::copy_in_parts(std::shared_ptr<save_request> request, 
   };
   request->steps.shards = std::move(parts);
   last_copied.reset();
-  save_behind(std::move(request));
+  auto times = save_behind(std::move(request));
   is_copied.wait();  // a save that ends before the last part is copied lets go of the promise
-  policy_.awaited();
+  times.copied = policy_.seconds();
+  return times;
 }
 
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
-  auto report = save_in_front(state, now, std::nullopt, true);
-  policy_.resume_training();
-  return report;
+  const policy_driver::pause saving(policy_);
+  return save_in_front(state, now, std::nullopt, true);
 }
 
 CAIRN_INLINE save_report session::save_in_front(any_state state, const observation& now, std::optional<save_kind> kind,
                                                 bool may_be_last) {
-  background_.wait();
-  rethrow_failure();
-  learn();
+  settle();
   const stopwatch stall;
   auto request = request_of(describe(state), now, options_, kind);
   request.steps.notes = policy_.notes(may_be_last);
-  auto report = save_here(std::move(request));
-  stalled(stall);
+  auto [report, times] = save_here(std::move(request));
+  times.stall_seconds = stalled(stall);
+  policy_.began(times);
   if (series_.is_merge_due()) {
     saving_ = true;
     limiter_.begin(0);
     background_.start([this] { do_behind([&] { tidy_up(); }); });
   }
-  return report;
+  return std::move(report);
 }
 
 /// Saves from the state's own memory, in the trainer's thread.
-CAIRN_INLINE save_report session::save_here(save_request request) {
+CAIRN_INLINE std::pair<save_report, save_timeline> session::save_here(save_request request) {
   const auto step = request.step;
   const event about{.checkpoint = series_.path_of(step), .step = step, .total = request.state_bytes()};
   record_.tell(about);  // that it has started
   request.steps.progress = tell_progress(about);
   try {
     auto report = series_.save(request);
-    policy_.began(step);
-    record_.published({step, policy_.saved_seconds(), report, kind_of(request, report), true});
+    const double now = policy_.seconds();
+    const save_timeline times{.step = step, .began = now, .copied = now};
+    policy_.began(times);
+    record_.published({step, now, report, kind_of(request, report), true});
     prune();
-    return report;
+    return {std::move(report), times};
   } catch (const error&) {
     record_.count([](save_stats& all) { ++all.failed; });
     throw;
@@ -228,13 +223,13 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::tell_pro
 CAIRN_INLINE double session::stalled(const stopwatch& since) {
   const double seconds = since.seconds();
   record_.count([&](save_stats& all) { all.stalled(seconds); });
-  policy_.waited(seconds);
   return seconds;
 }
 
-/// Tells the policy of what was published since.
-CAIRN_INLINE void session::learn() {
-  if (const auto newest = record_.take_news()) policy_.published(*newest);
+/// Waits for the background work, throws its error, and reports its save to the policy.
+CAIRN_INLINE void session::settle() {
+  wait();
+  policy_.learn(record_);
 }
 
 /// Throws what went wrong behind the training. The policy then knows that the newest save has come to nothing.
@@ -242,7 +237,7 @@ CAIRN_INLINE void session::rethrow_failure() {
   const auto failure = record_.take_failure();
   if (!failure) return;
   background_.wait();
-  policy_.fall_back(record_.newest().value_or(published_save{}));
+  policy_.fall_back(record_);
   throw error(*failure);
 }
 
@@ -261,7 +256,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   limiter_.hurry();
   if (!background_.wait_for(std::chrono::duration<double>(plan.grace_seconds))) limiter_.abandon();
   background_.wait();
-  learn();
+  policy_.learn(record_);
   step_outcome outcome{.stop = true};
   const auto newest = record_.newest();
   if (!newest || newest->step != now.step) {
@@ -271,7 +266,9 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
       request.kind = save_kind::raw;
       request.codecs = {{"*", codecs::raw{}}};
     }
-    save_here(std::move(request));
+    auto times = save_here(std::move(request)).second;
+    times.stall_seconds = stall.seconds();
+    policy_.began(times);
     outcome.started = true;
   }
   stopped_step_ = now.step;
