@@ -34,7 +34,8 @@ constexpr std::string_view usage =
     "schedule [--sections rules,costs,systems,fit,speed,real_run] [--directory .] [--json FILE] [--wait 1]\n"
     "         [--jobs 200] [--threads 2] [--cells FILE] [--chart FILE] [--fit-seeds 15]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
-    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 12] [--seeds 1,2,3] [--longest 90]\n"
+    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 12] [--seeds 1,2,3,4,5,6,7,8,9,10] "
+    "[--longest 90]\n"
     "         [--methods none,every_epoch,checkfreq,coci,ours,ours_untold] [--run-chart FILE]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
@@ -180,7 +181,7 @@ int main(int argc, char** argv) {
                                     {"batch", "32"},
                                     {"target", "8e-6"},
                                     {"mtbf", "12"},
-                                    {"seeds", "1,2,3"},
+                                    {"seeds", "1,2,3,4,5,6,7,8,9,10"},
                                     {"longest", "90"},
                                     {"run-chart", ""},
                                     {"methods", "none,every_epoch,checkfreq,coci,ours,ours_untold"}},

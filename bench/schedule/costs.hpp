@@ -23,9 +23,9 @@ struct cost_setting {
 /// Medians of a kind of saves.
 struct measured_save {
   cairn::schedule::save_times seconds{};  ///< all that a simulation needs; slowdown is no time but a part, at least 0
-  double slowdown_of_cpu = 0;        ///< the same, but of the trainer's CPU time: without its waiting for a core
-  double encode = 0, write = 0;      ///< seconds of `seconds.background`
-  double bytes = 0;                  ///< in files
+  double slowdown_of_cpu = 0;             ///< the same, but of the trainer's CPU time: without its waiting for a core
+  double encode = 0, write = 0;           ///< seconds of `seconds.background`
+  double bytes = 0;                       ///< in files
   double cached = 0;  ///< the part of the bytes that a restore could take from the page cache, all the same
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -35,6 +36,22 @@ struct fixed_plan {
     const auto next = std::upper_bound(saves.begin(), saves.end(), static_cast<std::uint32_t>(now.saved_step));
     return next != saves.end() && now.step >= *next;
   }
+};
+
+/// Of COCI's rule: the times of iterations have the number of workers in them, and the loss falls by the step.
+constexpr double speedup_power = 0;
+
+/// Saves as another policy does, and keeps the steps.
+struct recorder {
+  any_policy inner;
+  std::shared_ptr<std::vector<std::uint32_t>> saves;
+
+  cairn::decision should_save(const cairn::moment& now) {
+    const auto decided = inner.should_save(now);
+    if (decided) saves->push_back(static_cast<std::uint32_t>(now.step));
+    return decided;
+  }
+  void saved(const cairn::save_cost& cost) { inner.saved(cost); }
 };
 
 /// The estimator of those who know.
@@ -102,6 +119,14 @@ cairn::schedule::scenario scenario_of(const cell& where, const save_times& savin
           .loss_noise = loss_noise};
 }
 
+std::vector<std::uint32_t> saves_of(cairn::schedule::scenario job, const any_policy& policy) {
+  job.failures = cairn::failures::never{};
+  job.stops = cairn::early_stops::none{};
+  auto saves = std::make_shared<std::vector<std::uint32_t>>();
+  static_cast<void>(cairn::schedule::simulate(job, recorder{policy, saves}, {.jobs = 1}));
+  return *saves;
+}
+
 std::vector<contestant> informed_policies() {
   const auto told = [](const cell& where) { return std::optional(duration<double>(where.stall)); };
   return {
@@ -114,7 +139,10 @@ std::vector<contestant> informed_policies() {
       {"checkfreq", "CheckFreq", false, [](const cell&, objective) -> any_policy { return policies::checkfreq(); }},
       {"coci", "COCI", false,
        [=](const cell& c, objective) -> any_policy {
-         return policies::coci({.mtbf = mtbf_of(c), .stall = told(c), .estimator = known_curve{curve_of(c)}});
+         return policies::coci({.mtbf = mtbf_of(c),
+                                .stall = told(c),
+                                .estimator = known_curve{curve_of(c)},
+                                .speedup_power = speedup_power});
        }},
       {"optimal", "optimal", true,
        [=](const cell& c, objective what) -> any_policy {
@@ -139,7 +167,8 @@ std::vector<contestant> measuring_policies() {
       {"checkfreq", "CheckFreq", false, [](const cell&, objective) -> any_policy { return policies::checkfreq(); }},
       {"coci", "COCI", false,
        [](const cell& c, objective) -> any_policy {
-         return policies::coci({.mtbf = mtbf_of(c), .estimator = cairn::estimators::exponential()});
+         return policies::coci(
+             {.mtbf = mtbf_of(c), .estimator = cairn::estimators::exponential(), .speedup_power = speedup_power});
        }},
       {"optimal", "optimal", true,
        [](const cell& c, objective what) -> any_policy {

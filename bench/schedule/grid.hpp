@@ -54,6 +54,9 @@ struct contestant {
 /// Policies as they are used: they measure stalls and fit the loss, of which they see 10 % of noise; only the MTBF is told, and the plan.
 [[nodiscard]] std::vector<contestant> measuring_policies();
 
+/// The steps after which a policy saves in a job without failures and early stops.
+[[nodiscard]] std::vector<std::uint32_t> saves_of(cairn::schedule::scenario job, const cairn::any_policy& policy);
+
 /// What all contestants have cost in a cell under one objective.
 struct comparison {
   cell where;
