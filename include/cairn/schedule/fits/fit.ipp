@@ -1,4 +1,4 @@
-// How a curve is fitted to buckets of losses: variable projection, Gauss-Newton, Huber's weights.
+// Definitions of fit.hpp: variable projection, Gauss-Newton, Huber's weights.
 #pragma once
 
 #include <algorithm>
@@ -6,18 +6,18 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 
-#include <Eigen/LU>
-
-#include "cairn/schedule/curve_basis.hpp"
-#include "cairn/schedule/fit.hpp"
+#include "cairn/schedule/fits/curve_basis.hpp"
+#include "cairn/schedule/fits/fit.hpp"
+#include "cairn/schedule/fits/solve.hpp"
 
 namespace cairn::schedule {
 namespace detail {
 
-/// Of one family to some buckets. Inside, losses are in units of what they span.
+/// Fits one family to some buckets. Losses are divided by their range.
 class curve_fitting {
  public:
   /// From 1 to loss_window::capacity buckets.
@@ -55,8 +55,6 @@ class curve_fitting {
 
  private:
   // in the order A, floor, logarithms of the rates
-  using matrix = Eigen::Matrix<double, 4, 4>;
-  using vector = Eigen::Matrix<double, 4, 1>;
   using per_bucket = std::array<double, loss_window::capacity>;
   using rates = curve_basis::rates;
 
@@ -72,7 +70,7 @@ class curve_fitting {
     std::array<per_bucket, 2> slope;
   };
 
-  /// The noise of a bucket's mean from the scatter in it and its neighbours; at least what its width can hide and rounding does.
+  /// The noise of a bucket's mean, from the scatter in it and its neighbours; at least what its width can hide, and rounding.
   [[nodiscard]] bool weigh(std::span<const loss_bucket> buckets) noexcept {
     constexpr std::size_t beside = 4;
     double sum = 0;
@@ -92,7 +90,7 @@ class curve_fitting {
     return sum > 0 && std::isfinite(sum);
   }
 
-  /// The best A and floor at given rates, and what they leave.
+  /// The best A and floor at given rates, and the residuals.
   [[nodiscard]] state evaluate(const rates& log_rates) const noexcept {
     state s;
     s.log_rates = log_rates;
@@ -130,54 +128,44 @@ class curve_fitting {
     return s;
   }
 
-  /// J^T W J, with ones on the diagonal for what is not a parameter; J^T W r into `right`.
+  /// J^T W J, with ones on the diagonal for unused parameters; J^T W r into `right`. Only the lower triangle of the matrix is used.
   [[nodiscard]] matrix normal_equations(const state& s, vector& right) const noexcept {
-    matrix m = matrix::Zero();
-    vector sum = vector::Zero();
+    matrix m{};
+    right = {};
     for (std::size_t i = 0; i < size_; ++i) {
-      const vector j(s.h[i], 1, s.a * s.slope[0][i], s.a * s.slope[1][i]);
-      const vector weighted = weights_[i] * j;
-      m += weighted.lazyProduct(j.transpose());
-      sum += s.residual[i] * weighted;
+      const vector j{s.h[i], 1, s.a * s.slope[0][i], s.a * s.slope[1][i]};
+      for (std::size_t r = 0; r < 4; ++r) {
+        const double weighted = weights_[i] * j[r];
+        for (std::size_t c = 0; c <= r; ++c) m[r][c] += weighted * j[c];
+        right[r] += weighted * s.residual[i];
+      }
     }
-    right = sum;
     const bool used[] = {true, basis_.has_floor() && !s.on_floor, true, basis_.rate_count() == 2};
-    for (int k = 0; k < 4; ++k) {
-      if (used[k] && m(k, k) > 0) continue;
-      m.row(k).setZero();
-      m.col(k).setZero();
-      m(k, k) = 1;
-      right(k) = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (used[k] && m[k][k] > 0) continue;
+      for (std::size_t i = 0; i < 4; ++i) m[std::max(i, k)][std::min(i, k)] = 0;
+      m[k][k] = 1;
+      right[k] = 0;
     }
     return m;
   }
 
-  /// m x = b for m of `normal_equations`, scaled to a diagonal of ones. Eigen inverts a 4 x 4 matrix in closed form; a factorisation of its own
-  /// would cost every unit that includes this 2 s of compile time.
-  [[nodiscard]] static vector solve(const matrix& m, const vector& b) noexcept {
-    constexpr double ridge = 1e-11;  // where two parameters can hardly be told apart
-    const vector unit = m.diagonal().cwiseSqrt().cwiseInverse();
-    matrix scaled = m.cwiseProduct(unit.lazyProduct(unit.transpose()));
-    scaled.diagonal().array() += ridge;
-    return unit.cwiseProduct(scaled.inverse().lazyProduct(unit.cwiseProduct(b)));
-  }
-
-  /// Gauss-Newton over the rates, damped where a step does not lead down; Huber's weights follow the residuals step by step.
+  /// Gauss-Newton over the rates, damped where a step does not descend. Huber's weights are recomputed at each step.
   [[nodiscard]] bool descend(state& now) noexcept {
     double damping = 1e-4;
     for (int step = 0; step < most_steps; ++step) {
       if (step < 4) scale_ = scale_of(now);
       reweigh(now);
-      if (!(now.a > 0)) now = evaluate(now.log_rates);  // it may be outliers that do not let it fall
+      if (!(now.a > 0)) now = evaluate(now.log_rates);  // outliers may have hidden the fall
       if (!(now.a > 0)) return false;
       vector right;
       matrix m = normal_equations(now, right);
-      for (int k = 2; k < 4; ++k) m(k, k) *= 1 + damping;
+      for (std::size_t k = 2; k < 4; ++k) m[k][k] *= 1 + damping;
       const vector by = solve(m, right);
       rates next = now.log_rates;
       double moved = 0;
       for (std::size_t k = 0; k < basis_.rate_count(); ++k) {
-        const double along = by(static_cast<int>(k) + 2);
+        const double along = by[k + 2];
         if (!std::isfinite(along)) return false;
         next[k] = std::clamp(next[k] + std::clamp(along, -1.5, 1.5), basis_.lowest()[k], basis_.highest()[k]);
         moved = std::max(moved, std::abs(next[k] - now.log_rates[k]));
@@ -268,8 +256,10 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   vector unused;
   const matrix m = normal_equations(s, unused);
   const auto [h, slope] = basis_.at(basis_.place_of(twice), rate);
-  const vector g(h, basis_.has_floor() && !s.on_floor ? 1 : 0, s.a * slope[0], s.a * slope[1]);
-  fit.error_at_twice = std::sqrt(std::max(variance * g.dot(solve(m, g)), 0.0)) * unit_;
+  const vector g{h, basis_.has_floor() && !s.on_floor ? 1.0 : 0.0, s.a * slope[0], s.a * slope[1]};
+  const vector x = solve(m, g);
+  fit.error_at_twice =
+      std::sqrt(std::max(variance * std::inner_product(g.begin(), g.end(), x.begin(), 0.0), 0.0)) * unit_;
 
   double recent_w = 0;
   for (std::size_t i = size_ - size_ / 6; i < size_; ++i) {

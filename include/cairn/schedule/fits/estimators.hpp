@@ -8,8 +8,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/schedule/estimator.hpp"
-#include "cairn/schedule/loss_curve.hpp"
-#include "cairn/schedule/loss_window.hpp"
+#include "cairn/schedule/fits/loss_window.hpp"
 
 namespace cairn::estimators {
 
@@ -101,5 +100,5 @@ struct best_of : fitted_curves {
 }  // namespace cairn::estimators
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/estimators.ipp"  // IWYU pragma: keep
+#include "cairn/schedule/fits/estimators.ipp"  // IWYU pragma: keep
 #endif

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "cairn/schedule/estimators.hpp"
-#include "cairn/schedule/fit.hpp"
+#include "cairn/schedule/fits/estimators.hpp"
+#include "cairn/schedule/fits/fit.hpp"
 
 namespace cairn::estimators {
 namespace detail {

@@ -1,4 +1,4 @@
-#include "cairn/schedule/fit.hpp"
+#include "cairn/schedule/fits/fit.hpp"
 
 #include <cmath>
 #include <random>

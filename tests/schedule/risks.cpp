@@ -1,4 +1,4 @@
-#include "cairn/schedule/failures.hpp"
+#include "cairn/schedule/risks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "cairn/schedule/loss_curve.hpp"
+#include "cairn/schedule/estimator.hpp"
 
 namespace cairn::schedule {
 

@@ -1,4 +1,4 @@
-#include "cairn/schedule/estimators.hpp"
+#include "cairn/schedule/fits/estimators.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "cairn/schedule/fit.hpp"
+#include "cairn/schedule/fits/fit.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "cairn/schedule/curve_basis.hpp"
+#include "cairn/schedule/fits/curve_basis.hpp"
 
 #include <cmath>
 #include <random>

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "cairn/core/config.hpp"
-#include "cairn/schedule/loss_curve.hpp"
-#include "cairn/schedule/loss_window.hpp"
+#include "cairn/schedule/estimator.hpp"
+#include "cairn/schedule/fits/loss_window.hpp"
 
 namespace cairn::schedule {
 
@@ -38,5 +38,5 @@ struct loss_fit {
 }  // namespace cairn::schedule
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/fit.ipp"  // IWYU pragma: keep
+#include "cairn/schedule/fits/fit.ipp"  // IWYU pragma: keep
 #endif

@@ -1,4 +1,4 @@
-#include "cairn/schedule/loss_window.hpp"
+#include "cairn/schedule/fits/loss_window.hpp"
 
 #include <algorithm>
 #include <cstdint>
