@@ -1,0 +1,6 @@
+// The definitions of run/.
+#include "cairn/run/checkpointer.ipp"
+#include "cairn/run/observers.ipp"
+#include "cairn/run/series.ipp"
+#include "cairn/run/session.ipp"
+#include "cairn/run/session_background.ipp"
