@@ -10,6 +10,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
 #include "cairn/load.hpp"
+#include "cairn/merge.hpp"  // IWYU pragma: export: a checkpointer merges
 #include "cairn/report.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/base.hpp"

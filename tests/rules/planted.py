@@ -46,6 +46,8 @@ PLANTED = [
     ("includes", "'tools' has no row", {"tools/a.hpp": HEADER}),
     ("includes", "'tools.hpp' has no row", {"tools.hpp": HEADER}),
     ("includes", 'own headers are included as "cairn/..."', {"core/a.hpp": include("some.hpp")}),
+    ("same_interface", "save.hpp: includes cairn/report.hpp header-only",
+     {"save.hpp": include("cairn/chain/save.ipp"), "chain/save.ipp": include("cairn/report.hpp")}),
     ("definitions", "run/checkpointer.ipp: included 0 times", {"definitions/run.cpp": "// Definitions.\n"}),
     ("definitions", "run/checkpointer.ipp: included 2 times", {"definitions/run.cpp": include(*["cairn/run/checkpointer.ipp"] * 2)}),
     ("definitions", "definitions/run.cpp: included 0 times", {"definitions.cpp": "// All definitions.\n"}),

@@ -39,7 +39,7 @@ MAY_INCLUDE = {
     "save.hpp": CALLS | {"load.hpp"},
     "options.hpp": CALLS | {"schedule", "report.hpp", "signals.hpp"},
     "run": CALLS | {"schedule", "report.hpp", "signals.hpp", "load.hpp", "inspect.hpp", "merge.hpp", "save.hpp", "options.hpp"},
-    "checkpointer.hpp": CALLS | {"schedule", "report.hpp", "signals.hpp", "load.hpp", "inspect.hpp", "save.hpp", "options.hpp"},
+    "checkpointer.hpp": CALLS | {"schedule", "report.hpp", "signals.hpp", "load.hpp", "inspect.hpp", "merge.hpp", "save.hpp", "options.hpp"},
 }
 MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE)
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
@@ -114,6 +114,26 @@ def rule_includes(root, files):
             if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or defines(path, other) or defines(other, path):
                 continue
             yield f"{file}:{number}: {row} may not include {name}"
+
+
+def reached(root, file, follow_definitions):
+    """What of include/cairn a unit parses that includes `file`: header-only with the definitions (.ipp), compiled without."""
+    found, left = set(), ["cairn/" + file]
+    while left:
+        name = left.pop()
+        if name not in found and (root / "include" / name).is_file() and (follow_definitions or not name.endswith(".ipp")):
+            found.add(name)
+            left += [other for _, _, other in includes_of(root, "include/" + name)]
+    return found
+
+
+def rule_same_interface(root, files):
+    """A public header brings the same public headers header-only and compiled, so that a program that compiles with one does with both."""
+    public = [f.removeprefix("include/cairn/") for f in library(files) if f.count("/") == 2 and f.endswith(".hpp")]
+    for header in public:
+        leaked = reached(root, header, True) - reached(root, header, False)
+        for name in sorted(leaked & {"cairn/" + other for other in public}):
+            yield f"include/cairn/{header}: includes {name} header-only, but not compiled"
 
 
 def rule_order(root, files):

@@ -1,6 +1,8 @@
 // The definitions of run/.
 #include "cairn/run/checkpointer.ipp"
+#include "cairn/run/loop.ipp"
 #include "cairn/run/observers.ipp"
 #include "cairn/run/series.ipp"
 #include "cairn/run/session.ipp"
 #include "cairn/run/session_background.ipp"
+#include "cairn/run/signals.ipp"
