@@ -1,4 +1,4 @@
-// Definitions of save_handle (report.hpp).
+// Definitions of report.hpp.
 #pragma once
 
 #include "cairn/run/save_progress.hpp"
