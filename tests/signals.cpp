@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/run/signal_watch.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "store/sample.hpp"
