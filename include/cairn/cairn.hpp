@@ -3,6 +3,8 @@
 #pragma once
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/load.hpp"
 #include "cairn/loop.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/observers.hpp"

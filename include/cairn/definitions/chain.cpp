@@ -2,4 +2,4 @@
 #include "cairn/chain/load.ipp"
 #include "cairn/chain/merge.ipp"
 #include "cairn/chain/reader.ipp"
-#include "cairn/chain/save.ipp"
+#include "cairn/chain/save_pipeline.ipp"
