@@ -1,4 +1,4 @@
-"""The rules of the source tree that a compiler does not know. Usage: rules.py <rule> <root>
+"""The rules of the source tree that a compiler does not check. Usage: rules.py <rule> <root>
 
 Each function rule_NAME(root, files) yields one line per breach; `files` are the paths in git's view of the tree.
 """
@@ -49,7 +49,7 @@ FOR_ALL = {"version.hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
-# Whose headers a `<folder/...>` or `<name.h>` is, by the ConanCenter name; opt-in adapters may include their own library.
+# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
@@ -62,12 +62,12 @@ class CannotCheck(Exception):
 
 
 def headers(files):
-    """What a program may include by itself; what is included once per SIMD target is not for them."""
+    """What a program may include; without the files that are included once per SIMD target."""
     return [f for f in files if f.startswith("include/") and f.endswith(".hpp") and not f.endswith(("-inl.hpp", "/each_target.hpp"))]
 
 
 def library(files):
-    """The headers, what they define apart (.ipp), and the unit that compiles all of that."""
+    """The headers, their definitions (.ipp), and the units that compile those."""
     return [f for f in files if f.startswith("include/")]
 
 
@@ -180,7 +180,7 @@ def rule_header_form(root, files):
     for file in library(files):
         lines = lines_of(root, file)
         if not re.match(r"// \S.*", lines[0] if lines else ""):
-            yield f"{file}:1: the first line is not a '// ' comment that says the header's job"
+            yield f"{file}:1: the first line is not a '// ' comment with the header's job"
         if "#pragma once" not in lines and not file.endswith((".cpp", "-inl.hpp", "/each_target.hpp")):
             yield f"{file}: no #pragma once"
         if len(lines) > LONGEST_HEADER:
@@ -244,13 +244,13 @@ def rule_dependencies(root, files):
 
 
 def rule_snippets(root, files):
-    """Code in docs/ that says where it comes from stands there, between `// [name]` marks, indentation aside."""
+    """Code in docs/ that names its source is the same as in the source between the `// [name]` marks, except for indentation."""
     quote = re.compile(r"<!-- (\S+): (\w+) -->\n```cpp\n(.*?)```", re.S)
     for page in [f for f in files if f.startswith("docs/") and f.endswith(".md")]:
         for source, name, code in quote.findall((root / page).read_text(encoding="utf-8")):
             parts = re.split(rf"^[ \t]*// \[{name}\]\n", (root / source).read_text(encoding="utf-8"), flags=re.M)
             if len(parts) != 3 or textwrap.dedent(parts[1]).rstrip() != code.rstrip():
-                yield f"{page}: the snippet '{name}' is not what stands in {source}"
+                yield f"{page}: the snippet '{name}' differs from {source}"
 
 
 def rule_format(root, files):
