@@ -12,6 +12,8 @@
 #include "cairn/core/strided.ipp"
 #include "cairn/encode/lc.ipp"
 #include "cairn/encode/lossless.ipp"
+#include "cairn/encode/simd/lc_kernels.ipp"
+#include "cairn/encode/simd/lossless_kernels.ipp"
 #include "cairn/run/checkpointer.ipp"
 #include "cairn/run/observers.ipp"
 #include "cairn/run/series.ipp"

@@ -2,7 +2,8 @@
 #include <cstdio>
 #include <string>
 
-#include "cairn/encode/simd/targets.hpp"
+#include <hwy/highway.h>
+
 #include "unit.hpp"
 
 namespace {

@@ -1,27 +1,10 @@
-// Kernels of buckets.hpp, for one target.
+// Kernels of buckets.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace bucket_code {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using float_tag = hn::CappedTag<float, 16>;
-using bits_tag = hn::RebindToUnsigned<float_tag>;
-using floats = hn::Vec<float_tag>;
-using bits = hn::Vec<bits_tag>;
-
-// Layouts go by rows of 16 elements, whatever the lanes.
-inline constexpr std::size_t row = 16;
-
-/// Hardware stops fetching ahead at the end of a page; far enough ahead for memory, it doubles the speed of two streams.
-HWY_INLINE void fetch_ahead(const float* at) { __builtin_prefetch(reinterpret_cast<const char*>(at) + 4096); }
-
-template <class T>
-HWY_INLINE void copy(const T* in, std::size_t n, T* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
-}
+using namespace rows;
 
 HWY_INLINE bits delta_bits(const float* u, const float* a) {
   const float_tag d;
@@ -159,7 +142,8 @@ inline error_sums errors(const float* real, const float* approximation, std::siz
 
 }  // namespace bucket_code
 
-inline constexpr buckets_kernels buckets_table{&bucket_code::deltas, &bucket_code::survey, &bucket_code::errors};
+inline constexpr buckets_kernels buckets_table{HWY_TARGET, &bucket_code::deltas, &bucket_code::survey,
+                                               &bucket_code::errors};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE

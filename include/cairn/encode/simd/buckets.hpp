@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+#include "cairn/encode/simd/targets.hpp"
+
 namespace cairn::simd {
 
 /// The floats whose bits are in [first, last]: members of a bucket.
@@ -31,6 +34,7 @@ struct error_sums {
 /// Functions of the deltas d = u - a. `u`, `a` and `d` have `n` elements, at multiples of 4 bytes. All need the default
 /// floating-point environment.
 struct buckets_kernels {
+  std::int64_t target;
   void (*deltas)(const float* u, const float* a, std::size_t n, float* d) noexcept;
 
   /// Sets `reaches[i]` to the reach of `ranges[i]`, of which none has +0 or -0. Magnitudes of at least `ceiling` (bits of a
@@ -41,21 +45,13 @@ struct buckets_kernels {
   error_sums (*errors)(const float* real, const float* approximation, std::size_t n) noexcept;
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/buckets-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<buckets_kernels> buckets_choices[] = CAIRN_SIMD_CHOICES(buckets_table);
-
 /// Those for this machine.
-inline const buckets_kernels& buckets() noexcept {
-  static const buckets_kernels& chosen = best(buckets_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const buckets_kernels& buckets() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<buckets_kernels> all_buckets() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
+#endif

@@ -1,16 +1,12 @@
-// Kernels of half_floats.hpp, for one target.
+// Kernels of half_floats.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace half_float_code {
+using namespace rows;
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using float_tag = hn::CappedTag<float, 16>;
-using bits_tag = hn::RebindToUnsigned<float_tag>;
 using half_tag = hn::Rebind<std::uint16_t, float_tag>;
-using bits = hn::Vec<bits_tag>;
 
 /// Calls `convert(from, to)`, which converts a vector, for all; the rest goes through a row of its own.
 template <class From, class To, class Convert>
@@ -86,8 +82,9 @@ inline void narrow_f16(const float* in, std::size_t n, std::uint16_t* out) noexc
 
 }  // namespace half_float_code
 
-inline constexpr half_floats_kernels half_floats_table{&half_float_code::widen_bf16, &half_float_code::widen_f16,
-                                                       &half_float_code::narrow_bf16, &half_float_code::narrow_f16};
+inline constexpr half_floats_kernels half_floats_table{HWY_TARGET, &half_float_code::widen_bf16,
+                                                       &half_float_code::widen_f16, &half_float_code::narrow_bf16,
+                                                       &half_float_code::narrow_f16};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE

@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+#include "cairn/encode/simd/targets.hpp"
+
 namespace cairn::simd {
 
 /// `in` and `out` have `n` elements, at multiples of their size. All need the default floating-point environment.
 struct half_floats_kernels {
+  std::int64_t target;
   /// Exact.
   void (*widen_bf16)(const std::uint16_t* in, std::size_t n, float* out) noexcept;
   void (*widen_f16)(const std::uint16_t* in, std::size_t n, float* out) noexcept;
@@ -17,21 +21,13 @@ struct half_floats_kernels {
   void (*narrow_f16)(const float* in, std::size_t n, std::uint16_t* out) noexcept;
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/half_floats-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<half_floats_kernels> half_floats_choices[] = CAIRN_SIMD_CHOICES(half_floats_table);
-
 /// Those for this machine.
-inline const half_floats_kernels& half_floats() noexcept {
-  static const half_floats_kernels& chosen = best(half_floats_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const half_floats_kernels& half_floats() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
+#endif

@@ -1,11 +1,4 @@
-// Kernels of planes.hpp; compiled once per target.
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-
-#include "cairn/encode/simd/targets.hpp"
-
+// Kernels of planes.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::simd {
 inline namespace CAIRN_SIMD_BASE {
@@ -183,6 +176,7 @@ inline void combine(const std::byte* a, const std::byte* b, std::size_t bytes, s
 }
 
 inline constexpr planes_kernels planes_table{
+    HWY_TARGET,
     {plane_kernels_of<std::uint8_t>::table, plane_kernels_of<std::uint16_t>::table,
      plane_kernels_of<std::uint32_t>::table, plane_kernels_of<std::uint64_t>::table},
     &combine};

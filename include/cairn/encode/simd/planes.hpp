@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::simd {
@@ -17,6 +19,7 @@ struct plane_kernels {
 };
 
 struct planes_kernels {
+  std::int64_t target;
   plane_kernels of_1_2_4_8_bytes[4];
   /// `out` = `a` XOR `b`; `out` may be one of them.
   void (*combine)(const std::byte* a, const std::byte* b, std::size_t bytes, std::byte* out) noexcept;
@@ -27,21 +30,13 @@ struct planes_kernels {
   }
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/planes-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<planes_kernels> planes_choices[] = CAIRN_SIMD_CHOICES(planes_table);
-
 /// Those for this machine.
-[[nodiscard]] inline const planes_kernels& planes() noexcept {
-  static const planes_kernels& chosen = best(planes_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const planes_kernels& planes() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
+#endif

@@ -1,27 +1,10 @@
-// Kernels of symbols.hpp, for one target.
+// Kernels of symbols.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace symbol_code {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using float_tag = hn::CappedTag<float, 16>;
-using bits_tag = hn::RebindToUnsigned<float_tag>;
-using floats = hn::Vec<float_tag>;
-using bits = hn::Vec<bits_tag>;
-
-// Layouts go by rows of 16 elements, whatever the lanes.
-inline constexpr std::size_t row = 16;
-
-/// Hardware stops fetching ahead at the end of a page; far enough ahead for memory, it doubles the speed of two streams.
-HWY_INLINE void fetch_ahead(const float* at) { __builtin_prefetch(reinterpret_cast<const char*>(at) + 4096); }
-
-template <class T>
-HWY_INLINE void copy(const T* in, std::size_t n, T* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
-}
+using namespace rows;
 
 /// The symbols of K keys, from S on.
 template <std::size_t K, std::uint32_t S = 1>
@@ -178,7 +161,7 @@ inline void add3(const std::byte* packed, std::size_t n, const symbol_table& sym
 
 }  // namespace symbol_code
 
-inline constexpr symbols_kernels symbols_table{&symbol_code::pack2, &symbol_code::pack3, &symbol_code::add2,
+inline constexpr symbols_kernels symbols_table{HWY_TARGET, &symbol_code::pack2, &symbol_code::pack3, &symbol_code::add2,
                                                &symbol_code::add3};
 
 }  // namespace HWY_NAMESPACE

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+#include "cairn/encode/simd/targets.hpp"
+
 namespace cairn::simd {
 
 /// No delta has this key.
@@ -18,6 +21,7 @@ struct symbol_table {
 
 /// `u`, `a` and `b` have `n` elements, at multiples of 4 bytes. All need the default floating-point environment.
 struct symbols_kernels {
+  std::int64_t target;
   /// Classifies deltas, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols, of 2 or 3
   /// bits; +0 and -0 are symbol 0. 64 bytes for 256 elements: element i is in word i % 16 (u32), from bit 2 * (i / 16). Or 64 bytes
   /// for 128 elements: from bit 4 * (i / 16). What is missing to the last 64 bytes are symbols 0.
@@ -31,21 +35,13 @@ struct symbols_kernels {
   void (*add3)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/symbols-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<symbols_kernels> symbols_choices[] = CAIRN_SIMD_CHOICES(symbols_table);
-
 /// Those for this machine.
-inline const symbols_kernels& symbols() noexcept {
-  static const symbols_kernels& chosen = best(symbols_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const symbols_kernels& symbols() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<symbols_kernels> all_symbols() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
+#endif

@@ -1,11 +1,4 @@
-// Kernels of zeros.hpp; compiled once per target.
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
-#include "cairn/encode/simd/shuffles.hpp"
-#include "cairn/encode/simd/targets.hpp"
-
+// Kernels of zeros.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::simd {
 inline namespace CAIRN_SIMD_BASE {
@@ -193,6 +186,7 @@ inline std::size_t count_marks(const std::byte* bits, std::size_t bytes) noexcep
 }
 
 inline constexpr zeros_kernels zeros_table{
+    HWY_TARGET,
     {zero_kernels_of<std::uint8_t>::table, zero_kernels_of<std::uint16_t>::table, zero_kernels_of<std::uint32_t>::table,
      zero_kernels_of<std::uint64_t>::table},
     &count_marks};

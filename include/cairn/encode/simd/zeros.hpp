@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::simd {
@@ -20,6 +22,7 @@ struct zero_kernels {
 };
 
 struct zeros_kernels {
+  std::int64_t target;
   zero_kernels of_1_2_4_8_bytes[4];
   /// How many bits of so many bytes are set.
   std::size_t (*count_marks)(const std::byte* bits, std::size_t bytes) noexcept;
@@ -30,21 +33,13 @@ struct zeros_kernels {
   }
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/zeros-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<zeros_kernels> zeros_choices[] = CAIRN_SIMD_CHOICES(zeros_table);
-
 /// Those for this machine.
-[[nodiscard]] inline const zeros_kernels& zeros() noexcept {
-  static const zeros_kernels& chosen = best(zeros_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const zeros_kernels& zeros() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
+#endif
