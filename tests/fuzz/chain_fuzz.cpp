@@ -15,6 +15,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
+#include "cairn/encode/lc.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"

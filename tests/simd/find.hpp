@@ -63,7 +63,7 @@ void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dt
 }
 
 finding find() {
-  using namespace cairn::simd;
+  using namespace cairn::detail::simd;
   finding found;
   found.targets = {{"planes", planes().target},
                    {"zeros", zeros().target},

@@ -27,7 +27,7 @@ inline bool read_references(const any_store& store, std::span<const leaf> leaves
     if (reader.newest().id() != chain.parent()->id) return false;
     std::vector<read_request> requests;
     for (const auto& each : leaves) {
-      if (!codec_of_rule(rule_for(each.path, options.codecs), options.codecs).uses_parent()) continue;
+      if (!codec_for(each.path, options.codecs).uses_parent()) continue;
       const auto index = reader.contents().find(each.path);
       if (index == catalog::npos) continue;
       const auto& stored = reader.contents().leaves[index];
@@ -58,7 +58,7 @@ inline bool begin_delta(const any_store& store, std::span<const leaf> leaves, co
   if (link.chain == nullptr) return false;
   auto& chain = *link.chain;
   const bool uses_parent = std::any_of(leaves.begin(), leaves.end(), [&](const leaf& each) {
-    return codec_of_rule(rule_for(each.path, options.codecs), options.codecs).uses_parent();
+    return codec_for(each.path, options.codecs).uses_parent();
   });
   if (uses_parent && chain.can_extend(options.step, link.options) && has_parent(store, chain) &&
       (chain.has_references() || read_references(store, leaves, options, chain)))

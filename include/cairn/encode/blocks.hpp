@@ -14,7 +14,7 @@
 
 #include "cairn/system/parallel.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// Bytes that `blocks` blocks of at most `block_bound` bytes take at most.
 [[nodiscard]] constexpr std::size_t blocks_bound(std::size_t blocks, std::size_t block_bound) noexcept {
@@ -100,4 +100,4 @@ template <class Decode>
   return good;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

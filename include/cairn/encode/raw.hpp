@@ -19,7 +19,7 @@ struct raw {
   /// It writes nothing.
   [[nodiscard]] std::size_t bound(dtype /*type*/, std::size_t /*bytes*/) const noexcept { return 0; }
   /// Never pays.
-  [[nodiscard]] encoded encode(const encode_request& /*in*/, std::span<std::byte> /*out*/) const { return {}; }
+  [[nodiscard]] encode_result encode(const encode_request& /*in*/, std::span<std::byte> /*out*/) const { return {}; }
   /// errc::corrupt unless the payload is the elements themselves.
   void decode(const decode_request& from) const {
     if (from.payload.size() != from.values.size())

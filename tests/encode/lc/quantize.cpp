@@ -5,7 +5,7 @@
 #include "catch.hpp"
 
 using namespace cairn;
-using namespace cairn::lossy;
+using namespace cairn::detail::lc;
 
 TEST_CASE("lc/quantize: a trial that is applied gives what quantizing in place gives") {
   std::mt19937 random(1);

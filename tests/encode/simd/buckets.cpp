@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "encode/simd/float_pairs.hpp"
 
-using namespace cairn::simd;
+using namespace cairn::detail::simd;
 using namespace float_pairs;
 
 namespace {

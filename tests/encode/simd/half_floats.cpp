@@ -10,6 +10,7 @@
 #include "cairn/core/float_types.hpp"
 
 using namespace cairn;
+namespace simd = cairn::detail::simd;
 
 namespace {
 

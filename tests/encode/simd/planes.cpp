@@ -39,7 +39,7 @@ bytes planes_of(const std::byte* values, std::size_t count, std::size_t width, b
 constexpr std::byte guard{0x5A};
 
 /// Splits and merges `count` elements, all memory `offset` bytes beyond its beginning; true when all is as it has to be.
-bool splits_and_merges(const cairn::simd::planes_kernels& kernels, const bytes& random, std::size_t count,
+bool splits_and_merges(const cairn::detail::simd::planes_kernels& kernels, const bytes& random, std::size_t count,
                        std::size_t width, std::size_t offset, bool rotate) {
   const std::byte* const values = random.data() + offset;
   const auto expected = planes_of(values, count, width, rotate);
@@ -62,7 +62,7 @@ bool splits_and_merges(const cairn::simd::planes_kernels& kernels, const bytes& 
 
 TEST_CASE("elements become byte planes and elements again, on every target") {
   const auto random = random_bytes(4200 * 8 + 64, 1);
-  for (const auto* kernels : cairn::simd::all_planes()) {
+  for (const auto* kernels : cairn::detail::simd::all_planes()) {
     for (const std::size_t width : {1U, 2U, 4U, 8U})
       for (const bool rotate : {false, true}) {
         CAPTURE(kernels->target, width, rotate);
@@ -81,7 +81,7 @@ TEST_CASE("the sign of a floating-point number becomes the lowest bit, the expon
   const float values[] = {1.0F, -2.0F};  // exponents 127 and 128
   std::byte memory[4][2];
   std::byte* planes[] = {memory[0], memory[1], memory[2], memory[3]};
-  cairn::simd::planes().of_width(4).split(reinterpret_cast<const std::byte*>(values), 2, true, planes);
+  cairn::detail::simd::planes().of_width(4).split(reinterpret_cast<const std::byte*>(values), 2, true, planes);
   CHECK(planes[3][0] == std::byte{127});
   CHECK(planes[3][1] == std::byte{128});
   CHECK(planes[0][0] == std::byte{0});
@@ -90,7 +90,7 @@ TEST_CASE("the sign of a floating-point number becomes the lowest bit, the expon
 
 TEST_CASE("bytes are combined by XOR, in place too, on every target") {
   const auto a = random_bytes(4300, 2), b = random_bytes(4300, 3);
-  for (const auto* kernels : cairn::simd::all_planes()) {
+  for (const auto* kernels : cairn::detail::simd::all_planes()) {
     CAPTURE(kernels->target);
     std::size_t wrong = 0;
     for (std::size_t count = 0; count <= 4200; ++count) {

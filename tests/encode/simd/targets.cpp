@@ -20,7 +20,7 @@ constexpr const kernels* all[] = {&wide, &narrow, &least};
 
 /// The targets of a family's tables, the best first.
 template <class Kernels>
-std::vector<std::int64_t> targets_of(cairn::simd::kernel_tables<Kernels> tables) {
+std::vector<std::int64_t> targets_of(cairn::detail::simd::kernel_tables<Kernels> tables) {
   std::vector<std::int64_t> targets;
   for (const auto* each : tables) targets.push_back(each->target);
   return targets;
@@ -30,7 +30,7 @@ std::vector<std::int64_t> targets_of(cairn::simd::kernel_tables<Kernels> tables)
 
 TEST_CASE("tables that the machine cannot run are left out, but for the last") {
   const auto first_of = [](std::int64_t supported) {
-    const auto found = cairn::simd::runnable<kernels>(all, supported);
+    const auto found = cairn::detail::simd::runnable<kernels>(all, supported);
     CHECK(found.back() == &least);
     return found.front();
   };
@@ -41,7 +41,7 @@ TEST_CASE("tables that the machine cannot run are left out, but for the last") {
 }
 
 TEST_CASE("every family of kernels is compiled for the same targets, and the best one is chosen") {
-  using namespace cairn::simd;
+  using namespace cairn::detail::simd;
   const auto expected = targets_of<planes_kernels>(all_planes());
   CHECK(planes().target == expected.front());
   CHECK(targets_of<zeros_kernels>(all_zeros()) == expected);

@@ -12,15 +12,13 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/depths.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 /// No code is longer: four of them fit into a word that has a byte begun.
 inline constexpr unsigned max_code_bits = 12;
 
 /// Room that `write_code_lengths` needs at most.
 inline constexpr std::size_t code_lengths_bound = 130;
-
-namespace detail {
 
 /// The lowest `bits` bits, the last one first.
 constexpr std::uint16_t reversed(std::uint32_t code, unsigned bits) noexcept {
@@ -34,22 +32,20 @@ constexpr std::uint16_t reversed(std::uint32_t code, unsigned bits) noexcept {
 // Lengths in a row that are written as one.
 inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
 
-}  // namespace detail
-
 /// Lengths of a code with the least bits for bytes with these counts, when none is longer than `max_bits`; close to
 /// it, when `max_bits` is in the way (no fewer than the symbols need, and at most 12). Of equally frequent symbols
 /// the greater have the shorter codes. One symbol gets one bit, none gets none. The sum of all counts is below 2^64.
 [[nodiscard]] inline code_lengths find_code_lengths(const byte_counts& counts,
                                                     unsigned max_bits = max_code_bits) noexcept {
-  const auto sorted = detail::sort_by_count(counts);
+  const auto sorted = sort_by_count(counts);
   code_lengths lengths{};
   if (sorted.size == 1) lengths[sorted.symbols[0]] = 1;
   if (sorted.size < 2) return lengths;
   auto memory = sorted.counts;
   const std::span depths(memory.data(), sorted.size);
-  detail::find_depths(depths);
+  find_depths(depths);
   const auto least = static_cast<unsigned>(std::bit_width(sorted.size - 1));
-  detail::limit_depths(depths, sorted.counts, std::clamp(max_bits, least, max_code_bits));
+  limit_depths(depths, sorted.counts, std::clamp(max_bits, least, max_code_bits));
   for (std::size_t i = 0; i < sorted.size; ++i) lengths[sorted.symbols[i]] = static_cast<std::uint8_t>(depths[i]);
   return lengths;
 }
@@ -86,7 +82,7 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   for (std::size_t bits = 1; bits <= max_code_bits; ++bits) next[bits] = (next[bits - 1] + symbols[bits - 1]) << 1;
   std::array<std::uint16_t, 256> codes{};
   for (std::size_t s = 0; s < lengths.size(); ++s)
-    if (lengths[s] != 0) codes[s] = detail::reversed(next[lengths[s] & 15]++, lengths[s] & 15);
+    if (lengths[s] != 0) codes[s] = reversed(next[lengths[s] & 15]++, lengths[s] & 15);
   return codes;
 }
 
@@ -110,15 +106,15 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
     while (s + run <= last && lengths[s + run] == lengths[s]) ++run;
     const bool zero = lengths[s] == 0;
     const bool again = s > first && lengths[s] == lengths[s - 1];
-    if (zero && run >= detail::long_run) {
-      run = std::min(run, detail::long_run + 255);
+    if (zero && run >= long_run) {
+      run = std::min(run, long_run + 255);
       put(15);
-      put((run - detail::long_run) % 16);
-      put((run - detail::long_run) / 16);
-    } else if (run >= detail::short_run && (zero || again)) {
-      run = std::min(run, detail::short_run + 15);
+      put((run - long_run) % 16);
+      put((run - long_run) / 16);
+    } else if (run >= short_run && (zero || again)) {
+      run = std::min(run, short_run + 15);
       put(zero ? 14 : 13);
-      put(run - detail::short_run);
+      put(run - short_run);
     } else {
       run = 1;
       put(lengths[s]);
@@ -148,7 +144,7 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
       lengths[s++] = before = static_cast<std::uint8_t>(half);
       continue;
     }
-    std::size_t run = half == 15 ? detail::long_run : detail::short_run;
+    std::size_t run = half == 15 ? long_run : short_run;
     run += take();
     if (half == 15) run += take() * 16;
     if (half != 13) before = 0;
@@ -159,4 +155,4 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   return good && is_complete(lengths) ? halves / 2 : 0;
 }
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

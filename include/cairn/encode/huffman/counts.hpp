@@ -9,7 +9,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += more[s];
@@ -44,4 +44,4 @@ inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   return sums;
 }
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

@@ -11,7 +11,7 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/encoder.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 /// Decodes what an `encoder` with the same lengths made. Takes 32 KiB, wherever it is put, and no other memory.
 class decoder {
@@ -196,4 +196,4 @@ class decoder {
   std::array<std::uint64_t, table_size> table_;
 };
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

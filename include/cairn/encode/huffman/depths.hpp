@@ -8,12 +8,10 @@
 #include <span>
 #include <utility>
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 /// How often each byte value occurs.
 using byte_counts = std::array<std::uint64_t, 256>;
-
-namespace detail {
 
 /// The byte values that occur, the rarest first; equally frequent ones by value.
 struct sorted_symbols {
@@ -117,6 +115,4 @@ inline void limit_depths(std::span<std::uint64_t> depths, std::span<const std::u
     for (std::size_t i = begins[d]; i < begins[d - 1]; ++i) depths[i] = d;
 }
 
-}  // namespace detail
-
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

@@ -11,7 +11,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 /// Coded bytes begin with the u32 sizes of the first three streams; the fourth has the rest.
 inline constexpr std::size_t streams = 4;
@@ -145,4 +145,4 @@ class encoder {
   std::vector<std::uint32_t> pairs_;
 };
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

@@ -10,8 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
+#include "cairn/encode/huffman/block.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 #include "cairn/encode/huffman/decoder.hpp"
@@ -19,14 +21,14 @@
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 /// Packed bytes from which on a new code is kept beside the payload, where later checkpoints find it.
 inline constexpr std::size_t shared_code_worth = std::size_t{64} << 10;
 
 /// The first byte of a block; then the number of exceptions, for each its index (u32) and its element; then packed symbols.
 /// Before coded ones, the number of those bytes that the code has no symbol for, for each its index (u32) and the byte.
-enum class block_kind : std::uint8_t { stored, repeated, coded };
+using huffman::block_kind;
 
 /// Bytes of a block at most, and the room that it needs.
 [[nodiscard]] constexpr std::size_t block_bound(std::size_t elements, std::size_t item) noexcept {
@@ -69,13 +71,6 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   if (fresh_bits >= 8 * bytes) return {};
   const auto table = make_code_table(fresh);
   return {bytes >= shared_code_worth ? step_code::kind::by_id : step_code::kind::within, table.lengths, table.id};
-}
-
-/// Writes a number as byte_reader takes it, and returns where it ends.
-[[nodiscard]] inline std::byte* put_number(std::byte* at, std::uint64_t number) noexcept {
-  for (; number >= 128; number >>= 7) *at++ = static_cast<std::byte>(number & 127U) | std::byte{128};
-  *at++ = static_cast<std::byte>(number);
-  return at;
 }
 
 /// Codes packed symbols to `at` and returns the end. Bytes without a code are another one while that is done.
@@ -161,20 +156,8 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
     std::memcpy(&index, exceptions.data() + i, sizeof index);
     if (index >= elements) return false;
   }
-  const auto rest = reader.rest();
-  switch (kind) {
-    case block_kind::stored:
-      if (rest.size() != packed.size()) return false;
-      std::memcpy(packed.data(), rest.data(), rest.size());
-      return true;
-    case block_kind::repeated:
-      if (rest.size() != 1) return false;
-      std::memset(packed.data(), std::to_integer<int>(rest[0]), packed.size());
-      return true;
-    case block_kind::coded:
-      return code != nullptr && decode_patched(reader, *code, packed);
-  }
-  return false;
+  if (kind == block_kind::coded) return code != nullptr && decode_patched(reader, *code, packed);
+  return huffman::decode_uncoded(kind, reader.rest(), packed);
 }
 
 /// Puts the exceptions of a decoded block into its elements.
@@ -187,4 +170,4 @@ inline void put_exceptions(std::span<const std::byte> exceptions, std::size_t it
   }
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

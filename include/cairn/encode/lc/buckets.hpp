@@ -12,7 +12,7 @@
 
 #include "cairn/encode/lc/options.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 /// Sign << 8 | exponent, as they lie in a float: +1.5 has 127, -1.5 has 256 + 127.
 using bucket_key = std::uint32_t;
@@ -146,4 +146,4 @@ inline void sort_by_exponent(std::vector<promoted>& chosen) {
   return (elements * bits + 7) / 8 + 4 * ((std::uint64_t{1} << bits) - 1);
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -10,7 +10,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/simd/half_floats.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 /// Elements that are coded by themselves, so that threads can share the work.
 inline constexpr std::size_t block_elements = std::size_t{1} << 20;
@@ -78,4 +78,4 @@ void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end,
   }
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

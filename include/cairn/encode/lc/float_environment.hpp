@@ -3,7 +3,7 @@
 
 #include <cfenv>
 
-namespace cairn {
+namespace cairn::detail {
 
 /// While it lives, this thread rounds to nearest, keeps denormals and does not trap; then its old modes and flags come back.
 class default_float_environment {
@@ -20,4 +20,4 @@ class default_float_environment {
   std::fenv_t before_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -15,7 +15,7 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 inline constexpr std::byte payload_version{1};
 
@@ -58,6 +58,16 @@ class byte_reader {
   bool good_ = true;
 };
 
+/// Bytes that a number takes at most.
+inline constexpr std::size_t number_bound = 10;
+
+/// Writes a number as byte_reader takes it, and returns where it ends.
+[[nodiscard]] inline std::byte* put_number(std::byte* at, std::uint64_t number) noexcept {
+  for (; number >= 128; number >>= 7) *at++ = static_cast<std::byte>(number & 127U) | std::byte{128};
+  *at++ = static_cast<std::byte>(number);
+  return at;
+}
+
 /// A few bytes being written.
 class byte_writer {
  public:
@@ -69,8 +79,9 @@ class byte_writer {
   }
 
   void put_number(std::uint64_t number) {
-    for (; number >= 128; number >>= 7) bytes_.push_back(static_cast<std::byte>(number & 127U) | std::byte{128});
-    bytes_.push_back(static_cast<std::byte>(number));
+    std::array<std::byte, number_bound> bytes;
+    const std::byte* const end = lc::put_number(bytes.data(), number);
+    put({bytes.data(), end});
   }
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -154,4 +165,4 @@ template <class Visit>
   return true;
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -21,7 +21,7 @@
 #include "cairn/encode/simd/buckets.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 /// An element that is stored as it is, by its index in its block.
 struct exception {
@@ -61,8 +61,6 @@ struct quantized {
                                                      : std::sqrt(errors.squares / errors.real_squares)};
   }
 };
-
-namespace detail {
 
 inline void add(simd::error_sums& sum, const simd::error_sums& more) noexcept {
   sum.squares += more.squares;
@@ -114,8 +112,6 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
   return bits;
 }
 
-}  // namespace detail
-
 /// Quantizes in place, with all blocks in parallel: `reference`, which `delta` sees, is brought up. No delta and no sum may be
 /// other than finite.
 [[nodiscard]] inline quantized quantize_in_place(const delta_view& delta, std::span<std::byte> reference, unsigned bits,
@@ -131,13 +127,13 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
     for_each_strip(delta, i, i + block_size(count, block), [&](const float* u, const float* a, std::size_t n) {
       std::byte* const tracked = reference.data() + i * item;
       float* const b = delta.type == dtype::f32 ? reinterpret_cast<float*>(tracked) : rounded.floats;
-      detail::pack(bits, u, a, n, symbols, b, result.packed.get() + packed_size(i, bits));
+      pack(bits, u, a, n, symbols, b, result.packed.get() + packed_size(i, bits));
       store_floats(delta.type, b, n, tracked);
-      detail::add(sums[block], simd::buckets().errors(u, as_floats(delta.type, tracked, n, rounded), n));
+      add(sums[block], simd::buckets().errors(u, as_floats(delta.type, tracked, n, rounded), n));
       i += n;
     });
   });
-  for (const auto& sum : sums) detail::add(result.errors, sum);
+  for (const auto& sum : sums) add(result.errors, sum);
   return result;
 }
 
@@ -157,28 +153,28 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
     const std::size_t begin = block * block_elements, size = block_size(count, block);
     std::size_t i = begin;
     for_each_strip(delta, begin, begin + size, [&](const float* u, const float* a, std::size_t n) {
-      const bool before = detail::has_exceptions(u, a, n);
+      const bool before = has_exceptions(u, a, n);
       if (before) simd::buckets().deltas(u, a, n, deltas.floats);
-      detail::pack(bits, u, a, n, symbols, moved.floats, result.packed.get() + packed_size(i, bits));
+      pack(bits, u, a, n, symbols, moved.floats, result.packed.get() + packed_size(i, bits));
       store_floats(delta.type, moved.floats, n, stored);
       const float* const b = as_floats(delta.type, stored, n, moved);
       auto errors = simd::buckets().errors(u, b, n);
-      if (before || !detail::is_finite(errors.squares)) {
+      if (before || !is_finite(errors.squares)) {
         std::array<bool, strip_elements> flags{};
-        if (before) detail::flag_exceptions(deltas.floats, n, flags);
-        detail::flag_exceptions(b, n, flags);
-        errors = detail::errors_beside(u, b, n, flags);
+        if (before) flag_exceptions(deltas.floats, n, flags);
+        flag_exceptions(b, n, flags);
+        errors = errors_beside(u, b, n, flags);
         for (std::size_t k = 0; k < n && exceptions.size() <= most_exceptions(size); ++k)
           if (flags[k])
-            exceptions.push_back({static_cast<std::uint32_t>(i + k - begin),
-                                  detail::element_bits(delta.values.data() + (i + k) * item, item)});
+            exceptions.push_back(
+                {static_cast<std::uint32_t>(i + k - begin), element_bits(delta.values.data() + (i + k) * item, item)});
       }
-      detail::add(sums[block], errors);
+      add(sums[block], errors);
       i += n;
     });
   });
   for (std::size_t block = 0; block < blocks; ++block) {
-    detail::add(result.errors, sums[block]);
+    add(result.errors, sums[block]);
     result.too_many_exceptions |= result.exceptions[block].size() > most_exceptions(block_size(count, block));
   }
   return result;
@@ -214,4 +210,4 @@ inline void apply(const quantized& trial, dtype type, unsigned bits, const simd:
   });
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

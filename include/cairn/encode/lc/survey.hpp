@@ -15,15 +15,13 @@
 #include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/simd/buckets.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 /// What is known of deltas before they are coded.
 struct survey_result {
   std::vector<promoted> chosen;  ///< the first in line first
   bool all_finite = true;
 };
-
-namespace detail {
 
 inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
 
@@ -126,19 +124,16 @@ class sliding_window {
   std::uint32_t largest_ = 0, top_ = 0;
 };
 
-}  // namespace detail
-
 /// The table of all buckets. Takes about ten times as long as `survey_largest`.
 [[nodiscard]] inline bucket_table survey_all(std::span<const delta_view> deltas, unsigned threads) {
-  return detail::sum_over_blocks(deltas, threads, bucket_table(),
-                                 [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
-                                   strip d;
-                                   for_each_strip(delta, begin, end,
-                                                  [&](const float* u, const float* a, std::size_t n) {
-                                                    simd::buckets().deltas(u, a, n, d.floats);
-                                                    table.add(std::span<const float>(d.floats, n));
-                                                  });
-                                 });
+  return sum_over_blocks(deltas, threads, bucket_table(),
+                         [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
+                           strip d;
+                           for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) {
+                             simd::buckets().deltas(u, a, n, d.floats);
+                             table.add(std::span<const float>(d.floats, n));
+                           });
+                         });
 }
 
 /// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass where their exponents lie close together; else one
@@ -147,10 +142,10 @@ class sliding_window {
                                                   unsigned threads) {
   survey_result result;
   std::vector<bucket> found;
-  for (std::uint32_t ceiling = detail::infinity_bits; found.size() < most;) {
-    const auto window = detail::sum_over_blocks(
-        deltas, threads, detail::sliding_window(ceiling, most > 3 ? 4 : 2),
-        [](const delta_view& delta, std::size_t begin, std::size_t end, detail::sliding_window& sum) {
+  for (std::uint32_t ceiling = infinity_bits; found.size() < most;) {
+    const auto window = sum_over_blocks(
+        deltas, threads, sliding_window(ceiling, most > 3 ? 4 : 2),
+        [](const delta_view& delta, std::size_t begin, std::size_t end, sliding_window& sum) {
           for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) { sum.see(u, a, n); });
         });
     result.all_finite = window.all_finite();
@@ -164,8 +159,8 @@ class sliding_window {
 }
 
 /// The `most` buckets (3 or 7) that the options want.
-[[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const lc_options& options,
-                                          std::size_t most, unsigned threads) {
+[[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const options& options, std::size_t most,
+                                          unsigned threads) {
   const default_float_environment guard;
   if (options.priority == promotion::magnitude && options.value == bucket_value::midpoint)
     return survey_largest(deltas, most, threads);
@@ -173,4 +168,4 @@ class sliding_window {
   return {promote(table.buckets(), options.priority, options.value, most), table.exceptions() == 0};
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

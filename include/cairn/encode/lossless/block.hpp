@@ -16,7 +16,7 @@
 #include "cairn/encode/simd/planes.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// Memory to code blocks of up to `count` elements in, one at a time.
 class block_memory {
@@ -36,8 +36,6 @@ class block_memory {
 [[nodiscard]] constexpr std::size_t elements_bound(std::size_t count, std::size_t width) noexcept {
   return block_header::bound + count * width + (width + 1) * huffman::block_slack;
 }
-
-namespace detail {
 
 using plane_pointers = std::array<std::byte*, sizeof(std::uint64_t)>;
 using const_plane_pointers = std::array<const std::byte*, sizeof(std::uint64_t)>;
@@ -102,8 +100,6 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
   return simd::zeros().count_marks(marks.data(), marks.size()) == kept;
 }
 
-}  // namespace detail
-
 /// Codes at least one element, and at most 2^28 bytes of them, and returns the bytes used of `out`, which has room for
 /// `elements_bound`.
 [[nodiscard]] inline std::size_t encode_elements(const elements& in, const block_memory& memory,
@@ -114,19 +110,19 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
   block_header header{
       .rotated = plan.rotated, .coded_planes = plan.coded_planes, .kept = static_cast<std::uint32_t>(in.count)};
   if (plan.without_zeros) {
-    const std::size_t kept = detail::mark_elements(in, marks);
+    const std::size_t kept = mark_elements(in, marks);
     header.without_zeros = kept * width + marks.size() < in.count * width;  // for the sample may be wrong
     if (header.without_zeros) header.kept = static_cast<std::uint32_t>(kept);
   }
 
   // Planes that are not coded go to their place at once.
   std::size_t end = header.bytes(), used = 0;
-  detail::plane_pointers planes{};
+  plane_pointers planes{};
   for (std::size_t b = 0; b < width; ++b) {
     planes[b] = header.is_coded(b) ? memory.planes() + used : out.data() + end;
     (header.is_coded(b) ? used : end) += header.kept;
   }
-  detail::split_elements(in, header.without_zeros ? marks.data() : nullptr, header.rotated, planes);
+  split_elements(in, header.without_zeros ? marks.data() : nullptr, header.rotated, planes);
   const auto append = [&](std::span<const std::byte> part) {
     const std::size_t bytes = huffman::encode_block(part, out.subspan(end, huffman::block_bound(part.size())));
     end += bytes;
@@ -149,12 +145,12 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
 
   std::size_t at = header.bytes();
   const auto take = [&](std::size_t bytes) { return in.subspan(std::exchange(at, at + bytes), bytes); };
-  detail::const_plane_pointers planes{};
+  const_plane_pointers planes{};
   for (std::size_t b = 0; b < width; ++b)
     if (!header.is_coded(b)) planes[b] = take(header.kept).data();
   const auto marks = memory.marks(count);
   if (header.without_zeros &&
-      !(huffman::decode_block(take(header.marks_bytes), marks) && detail::are_marks(marks, count, header.kept)))
+      !(huffman::decode_block(take(header.marks_bytes), marks) && are_marks(marks, count, header.kept)))
     return false;
   std::size_t used = 0;
   for (std::size_t b = 0; b < width; ++b) {
@@ -163,8 +159,8 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
     if (!huffman::decode_block(take(header.coded_bytes[b]), plane)) return false;
     planes[b] = plane.data();
   }
-  detail::merge_elements(planes, header.without_zeros ? marks.data() : nullptr, header.rotated, relative, width, out);
+  merge_elements(planes, header.without_zeros ? marks.data() : nullptr, header.rotated, relative, width, out);
   return true;
 }
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

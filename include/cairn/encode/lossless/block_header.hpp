@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// Two bytes: flags, the set of coded planes; u32 numbers, little-endian: where zeros are left out, how many elements are kept,
 /// and the bytes of the marks; for every coded plane, its bytes. Then follow the planes that are not coded, the marks and the
@@ -77,4 +77,4 @@ struct block_header {
   }
 };
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

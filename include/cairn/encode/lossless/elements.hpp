@@ -9,7 +9,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/simd/planes.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// What matters of a dtype.
 struct element_format {
@@ -54,4 +54,4 @@ struct elements {
   }
 };
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -8,7 +8,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// Fractional bits of the numbers here.
 inline constexpr unsigned fraction_bits = 16;
@@ -39,4 +39,4 @@ inline constexpr unsigned fraction_bits = 16;
                                    std::uint64_t{8} << fraction_bits);
 }
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -15,7 +15,7 @@
 #include "cairn/encode/simd/planes.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// How a block is coded.
 struct block_plan {
@@ -24,8 +24,6 @@ struct block_plan {
   unsigned coded_planes = 0;  ///< bit b: plane b is worth coding
   std::uint64_t cost = 0;     ///< bits that the sample takes, and what its coding is worth; fixed point
 };
-
-namespace detail {
 
 inline constexpr std::size_t sample_runs = 2 * chunk_elements / 64, run_elements = 32;
 static_assert(sample_runs * run_elements == chunk_elements);
@@ -74,25 +72,23 @@ inline block_plan plan_words(const std::byte* words, std::size_t count, const el
   return rotated.cost < plain.cost ? rotated : plain;
 }
 
-}  // namespace detail
-
 /// The plan of least cost, for at least one element; takes a few microseconds.
 [[nodiscard]] inline block_plan plan_block(const elements& all) noexcept {
   const auto& format = all.format;
   const auto& zeros = simd::zeros().of_width(format.width);
   chunk_memory sample, packed;
-  const std::size_t count = detail::take_sample(all, sample);
+  const std::size_t count = take_sample(all, sample);
   std::array<std::byte, chunk_elements / 8> marks;
   const std::size_t kept = zeros.mark(sample.data(), count, marks.data());
-  const auto with_zeros = detail::plan_words(sample.data(), count, format);
+  const auto with_zeros = plan_words(sample.data(), count, format);
   if (count - kept < count / 64 + 1) return with_zeros;
 
   zeros.pack(sample.data(), marks.data(), count, packed.data());
-  auto without = detail::plan_words(packed.data(), kept, format);
+  auto without = plan_words(packed.data(), kept, format);
   without.without_zeros = true;
   const auto used = std::span(marks).first((count + 7) / 8);
   without.cost += bits_per_byte(huffman::count_bytes(used), used.size()) * used.size();
   return without.cost < with_zeros.cost ? without : with_zeros;
 }
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -1,6 +1,6 @@
 // Kernels of buckets.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace bucket_code {
@@ -147,5 +147,5 @@ inline constexpr buckets_kernels buckets_table{HWY_TARGET, &bucket_code::deltas,
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

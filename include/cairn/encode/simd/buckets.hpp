@@ -7,7 +7,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// The floats whose bits are in [first, last]: members of a bucket.
 struct bucket_range {
@@ -50,7 +50,7 @@ struct buckets_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<buckets_kernels> all_buckets() noexcept;
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep

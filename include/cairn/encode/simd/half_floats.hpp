@@ -7,7 +7,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// `in` and `out` have `n` elements, at multiples of their size. All need the default floating-point environment.
 struct half_floats_kernels {
@@ -26,7 +26,7 @@ struct half_floats_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep

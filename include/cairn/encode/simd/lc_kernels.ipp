@@ -11,7 +11,7 @@
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lc_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 
 inline constexpr const buckets_kernels* buckets_tables[] = CAIRN_SIMD_TABLES(buckets_table);
@@ -44,4 +44,4 @@ CAIRN_INLINE const symbols_kernels& symbols() noexcept {
   return best;
 }
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd

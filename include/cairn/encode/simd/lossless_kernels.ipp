@@ -13,7 +13,7 @@
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lossless_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 
 inline constexpr const planes_kernels* planes_tables[] = CAIRN_SIMD_TABLES(planes_table);
@@ -37,4 +37,4 @@ CAIRN_INLINE const zeros_kernels& zeros() noexcept {
   return best;
 }
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd

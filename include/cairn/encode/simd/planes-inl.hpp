@@ -1,6 +1,6 @@
 // Kernels of planes.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -183,5 +183,5 @@ inline constexpr planes_kernels planes_table{
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

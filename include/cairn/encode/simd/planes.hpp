@@ -7,7 +7,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// For elements of so many bytes. Memory need not be aligned; inputs and outputs do not overlap.
 struct plane_kernels {
@@ -35,7 +35,7 @@ struct planes_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept;
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// For elements of `Width` bytes: which byte of the source goes to each byte of the result, for all ways to mark the elements,
 /// the first one by the lowest bit.
@@ -38,4 +38,4 @@ struct shuffles {
 template <class Shuffles>
 inline constexpr Shuffles all_shuffles{};
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd

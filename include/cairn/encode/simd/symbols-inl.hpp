@@ -1,6 +1,6 @@
 // Kernels of symbols.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace symbol_code {
@@ -166,5 +166,5 @@ inline constexpr symbols_kernels symbols_table{HWY_TARGET, &symbol_code::pack2, 
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -7,7 +7,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// No delta has this key.
 inline constexpr std::uint32_t no_key = 0xFFFF;
@@ -40,7 +40,7 @@ struct symbols_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<symbols_kernels> all_symbols() noexcept;
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep

@@ -7,7 +7,7 @@
 // How kernels are compiled: x.hpp declares a table of functions and nothing else. The functions are in x-inl.hpp, written with
 // Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only these two files include Highway.
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// The tables of one family of kernels, the best first. A table says in `target` what it is compiled for: a bit of Highway's.
 template <class Kernels>
@@ -22,4 +22,4 @@ template <class Kernels>
   return tables;
 }
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd

@@ -1,6 +1,6 @@
 // Kernels of zeros.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -193,5 +193,5 @@ inline constexpr zeros_kernels zeros_table{
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -7,7 +7,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
 /// For elements of so many bytes; zero are those whose bits all are. Memory need not be aligned; inputs and outputs do not overlap.
 struct zero_kernels {
@@ -38,7 +38,7 @@ struct zeros_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept;
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
