@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc/buckets.hpp"
+#include "cairn/encode/lc/quantize.hpp"
 #include "encode/lc/deltas.hpp"
 
 using namespace cairn;
@@ -476,4 +477,21 @@ TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
   }
   bytes values(12);
   CHECK_THROWS_AS(lc<2>{}.decode({"file", "leaf", dtype::i32, {}, values}), error);
+}
+
+TEST_CASE("lc: with most_exceptions a leaf is quantized, with one more it is encoded without loss") {
+  constexpr std::size_t n = 64 * 320;
+  std::mt19937 random(21);
+  const auto anchor = new_leaf(dtype::f32, n, random);
+  for (const std::size_t more : {0U, 1U}) {
+    auto real = anchor;
+    move(real, dtype::f32, random, nature::tame, 0.01F);
+    for (std::size_t i = 0; i < detail::lc::most_exceptions(n) + more; ++i)
+      put(real, dtype::f32, i * 17, std::numeric_limits<float>::infinity());
+    chain c(dtype::f32, anchor);
+    c.save(lc<2>{}, real);
+    CHECK((c.last.codec == "lc2") == (more == 0));
+    c.load(lc<2>{}, real);
+    CHECK(c.read == c.tracked);
+  }
 }

@@ -106,7 +106,8 @@ concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<
 /// A codec that makes one payload of several. Laws:
 /// - decoding the merged payload gives, bit for bit, what decoding the deltas one after the other gives; it is relative too;
 /// - it names no code tables but those that are known;
-/// - `merge` returns nothing where it does not know a delta's codec, or has nothing smaller to offer than the elements: they are then
+/// - `merge` returns nothing where it does not know a delta's codec, or has nothing smaller to offer than the elements: they are
+/// then
 ///   stored whole;
 /// - a malformed delta: errc::corrupt, naming `where` and `path`.
 /// Deltas of a codec that is not mergeable are stored whole when they are merged.

@@ -13,12 +13,12 @@
 
 namespace cairn::codecs {
 
-/// Lossless for any bits. Takes out zero elements where there are many. Of the rest, bytes of equal significance are coded together:
-/// coding pays for the exponent of floating-point numbers, and rarely for their lower bytes. Leaves that get less than 3 % smaller
-/// are stored as they are. Models `in_place_codec` and `mergeable_codec`.
+/// Lossless for any bits. Takes out zero elements where there are many. Of the rest, bytes of equal significance are coded
+/// together: coding pays for the exponent of floating-point numbers, and rarely for their lower bytes. Leaves that get less than
+/// 3 % smaller are stored as they are. Models `in_place_codec` and `mergeable_codec`.
 struct lossless {
-  /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as much
-  /// memory as the leaves have.
+  /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as
+  /// much memory as the leaves have.
   bool xor_parent = false;
 
   [[nodiscard]] std::string name() const { return "lossless"; }

@@ -23,7 +23,7 @@
 namespace cairn {
 namespace detail::lossless {
 
-/// What a payload begins with: version, flags, log2 of the elements of a block, format of the elements.
+/// The first four bytes of a payload: version, flags, log2 of the elements of a block, format of the elements.
 struct payload_header {
   static constexpr std::size_t bytes = 4;
   static constexpr unsigned version = 1, relative_flag = 1, floating_flag = 0x80;
@@ -45,7 +45,7 @@ struct payload_header {
     out[3] = static_cast<std::byte>(format.width | (format.floating ? floating_flag : 0));
   }
 
-  /// Reads the header of elements of a format, and says what is wrong with it; null when nothing is.
+  /// Reads a header for elements of the expected format. Returns what is wrong with it, or null.
   [[nodiscard]] const char* read(std::span<const std::byte> in, const element_format& expected) noexcept {
     if (in.size() < bytes) return "it has no header";
     if (std::to_integer<unsigned>(in[0]) != version) return "its version is unknown";
@@ -59,8 +59,7 @@ struct payload_header {
   }
 };
 
-/// Is the difference to the reference smaller than the values? Where both are alike, it is the difference, so that what was one
-/// stays one.
+/// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay XORs.
 [[nodiscard]] inline bool difference_pays(const elements& difference) noexcept {
   constexpr std::size_t parts = 8;
   const std::size_t part = std::max<std::size_t>(difference.count / parts, 1);
@@ -74,13 +73,14 @@ struct payload_header {
   return cost_of_difference <= cost;
 }
 
-/// Do the values lie where the payload goes?
+/// Whether the values overlap the output.
 [[nodiscard]] inline bool is_in_place(std::span<const std::byte> values, std::span<std::byte> out) noexcept {
   const std::less<const std::byte*> before;
   return before(values.data(), out.data() + out.size()) && before(out.data(), values.data() + values.size());
 }
 
-/// Gives values that were encoded in place back from their payload, the last block first: what is not decoded yet ends before.
+/// Restores values that were encoded in place from their payload. Goes from the last block to the first: the payload of a block
+/// ends before the values of the blocks that are still to be decoded.
 inline void decode_in_place(const payload_header& header, const elements& all, std::span<const std::byte> payload,
                             std::span<std::byte> values) {
   const std::size_t blocks = header.blocks(all.count), width = all.format.width;
@@ -100,7 +100,7 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   }
 }
 
-/// Encodes all blocks to `out`, which follows the header, and returns the bytes used.
+/// Encodes all blocks to `out`, behind the header. Returns the bytes used.
 [[nodiscard]] inline std::size_t encode_payload_blocks(const payload_header& header, const elements& all,
                                                        unsigned threads, std::span<std::byte> out, bool in_place) {
   const std::size_t width = header.format.width, largest = std::min(all.count, header.block_elements());
@@ -114,7 +114,7 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   return encode_blocks(header.blocks(all.count), elements_bound(largest, width), threads, out, encode, in_place);
 }
 
-/// Decodes all blocks of `in`, which follows the header; false when they are malformed.
+/// Decodes all blocks of `in`, which begins behind the header. False when they are malformed.
 [[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, std::span<const std::byte> in,
                                                 unsigned threads, std::span<std::byte> values) {
   const std::size_t width = header.format.width, count = values.size() / width;

@@ -12,7 +12,7 @@
 
 namespace cairn::codecs {
 
-/// Chosen for leaves that are to stay plain tensors, which any reader of safetensors opens. Models `codec`.
+/// For leaves that are to be plain tensors, which any reader of safetensors can open. Models `codec`.
 struct raw {
   [[nodiscard]] std::string name() const { return "raw"; }
   [[nodiscard]] bool uses_parent() const noexcept { return false; }

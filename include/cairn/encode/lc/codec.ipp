@@ -23,7 +23,7 @@
 
 namespace cairn::detail::lc {
 
-/// Bytes below which a leaf is not worth a payload of its own, and up to which one without loss may well be smaller.
+/// A leaf of fewer bytes is not quantized; up to `small_bytes`, encoding without loss may be smaller, and is tried.
 inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 10;
 
 [[nodiscard]] inline bool has_delta(const encode_request& in) noexcept {
@@ -35,7 +35,7 @@ inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 
   return {in.type, in.values, in.reference};
 }
 
-/// The least number of a 16-bit type that is not below `floor`.
+/// The smallest value of a 16-bit type that is not below `floor`.
 template <class Half>
 [[nodiscard]] float round_up(float floor) noexcept {
   const Half near(floor);
@@ -53,7 +53,8 @@ template <class Half>
   return rounded;
 }
 
-/// May a finite element become infinite when a value is added? Half a last bit of the largest element is above these limits.
+/// Whether adding a value may make a finite element infinite. Smaller values than these limits are below half a last bit of the
+/// largest element.
 [[nodiscard]] inline bool may_overflow(dtype type, std::span<const promoted> chosen) noexcept {
   const float limit = type == dtype::f16 ? 8.0F : 0x1p102F;
   return std::any_of(chosen.begin(), chosen.end(), [&](const promoted& p) { return std::abs(p.value) >= limit; });
@@ -64,7 +65,7 @@ template <class Half>
          (!how.max_relative_l2 || lost.relative_l2 <= *how.max_relative_l2);
 }
 
-/// Codes the packed symbols into a payload of one step.
+/// Writes a payload of one step.
 inline encode_result write_payload(const quantized& leaf, step_header step, const encode_request& in,
                                    std::span<std::byte> out) {
   const std::size_t item = size_of(in.type), count = in.values.size() / item, blocks = blocks_of(count);
@@ -107,7 +108,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   return result;
 }
 
-/// The payload without loss, where it is smaller than `than`; else nothing, and `out` is as it was.
+/// Encodes without loss, if that takes at most `than` bytes; else returns nothing and does not change `out`.
 [[nodiscard]] inline std::optional<encode_result> smaller_without_loss(const encode_request& in, std::size_t than,
                                                                        std::span<std::byte> out) {
   std::vector<std::byte> other(codecs::lossless{}.bound(in.type, in.values.size()));
@@ -117,7 +118,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   return result;
 }
 
-/// Decodes block number `b` over its elements; `memory` has room for its packed symbols. False when it is malformed.
+/// Decodes block number `b` onto its elements; `memory` has room for its packed symbols. False when it is malformed.
 [[nodiscard]] inline bool decode_block_onto(const decode_request& from, const step_header& step,
                                             const huffman::decoder* code, std::size_t b,
                                             std::span<const std::byte> block, std::byte* memory) {
@@ -132,7 +133,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   return true;
 }
 
-/// What is wrong with a step; null: nothing, and it is done.
+/// Decodes a step onto the elements. Returns what is wrong with it, or null.
 [[nodiscard]] inline const char* decode_step(std::span<const std::byte> bytes, const decode_request& from) {
   byte_reader in(bytes);
   auto step = take_step_header(in);
@@ -162,7 +163,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
 /// How a leaf is to be quantized.
 struct quantization {
   step_header step;
-  bool in_place = false;  ///< over the reference, while elements are in the cache: nothing can make the result useless
+  bool in_place = false;  ///< update the reference in the same pass: the result cannot be rejected
 };
 
 /// Chooses the buckets that get a symbol, and whether to quantize in place.
@@ -184,7 +185,7 @@ struct quantization {
                        : quantize_on_trial(delta, plan.step.bits, plan.step.table, in.threads);
 }
 
-/// Writes the payload and brings the reference up to it; or writes one without loss, where that is smaller.
+/// Writes the payload and updates the reference; or encodes without loss, where that is smaller.
 inline encode_result commit(const quantized& leaf, const quantization& plan, std::string_view name,
                             const encode_request& in, std::span<std::byte> out) {
   auto result = write_payload(leaf, plan.step, in, out);
@@ -226,7 +227,7 @@ CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string
   for (; bits <= 3; ++bits) {
     const auto plan = plan_quantization(how, bits, shared, in, floor);
     const auto leaf = quantize(plan, in);
-    if (leaf.too_many_exceptions) break;  // three bits do not change that
+    if (leaf.too_many_exceptions) break;  // with three bits there are as many
     if (is_within(leaf.lost(), how)) return commit(leaf, plan, name, in, out);
   }
   return codecs::lossless{}.encode(in, out);

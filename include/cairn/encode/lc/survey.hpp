@@ -1,4 +1,4 @@
-// Deltas of one or more leaves -> their promoted buckets.
+// Deltas of one or more leaves -> the buckets to promote.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,16 @@
 
 namespace cairn::detail::lc {
 
-/// What is known of deltas before they are coded.
+/// What a survey of deltas found.
 struct survey_result {
-  std::vector<promoted> chosen;  ///< the first in line first
+  std::vector<promoted> chosen;  ///< by priority
   bool all_finite = true;
 };
 
 inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
 
-/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas; `sum` is one of a few copies of `nothing`, which are added up.
+/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas, in parallel. Each of up to 64 parts has a copy of
+/// `nothing` as its `sum`; returns their total.
 template <class Sum, class Visit>
 [[nodiscard]] Sum sum_over_blocks(std::span<const delta_view> deltas, unsigned threads, const Sum& nothing,
                                   const Visit& visit) {
@@ -50,8 +51,13 @@ template <class Sum, class Visit>
   return sums[0];
 }
 
-/// A window of exponents, both signs, whose upper end follows the largest magnitude below a ceiling while elements are seen. A key
-/// that comes into the window later has had no members until then, so what it says of the keys in the window is exact.
+/// Finds the extremes of the buckets of largest magnitude below a ceiling, in one pass: it tracks only the `width` exponents, of
+/// both signs, up to the largest one seen so far. When an element exceeds the window, the window moves up, and the strip is seen
+/// again. This is exact: a bucket that enters the window has had no members before, or the window would have been higher.
+///
+/// For example, with width 2 and deltas 3, -5, 20, 9, .1: the window moves up to the exponent of [2..4) for 3, to [4..8) for -5,
+/// and to [16..32) for 20. It then covers the magnitudes from 8 to 32. Result: +[16..32): 20 to 20, +[8..16): 9 to 9; the bucket
+/// -[4..8) has left the window. A third bucket takes another pass with the ceiling 8, the bottom of the window.
 class sliding_window {
  public:
   /// `width` exponents: 2 or 4.
@@ -70,10 +76,10 @@ class sliding_window {
 
   [[nodiscard]] bool all_finite() const noexcept { return largest_ < infinity_bits; }
 
-  /// The lowest magnitude that is in the window: below it, nothing is known.
+  /// The lowest magnitude in the window, as bits of a float. Nothing is known of those below it.
   [[nodiscard]] std::uint32_t bottom() const noexcept { return lowest() << 23; }
 
-  /// In the window, by exponent.
+  /// The buckets in the window, by descending exponent.
   [[nodiscard]] std::vector<bucket> buckets() const {
     std::vector<bucket> found;
     for (std::uint32_t exponent = top_ + 1; exponent-- > lowest();)
@@ -95,7 +101,7 @@ class sliding_window {
     reach.greatest = std::max(reach.greatest, more.greatest);
   }
 
-  /// False: the window was too low, and has moved.
+  /// False when an element exceeded the window, which has moved.
   bool see_through_window(const float* u, const float* a, std::size_t n) noexcept {
     const auto& kernels = simd::buckets();
     for (std::uint32_t pair = 0; pair < width_; pair += 2) {
@@ -124,7 +130,7 @@ class sliding_window {
   std::uint32_t largest_ = 0, top_ = 0;
 };
 
-/// The table of all buckets. Takes about ten times as long as `survey_largest`.
+/// The statistics of all buckets. Takes about ten times as long as `survey_largest`.
 [[nodiscard]] inline bucket_table survey_all(std::span<const delta_view> deltas, unsigned threads) {
   return sum_over_blocks(deltas, threads, bucket_table(),
                          [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
@@ -136,8 +142,8 @@ class sliding_window {
                          });
 }
 
-/// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass where their exponents lie close together; else one
-/// more for every gap.
+/// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass over the deltas where their exponents are adjacent,
+/// and one more for every gap.
 [[nodiscard]] inline survey_result survey_largest(std::span<const delta_view> deltas, std::size_t most,
                                                   unsigned threads) {
   survey_result result;
@@ -158,7 +164,7 @@ class sliding_window {
   return result;
 }
 
-/// The `most` buckets (3 or 7) that the options want.
+/// The `most` buckets (3 or 7) of highest priority.
 [[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const options& options, std::size_t most,
                                           unsigned threads) {
   const default_float_environment guard;

@@ -24,7 +24,8 @@ inline void deltas(const float* u, const float* a, std::size_t n, float* out) no
   copy(rest, n - i, out + i);
 }
 
-/// Least distances of members from both ends of a range: unsigned, what is no member is farther than any member.
+/// The least distances of members from both ends of a range. As unsigned differences wrap around, a float outside the range is
+/// farther from both ends than any member.
 struct distances {
   bits first, last, from_first, to_last;
 
@@ -50,7 +51,7 @@ struct distances {
 inline magnitudes survey(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                          const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept {
   const bits_tag d;
-  const hn::RebindToSigned<bits_tag> compared;  // magnitudes have no highest bit, and AVX2 compares signed numbers
+  const hn::RebindToSigned<bits_tag> compared;  // AVX2 compares signed numbers only, and magnitudes have no sign bit
   const std::size_t lanes = hn::Lanes(d);
   const auto no_sign = hn::Set(d, 0x7FFF'FFFF);
   const auto top = hn::BitCast(compared, hn::Set(d, ceiling));
@@ -89,7 +90,7 @@ using double_tag = hn::CappedTag<double, 8>;
 using half_tag = hn::Rebind<float, double_tag>;  // as many floats
 using doubles = hn::Vec<double_tag>;
 
-/// Squares of at most 26 bits have no rounding error: it does not matter whether a compiler fuses their addition.
+/// Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same bits.
 struct error_lanes {
   doubles squares, real_squares, largest;
 

@@ -1,4 +1,4 @@
-// Kernels that make floats of 16-bit floating-point elements, and these of floats, with the same bits on every target.
+// Kernels that convert 16-bit floating-point elements to floats and back, with the same bits on every target.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace cairn::detail::simd {
 
-/// `in` and `out` have `n` elements, at multiples of their size. All need the default floating-point environment.
+/// `in` and `out` have `n` elements, aligned to their size. All need the default floating-point environment.
 struct half_floats_kernels {
   std::int64_t target;
   /// Exact.
   void (*widen_bf16)(const std::uint16_t* in, std::size_t n, float* out) noexcept;
   void (*widen_f16)(const std::uint16_t* in, std::size_t n, float* out) noexcept;
 
-  /// To the nearest element, ties to even; too large: infinity. NaN becomes anything.
+  /// To the nearest element, ties to even; infinity where that overflows. The result for NaN is unspecified.
   void (*narrow_bf16)(const float* in, std::size_t n, std::uint16_t* out) noexcept;
   void (*narrow_f16)(const float* in, std::size_t n, std::uint16_t* out) noexcept;
 };

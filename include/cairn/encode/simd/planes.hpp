@@ -1,4 +1,4 @@
-// Kernels that take elements apart into byte planes, and put them together again.
+// Kernels that split elements into byte planes, and merge them again.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace cairn::detail::simd {
 
-/// For elements of so many bytes. Memory need not be aligned; inputs and outputs do not overlap.
+/// For elements of one size. Memory need not be aligned; inputs and outputs do not overlap.
 struct plane_kernels {
-  /// Byte `b` of all `count` elements goes to `planes[b]`. With `rotate`, elements are first rotated left by one bit, so that the
-  /// sign of a floating-point number becomes its lowest bit, and its exponent begins at the highest. One byte is never rotated.
+  /// Copies byte `b` of all `count` elements to `planes[b]`. With `rotate`, elements are first rotated left by one bit: the sign
+  /// of a floating-point number becomes the lowest bit, and the exponent begins at the highest one. Elements of one byte are not
+  /// rotated.
   void (*split)(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept;
-  /// Undoes `split`.
+  /// The reverse of `split`.
   void (*merge)(const std::byte* const* planes, std::size_t count, bool rotate, std::byte* values) noexcept;
 };
 

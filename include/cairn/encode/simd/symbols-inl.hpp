@@ -6,7 +6,7 @@ namespace HWY_NAMESPACE {
 namespace symbol_code {
 using namespace rows;
 
-/// The symbols of K keys, from S on.
+/// Compares with the keys of K symbols, from S on.
 template <std::size_t K, std::uint32_t S = 1>
 struct classes {
   bits key;
@@ -27,7 +27,7 @@ struct classes<0, S> {
   HWY_INLINE bits symbol(bits, bits so_far) const { return so_far; }
 };
 
-/// What symbols add: one permutation where eight values fit into a vector.
+/// Looks up the values of symbols: with one permutation where a vector has eight lanes, else with two.
 struct additions {
 #if HWY_TARGET == HWY_SCALAR
   const symbol_table& symbols;
@@ -57,7 +57,7 @@ struct additions {
 #endif
 };
 
-/// Both sides of the codec add here. Not `Max`, whose result for +0 and -0 is not the same everywhere.
+/// Encoder and decoder share this addition. Not `Max`: its result for +0 and -0 depends on the target.
 HWY_INLINE floats add_above(floats a, floats value, floats floor) {
   const auto sum = hn::Add(a, value);
   return hn::IfThenElse(hn::Lt(sum, floor), floor, sum);
@@ -65,7 +65,7 @@ HWY_INLINE floats add_above(floats a, floats value, floats floor) {
 
 template <int Bits>
 struct packing {
-  static constexpr int slot = Bits == 2 ? 2 : 4;  // bits that a symbol takes
+  static constexpr int slot = Bits == 2 ? 2 : 4;  // bits of a packed symbol
   static constexpr std::size_t rows = 32 / slot, elements = rows * row;
   static constexpr std::size_t keys = (1U << Bits) - 1;
 
