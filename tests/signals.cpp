@@ -114,6 +114,17 @@ TEST_CASE("the first signal is noticed; all of the set then do what they did bef
   }
 }
 
+TEST_CASE("a handler of a set interrupts no system call and is not interrupted by the other signals of the set") {
+  const handlers restore_all;
+  const cairn::signals both{SIGUSR1, SIGTERM};
+  for (const int number : {SIGUSR1, SIGTERM}) {
+    const auto current = disposition(number);
+    CHECK((current.sa_flags & (SA_RESTART | SA_ONSTACK)) == (SA_RESTART | SA_ONSTACK));
+    for (const int other : {SIGUSR1, SIGTERM}) CHECK(sigismember(&current.sa_mask, other) == 1);
+    CHECK(sigismember(&current.sa_mask, SIGUSR2) == 0);
+  }
+}
+
 TEST_CASE("a second signal is as without us: the program's handler, nothing, or the end") {
   const handlers restore_all;
   handlers::put(SIGUSR1, &own_handler);

@@ -45,14 +45,14 @@ struct piece_task {
 };
 
 /// What a checkpoint with encoded pieces needs beside them.
-struct encoding_result {
+struct encode_summary {
   bool is_delta = false;
   std::map<std::string, std::string, std::less<>> tables{};  // new ones, in the store's form
   std::vector<std::pair<std::string, loss>> lost{};          // by path; the pieces of a leaf one by one
 };
 
 /// A payload of `bytes` bytes at `at`, which `owner` keeps alive.
-[[nodiscard]] inline std::shared_ptr<const encoded_piece> make_encoded_piece(encoding how, std::byte* at,
+[[nodiscard]] inline std::shared_ptr<const encoded_piece> make_encoded_piece(encoding_info how, std::byte* at,
                                                                              std::shared_ptr<const void> owner,
                                                                              std::size_t bytes) {
   encoded_piece stored;
@@ -101,7 +101,7 @@ class leaf_encoder {
   }
 
   /// What the checkpoint needs beside the pieces; to be called when all of them are encoded.
-  [[nodiscard]] encoding_result finish() {
+  [[nodiscard]] encode_summary finish() {
     if (chain_ != nullptr) {
       std::set<std::string_view> kept;
       for (const auto& [index, unused] : references_) kept.insert(leaves_[index].path);
@@ -220,7 +220,7 @@ class leaf_encoder {
   unsigned threads_;
   std::function<void()> check_;
   std::map<std::size_t, remembered> references_;  // by leaf
-  encoding_result result_;
+  encode_summary result_;
 };
 
 }  // namespace cairn::detail

@@ -108,7 +108,7 @@ class merging {
     return has_parent && is_relative(*slices.back()) ? join(merged, slices) : nullptr;
   }
 
-  [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding how, std::span<const std::byte> bytes) {
+  [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding_info how, std::span<const std::byte> bytes) {
     auto memory = std::make_shared<page_buffer>(bytes.size());
     std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
     return make_encoded_piece(std::move(how), memory->bytes().data(), memory, bytes.size());
@@ -190,10 +190,10 @@ namespace cairn {
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   const detail::stopwatch watch;
   const chain_reader chain(store, name, options.codecs);
-  const bool to_whole = options.to_whole || options.deltas == 0;
+  const bool to_whole = options.to_whole || !options.deltas;
   merge_report report{.checkpoint = chain.contents().origin};
   const std::size_t most = chain.links().size() - 1;  // the last link needs no parent
-  report.deltas = to_whole ? most : std::min(options.deltas, most);
+  report.deltas = to_whole ? most : std::min(*options.deltas, most);
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
