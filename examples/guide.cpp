@@ -1,5 +1,6 @@
 // What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
 #include <cairn/cairn.hpp>
+#include <cairn/encode/lc.hpp>
 #include <cairn/schedule/fits/estimators.hpp>
 #include <cairn/schedule/optimum.hpp>
 #include <cairn/schedule/policies.hpp>
@@ -154,7 +155,7 @@ struct upper_halves {                                  // of floats: what a bflo
   bool uses_parent() const { return false; }           // true: encode and decode get what the checkpoint before has
   std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes / 2; }
 
-  cairn::encoded encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+  cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
     if (in.type != cairn::dtype::f32) return {};  // stored as it is
     double largest = 0, lost = 0, all = 0;
     for (std::size_t i = 0; i < in.values.size() / 4; ++i) {

@@ -13,7 +13,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/float_types.hpp"
-#include "cairn/encode/choice.hpp"
+#include "cairn/encode/lc.hpp"
 #include "cairn/state/describe.hpp"
 #include "store/sample.hpp"
 

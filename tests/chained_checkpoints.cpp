@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/encode/lc.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"

@@ -86,12 +86,12 @@ TEST_CASE("nothing is to be merged where there are fewer than two deltas") {
   CHECK(made.is_unchanged());
 }
 
-TEST_CASE("a codec of the user's own, and leaves that change their codec, are merged as values") {
+TEST_CASE("leaves whose codec cannot merge, or has changed, are merged as values") {
   struct difference {  // the bytes minus the parent's
     [[nodiscard]] std::string name() const { return "difference"; }
     [[nodiscard]] bool uses_parent() const { return true; }
     [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes + 1; }
-    [[nodiscard]] cairn::encoded encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+    [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
       out[0] = std::byte{!in.reference.empty()};
       for (std::size_t i = 0; i < in.values.size(); ++i)
         out[i + 1] = static_cast<std::byte>(static_cast<int>(in.values[i]) -
@@ -124,6 +124,51 @@ TEST_CASE("a codec of the user's own, and leaves that change their codec, are me
   CHECK(bits.back().at("adam.m") == chain::bits_of(state).at("adam.m"));
   cairn::merge_checkpoints(store, cairn::checkpoint_name(4), {.deltas = 3, .codecs = rules});
   CHECK(chain::restored(store, cairn::checkpoint_name(4), rules) == bits.back());
+}
+
+TEST_CASE("a user's codec that can merge is asked to, with the oldest delta first") {
+  struct appending {  // a payload lists what was ever appended to it: the parent's bytes, and one more
+    [[nodiscard]] std::string name() const { return "last bytes"; }
+    [[nodiscard]] bool uses_parent() const { return true; }
+    [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+    [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+      if (in.reference.empty()) return {};
+      out[0] = in.values.back();  // all elements but the last one are constant
+      return {.codec = name(), .bytes = 1, .relative = true};
+    }
+    void decode(const cairn::decode_request& from) const { from.values.back() = from.payload.back(); }
+    [[nodiscard]] std::optional<std::vector<std::byte>> merge(const cairn::merge_request& in) const {
+      std::vector<std::byte> all;
+      for (const auto& delta : in.deltas) {
+        if (delta.codec != name()) return std::nullopt;
+        all.insert(all.end(), delta.payload.begin(), delta.payload.end());
+      }
+      return all;
+    }
+  };
+  static_assert(cairn::mergeable_codec<appending>);
+  struct counters {
+    std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(500);
+  };
+  const cairn::codec_rules rules{{"bytes", appending{}}};
+  auto store = cairn::any_store(cairn::stores::memory());
+  counters state;
+  cairn::delta_base chain;
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    state.bytes.back() = static_cast<std::uint8_t>(10 * step);
+    tests::save_as(store, cairn::checkpoint_name(step), state, {.step = step, .codecs = rules}, &chain);
+  }
+  const auto name = cairn::checkpoint_name(5);
+  CHECK(cairn::merge_checkpoints(store, name, {.deltas = 3, .codecs = rules}).parent == cairn::checkpoint_name(2));
+  const cairn::chain_reader reader(store, name, rules);
+  const auto slices = reader.newest().slices_of(0);
+  REQUIRE(slices.size() == 1);
+  CHECK(slices[0].encoded->codec == "last bytes");
+  CHECK(slices[0].encoded->relative);
+  const auto stored = reader.newest().stored_bytes(slices[0]);
+  CHECK(std::vector(stored.bytes().begin(), stored.bytes().end()) ==
+        std::vector{std::byte{30}, std::byte{40}, std::byte{50}});
+  CHECK(chain::restored(store, name, rules).at("bytes").back() == std::byte{50});
 }
 
 TEST_CASE("a merge that fails leaves the checkpoint as it was") {

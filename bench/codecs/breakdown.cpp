@@ -16,7 +16,7 @@
 namespace bench {
 namespace {
 
-namespace lossy = cairn::lossy;
+namespace lc = cairn::detail::lc;
 
 /// Bytes that arrays take, step by step.
 struct sizes {
@@ -24,32 +24,31 @@ struct sizes {
 };
 
 /// Bits of the deltas as symbols of a Huffman code of their own: the promoted buckets, and all others as one.
-std::uint64_t coded_bits(std::uint64_t elements, std::span<const lossy::bucket> buckets,
-                         std::span<const lossy::promoted> promoted) {
-  cairn::huffman::byte_counts counts{elements};
+std::uint64_t coded_bits(std::uint64_t elements, std::span<const lc::bucket> buckets,
+                         std::span<const lc::promoted> promoted) {
+  cairn::detail::huffman::byte_counts counts{elements};
   for (const auto& b : buckets) {
     const auto at = std::find_if(promoted.begin(), promoted.end(), [&](const auto& p) { return p.key == b.key; });
     if (at == promoted.end()) continue;
     counts[static_cast<std::size_t>(at - promoted.begin()) + 1] = b.count;
     counts[0] -= b.count;
   }
-  return cairn::huffman::coded_bits(counts, cairn::huffman::find_code_lengths(counts));
+  return cairn::detail::huffman::coded_bits(counts, cairn::detail::huffman::find_code_lengths(counts));
 }
 
 void add_sizes(std::span<const float> newer, std::span<const float> older, unsigned bits, sizes& sum) {
   std::vector<float> deltas(newer.size());
   std::transform(newer.begin(), newer.end(), older.begin(), deltas.begin(), std::minus<>{});
-  lossy::bucket_table table;
+  lc::bucket_table table;
   table.add(deltas);
   const auto buckets = table.buckets();
   const auto symbols = std::size_t{1} << bits;
-  const auto promoted =
-      lossy::promote(buckets, cairn::promotion::magnitude, cairn::bucket_value::midpoint, symbols - 1);
+  const auto promoted = lc::promote(buckets, cairn::promotion::magnitude, cairn::bucket_value::midpoint, symbols - 1);
   const std::uint64_t n = newer.size();
   const auto values_and_lengths = 4 * promoted.size() + symbols;
   sum.values += static_cast<double>(n * sizeof(float));
-  sum.e += static_cast<double>(lossy::bucketed_bytes(n, buckets.size() + 1));
-  sum.ep += static_cast<double>(lossy::promoted_bytes(n, bits));
+  sum.e += static_cast<double>(lc::bucketed_bytes(n, buckets.size() + 1));
+  sum.ep += static_cast<double>(lc::promoted_bytes(n, bits));
   sum.eph += static_cast<double>((coded_bits(n, buckets, promoted) + 7) / 8 + values_and_lengths);
 }
 

@@ -29,14 +29,14 @@ std::vector<std::byte> pack_symbols(std::size_t bytes) {
 
 symbols_result measure_symbols(const patience& how) {
   const auto packed = pack_symbols(std::size_t{16} << 20);
-  std::vector<std::byte> coded(cairn::huffman::block_bound(packed.size())), back(packed.size());
+  std::vector<std::byte> coded(cairn::detail::huffman::block_bound(packed.size())), back(packed.size());
   std::size_t used = 0;
   bool good = true;
   const auto run = [&](result& r) {
-    r.compress.push_back(cpu_seconds_of([&] { used = cairn::huffman::encode_block(packed, coded); }));
+    r.compress.push_back(cpu_seconds_of([&] { used = cairn::detail::huffman::encode_block(packed, coded); }));
     std::fill(back.begin(), back.end(), std::byte{});
     r.decompress.push_back(
-        cpu_seconds_of([&] { good = cairn::huffman::decode_block(std::span(coded).first(used), back); }));
+        cpu_seconds_of([&] { good = cairn::detail::huffman::decode_block(std::span(coded).first(used), back); }));
     if (!good || back != packed) throw std::runtime_error("the Huffman coder gave other symbols");
   };
   const auto measured = hold({{{.method = "huffman", .bytes = packed.size()}, run}}, how).front();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/encode/lc.hpp"
 
 #include "common/clock.hpp"
 #include "common/job.hpp"

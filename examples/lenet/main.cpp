@@ -1,6 +1,7 @@
 // Trains LeNet-5 on handwritten digits, and survives being stopped or killed at any moment.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
+#include <cairn/encode/lc.hpp>
 
 #include <Eigen/Core>
 #include <chrono>

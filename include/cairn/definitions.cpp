@@ -6,6 +6,8 @@
 
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"
+#include "cairn/definitions/kernels.cpp"
+#include "cairn/definitions/lc.cpp"
 #include "cairn/definitions/run.cpp"
 #include "cairn/definitions/schedule.cpp"
 #include "cairn/definitions/state.cpp"

@@ -9,9 +9,9 @@ namespace codecs = cairn::codecs;
 
 namespace {
 
-cairn::detail::encoding_result encode(const std::vector<cairn::leaf>& leaves, cairn::division& shards,
-                                      const cairn::codec_rules& rules, cairn::delta_base* chain = nullptr,
-                                      bool as_delta = false, unsigned threads = 1) {
+cairn::detail::encode_summary encode(const std::vector<cairn::leaf>& leaves, cairn::division& shards,
+                                     const cairn::codec_rules& rules, cairn::delta_base* chain = nullptr,
+                                     bool as_delta = false, unsigned threads = 1) {
   cairn::detail::leaf_encoder encoder(leaves, rules, chain, as_delta, threads);
   encoder.encode(shards);
   return encoder.finish();

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cairn/chain/reader.hpp"
+#include "cairn/encode/lc.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"

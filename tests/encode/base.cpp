@@ -25,7 +25,7 @@ struct mask_codec {
     return {all.empty() ? std::byte{} : all.front().values.front()};
   }
 
-  cairn::encoded encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+  cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
     out[0] = mask;
     std::transform(in.values.begin(), in.values.end(), out.begin() + 1, [&](std::byte b) { return b ^ mask; });
     return {.codec = name(), .bytes = in.values.size() + 1};
@@ -44,6 +44,9 @@ static_assert(cairn::codec<cairn::any_codec> && cairn::preparing_codec<cairn::an
 static_assert(cairn::codec<cairn::codecs::raw> && !cairn::preparing_codec<cairn::codecs::raw>);
 static_assert(cairn::codec<cairn::codecs::lossless> && !cairn::preparing_codec<cairn::codecs::lossless>);
 static_assert(cairn::codec<cairn::codecs::lc<2>> && cairn::codec<cairn::codecs::lc<3>>);
+static_assert(cairn::mergeable_codec<cairn::any_codec> && cairn::mergeable_codec<cairn::codecs::lossless>);
+static_assert(cairn::mergeable_codec<cairn::codecs::lc<2>> && cairn::mergeable_codec<cairn::codecs::lc<3>>);
+static_assert(!cairn::mergeable_codec<mask_codec> && !cairn::mergeable_codec<cairn::codecs::raw>);
 static_assert(!cairn::codec<int> && !cairn::codec<std::string>);
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
@@ -56,6 +59,7 @@ TEST_CASE("a codec of the user's own goes through any_codec") {
   const cairn::any_codec codec = mask_codec{};
   CHECK(codec.name() == "mask");
   CHECK_FALSE(codec.uses_parent());
+  CHECK_FALSE(codec.merge({}));  // not mergeable
   CHECK(codec.bound(cairn::dtype::u8, 10) == 11);
 
   std::vector<std::byte> out(codec.bound(request.type, request.values.size()));

@@ -22,14 +22,14 @@ std::vector<std::size_t> random_sizes(std::mt19937_64& random, std::size_t block
 }
 
 buffer encoded(const std::vector<std::size_t>& sizes, unsigned threads) {
-  const auto room = cairn::blocks_bound(sizes.size(), bound);
+  const auto room = cairn::detail::blocks_bound(sizes.size(), bound);
   buffer out(room + 8, std::byte{0xEE});
-  const std::size_t used = cairn::encode_blocks(sizes.size(), bound, threads, std::span(out).first(room),
-                                                [&](std::size_t block, std::span<std::byte> to) {
-                                                  if (to.size() != bound) std::abort();
-                                                  std::fill_n(to.begin(), sizes[block], static_cast<std::byte>(block));
-                                                  return sizes[block];
-                                                });
+  const std::size_t used = cairn::detail::encode_blocks(
+      sizes.size(), bound, threads, std::span(out).first(room), [&](std::size_t block, std::span<std::byte> to) {
+        if (to.size() != bound) std::abort();
+        std::fill_n(to.begin(), sizes[block], static_cast<std::byte>(block));
+        return sizes[block];
+      });
   REQUIRE(used <= room);
   for (std::size_t i = room; i < out.size(); ++i) REQUIRE(out[i] == std::byte{0xEE});
   out.resize(used);
@@ -56,12 +56,12 @@ TEST_CASE("blocks lie behind their sizes, in order, whatever the number of threa
 TEST_CASE("a block that cannot be encoded ends the work of all threads") {
   for (const unsigned threads : {1U, 2U, 8U})
     for (const std::size_t bad : {0U, 1U, 30U, 59U}) {
-      buffer out(cairn::blocks_bound(60, bound));
+      buffer out(cairn::detail::blocks_bound(60, bound));
       const auto encode = [&](std::size_t block, std::span<std::byte> /*to*/) -> std::size_t {
         if (block == bad) throw std::bad_alloc();
         return 1;
       };
-      CHECK_THROWS_AS(cairn::encode_blocks(60, bound, threads, out, encode), std::bad_alloc);
+      CHECK_THROWS_AS(cairn::detail::encode_blocks(60, bound, threads, out, encode), std::bad_alloc);
     }
 }
 
@@ -72,13 +72,14 @@ TEST_CASE("every block is decoded once, from its own bytes") {
     const auto payload = encoded(sizes, 1);
     for (const unsigned threads : {0U, 1U, 2U, 3U, 8U}) {
       std::vector<int> seen(blocks), right(blocks);
-      REQUIRE(cairn::decode_blocks(blocks, payload, threads, [&](std::size_t block, std::span<const std::byte> in) {
-        ++seen[block];
-        right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
-                         return byte == static_cast<std::byte>(block);
-                       });
-        return true;
-      }));
+      REQUIRE(
+          cairn::detail::decode_blocks(blocks, payload, threads, [&](std::size_t block, std::span<const std::byte> in) {
+            ++seen[block];
+            right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
+                             return byte == static_cast<std::byte>(block);
+                           });
+            return true;
+          }));
       CHECK(seen == std::vector<int>(blocks, 1));
       CHECK(right == std::vector<int>(blocks, 1));
     }
@@ -89,15 +90,15 @@ TEST_CASE("one block that cannot be decoded spoils all") {
   const auto payload = encoded(std::vector<std::size_t>(20, 5), 1);
   for (const unsigned threads : {1U, 3U})
     for (std::size_t bad = 0; bad < 20; ++bad)
-      CHECK_FALSE(cairn::decode_blocks(20, payload, threads,
-                                       [&](std::size_t block, std::span<const std::byte>) { return block != bad; }));
+      CHECK_FALSE(cairn::detail::decode_blocks(
+          20, payload, threads, [&](std::size_t block, std::span<const std::byte>) { return block != bad; }));
 }
 
 TEST_CASE("sizes that do not fill what is there are refused, before any block is decoded") {
   std::mt19937_64 random(3);
   const auto refused = [](std::size_t blocks, std::span<const std::byte> payload) {
     bool called = false;
-    const bool good = cairn::decode_blocks(blocks, payload, 2, [&](std::size_t, std::span<const std::byte>) {
+    const bool good = cairn::detail::decode_blocks(blocks, payload, 2, [&](std::size_t, std::span<const std::byte>) {
       called = true;
       return true;
     });
@@ -118,5 +119,5 @@ TEST_CASE("sizes that do not fill what is there are refused, before any block is
   CHECK(refused(~std::size_t{}, payload));
   CHECK(refused(1, buffer(3)));
   CHECK(refused(0, buffer(1)));
-  CHECK(cairn::decode_blocks(0, {}, 2, [](std::size_t, std::span<const std::byte>) { return false; }));
+  CHECK(cairn::detail::decode_blocks(0, {}, 2, [](std::size_t, std::span<const std::byte>) { return false; }));
 }

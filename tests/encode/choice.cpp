@@ -1,5 +1,6 @@
 #include "cairn/encode/choice.hpp"
 
+#include "cairn/encode/lc.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -15,8 +16,39 @@ TEST_CASE("the first rule that matches a path counts") {
   CHECK(cairn::rule_for("model", {}) == 0);
 }
 
+TEST_CASE("a path has the codec of its rule, or lossless") {
+  const cairn::codec_rules rules{{"a*", cairn::codecs::raw{}}, {"b", cairn::codecs::lc<2>{}}};
+  CHECK(cairn::codec_for("ab", rules).name() == "raw");
+  CHECK(cairn::codec_for("b", rules).name() == "lc2");
+  CHECK(cairn::codec_for("c", rules).name() == "lossless");
+  CHECK(cairn::codec_of_rule(1, rules).name() == "lc2");
+  CHECK(cairn::codec_of_rule(2, rules).name() == "lossless");
+}
+
+TEST_CASE("rules that are for no leaf are found: misspelled, or after one that takes all that they match") {
+  const auto leaves_of = [](std::vector<std::string> paths) {
+    std::vector<cairn::leaf> leaves(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) leaves[i].path = paths[i];
+    return leaves;
+  };
+  const cairn::codec_rules rules{{"model.*", cairn::codecs::raw{}},
+                                 {"model.layers.*", cairn::codecs::raw{}},
+                                 {"optimiser.*", cairn::codecs::raw{}},
+                                 {"optimizer.m", cairn::codecs::raw{}}};
+  using patterns = std::vector<std::string>;
+  CHECK(cairn::unmatched_rules(rules, leaves_of({"model.layers.0", "optimizer.m", "step"})) ==
+        patterns{"model.layers.*", "optimiser.*"});
+  CHECK(cairn::unmatched_rules(rules, {}).size() == 4);
+  CHECK(cairn::unmatched_rules({}, leaves_of({"a"})).empty());
+}
+
 TEST_CASE("a payload's codec is found by name") {
   for (const auto* name : {"lossless", "lc2", "lc3"}) CHECK(cairn::codec_named(name, {}, "file").name() == name);
+  struct renamed : cairn::codecs::raw {
+    [[nodiscard]] std::string name() const { return "mine"; }
+  };
+  const cairn::codec_rules rules{{"nothing", renamed{}}};
+  CHECK(cairn::codec_named("mine", rules, "file").name() == "mine");
   const auto failure = sample::failure_of([] { static_cast<void>(cairn::codec_named("mine", {}, "run/shard")); });
   CHECK(failure.code == cairn::errc::unsupported);
   CHECK(failure.says("run/shard"));

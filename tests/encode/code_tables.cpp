@@ -1,5 +1,5 @@
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
 
 #include <algorithm>
 #include <random>
@@ -8,6 +8,7 @@
 #include "catch.hpp"
 
 using namespace cairn;
+using cairn::detail::make_code_table;
 
 namespace {
 

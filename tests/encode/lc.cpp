@@ -1,5 +1,5 @@
 #include "cairn/encode/lc.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
 
 #include <cfenv>
 #include <set>
@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc/buckets.hpp"
+#include "cairn/encode/lc/quantize.hpp"
 #include "encode/lc/deltas.hpp"
 
 using namespace cairn;
@@ -22,6 +23,13 @@ namespace {
 
 constexpr dtype types[] = {dtype::f32, dtype::bf16, dtype::f16};
 
+/// The payloads of consecutive deltas merged, the oldest first.
+bytes merged(std::span<const bytes> payloads, std::string_view codec = "lc3") {
+  std::vector<merge_request::delta> deltas;
+  for (const auto& payload : payloads) deltas.push_back({codec, "file", payload});
+  return lc<2>{}.merge({.path = "leaf", .type = dtype::f32, .deltas = deltas}).value();
+}
+
 bytes new_leaf(dtype type, std::size_t n, std::mt19937& random) {
   bytes leaf(n * size_of(type));
   move(leaf, type, random, nature::tame, 0.5F);
@@ -30,16 +38,16 @@ bytes new_leaf(dtype type, std::size_t n, std::mt19937& random) {
 
 /// A codec and the options that it has.
 template <int Bits>
-lc<Bits> codec_with(const lc_options& o) {
+lc<Bits> codec_with(const detail::lc::options& o) {
   return {o.priority, o.value, o.buckets, o.floor, o.max_error, o.max_relative_l2, {}};
 }
 
-std::vector<lc_options> all_options() {
-  std::vector<lc_options> all;
+std::vector<detail::lc::options> all_options() {
+  std::vector<detail::lc::options> all;
   for (const auto priority : {promotion::magnitude, promotion::energy})
     for (const auto value : {bucket_value::midpoint, bucket_value::mean})
       for (const bool floor : {false, true}) {
-        lc_options o;
+        detail::lc::options o;
         o.priority = priority;
         o.value = value;
         if (floor) o.floor = -0.25F;
@@ -50,7 +58,7 @@ std::vector<lc_options> all_options() {
 
 /// Follows a chain of checkpoints and checks every one; the number of quantized payloads.
 template <int Bits>
-std::size_t follow(dtype type, const lc_options& options, nature how, std::size_t n, int checkpoints,
+std::size_t follow(dtype type, const detail::lc::options& options, nature how, std::size_t n, int checkpoints,
                    std::uint32_t seed, bool exact = true) {
   std::mt19937 random(seed);
   auto real = new_leaf(type, n, random);
@@ -107,7 +115,7 @@ TEST_CASE("lc: big leaves, which are quantized in place, and any number of threa
       for (int t = 0; t < (n > 100'000 ? 2 : 10); ++t) {
         move(real, type, random, t == 5 ? nature::wild : nature::tame, 0.01F);
         const bool two = t % 2 == 0;
-        lc_options options;
+        detail::lc::options options;
         if (t % 3 == 1) options.floor = 0.0F;
         const auto expected = reference_step(real, c.tracked, type, options, two ? 2 : 3);
         const auto save = [&](chain& to, unsigned threads) {
@@ -228,16 +236,16 @@ TEST_CASE("lc: buckets save, promotion saves more, and coding more again") {
   const auto anchor = new_leaf(dtype::f32, n, random);
   auto real = anchor;
   move(real, dtype::f32, random, nature::tame, 0.01F);
-  lossy::bucket_table table;
+  detail::lc::bucket_table table;
   for (std::size_t i = 0; i < n; ++i) table.add(std::vector{get(real, dtype::f32, i) - get(anchor, dtype::f32, i)});
-  const auto bucketed = lossy::bucketed_bytes(n, table.buckets().size() + 1);
+  const auto bucketed = detail::lc::bucketed_bytes(n, table.buckets().size() + 1);
   CHECK(bucketed < real.size() / 4);
   const auto check = [&](const auto& codec, unsigned bits) {
     chain c(dtype::f32, anchor);
     c.save(codec, real);
     const std::size_t tables = c.last.new_tables.size() * sizeof(code_table);
-    CHECK(lossy::promoted_bytes(n, bits) < bucketed);
-    CHECK(c.last.bytes + tables < lossy::promoted_bytes(n, bits));
+    CHECK(detail::lc::promoted_bytes(n, bits) < bucketed);
+    CHECK(c.last.bytes + tables < detail::lc::promoted_bytes(n, bits));
   };
   check(lc<2>{}, 2);
   check(lc<3>{}, 3);
@@ -345,13 +353,13 @@ TEST_CASE("lc: code tables are used again, and rebuilt when they do not fit any 
     code_lengths few{};
     few[0] = few[1] = 1;
     c.tables.clear();
-    c.tables.add(make_code_table(few));
+    c.tables.add(detail::make_code_table(few));
     CHECK(next(3.0F, 0.05) == 1);
   }
   SECTION("nor is one that cannot be decoded") {
     code_lengths all_short{};
     all_short.fill(1);
-    c.tables.add(make_code_table(all_short));
+    c.tables.add(detail::make_code_table(all_short));
     CHECK(next(3.0F, 0.05) == 0);
   }
 }
@@ -374,7 +382,7 @@ TEST_CASE("lc: whichever of two signs is a little larger, symbols and their code
   }
 }
 
-TEST_CASE("lc: joined payloads give what they give in turn") {
+TEST_CASE("lc: merged payloads give what they give in turn") {
   std::mt19937 random(18);
   for (const auto type : types) {
     auto real = new_leaf(type, 5000, random);
@@ -391,23 +399,21 @@ TEST_CASE("lc: joined payloads give what they give in turn") {
       REQUIRE(c.last.relative);
       payloads.push_back(c.payload);
     }
-    const auto join = [](std::span<const bytes> some) {
-      const std::vector<std::span<const std::byte>> views(some.begin(), some.end());
-      return join_lc_payloads(views);
-    };
     const std::span all(payloads);
-    const bytes halves[] = {join(all.first(5)), join(all.subspan(5))};
-    CHECK(join(halves) == join(all));
-    CHECK(join(all.first(1)) == payloads[0]);
-    const auto joined = join(halves);
+    const bytes halves[] = {merged(all.first(5)), merged(all.subspan(5))};
+    CHECK(merged(halves) == merged(all));
+    CHECK(merged(all.first(1)) == payloads[0]);
+    const auto joined = merged(halves);
     for (const unsigned threads : {1U, 3U}) {
       auto values = anchor;
       lc<2>{}.decode({"file", "leaf", type, joined, values, threads, &c.tables});
       CHECK(values == c.tracked);
     }
-    CHECK_THROWS_AS(join({}), error);
+    CHECK_FALSE(lc<2>{}.merge({.path = "leaf", .type = type}));
+    const merge_request::delta foreign[] = {{"lc2", "file", payloads[0]}, {"lossless", "file", payloads[1]}};
+    CHECK_FALSE(lc<2>{}.merge({.path = "leaf", .type = type, .deltas = foreign}));
     const bytes broken[] = {payloads[0], bytes(3)};
-    CHECK_THROWS_AS(join(broken), error);
+    CHECK_THROWS_AS(merged(broken), error);
   }
 }
 
@@ -439,8 +445,8 @@ TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
     chain c(type, anchor);
     c.save(lc<3>{}, real);
     REQUIRE(c.last.codec == "lc3");
-    const std::vector<std::span<const std::byte>> twice{c.payload, c.payload};
-    for (const auto& whole : {c.payload, join_lc_payloads(twice)}) {
+    const bytes twice[] = {c.payload, c.payload};
+    for (const auto& whole : {c.payload, merged(twice)}) {
       std::size_t refused = 0;
       const auto decode = [&](const bytes& payload) {
         const bytes exact(payload);  // a heap block of just this size: a sanitizer sees what is read behind it
@@ -471,4 +477,21 @@ TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
   }
   bytes values(12);
   CHECK_THROWS_AS(lc<2>{}.decode({"file", "leaf", dtype::i32, {}, values}), error);
+}
+
+TEST_CASE("lc: with most_exceptions a leaf is quantized, with one more it is encoded without loss") {
+  constexpr std::size_t n = 64 * 320;
+  std::mt19937 random(21);
+  const auto anchor = new_leaf(dtype::f32, n, random);
+  for (const std::size_t more : {0U, 1U}) {
+    auto real = anchor;
+    move(real, dtype::f32, random, nature::tame, 0.01F);
+    for (std::size_t i = 0; i < detail::lc::most_exceptions(n) + more; ++i)
+      put(real, dtype::f32, i * 17, std::numeric_limits<float>::infinity());
+    chain c(dtype::f32, anchor);
+    c.save(lc<2>{}, real);
+    CHECK((c.last.codec == "lc2") == (more == 0));
+    c.load(lc<2>{}, real);
+    CHECK(c.read == c.tracked);
+  }
 }

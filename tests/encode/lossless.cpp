@@ -23,7 +23,7 @@ constexpr std::byte guard{0xA5};
 
 /// Encodes into exactly the room that is asked for; what is behind it must stay as it was.
 struct payload {
-  cairn::encoded how;
+  cairn::encode_result how;
   bytes stored;
 };
 
@@ -286,4 +286,36 @@ TEST_CASE("the payload is the same on every machine") {
   for (const auto each : made.stored) hash = (hash ^ std::to_integer<std::uint64_t>(each)) * 1099511628211U;
   CHECK(made.how.bytes == 10756);
   CHECK(hash == 5175594330741086055);
+}
+
+TEST_CASE("lossless: merged differences give what they give in turn, and no others are merged") {
+  std::mt19937 random(31);
+  for (const auto type : {cairn::dtype::f32, cairn::dtype::i64, cairn::dtype::bf16}) {
+    const std::size_t size = 20'000 * cairn::size_of(type);
+    std::vector<std::byte> parent(size), now;
+    for (auto& each : parent) each = static_cast<std::byte>(random());
+    now = parent;
+    const cairn::codecs::lossless codec{.xor_parent = true};
+    std::vector<std::vector<std::byte>> payloads;
+    std::vector<cairn::merge_request::delta> deltas;
+    for (int step = 0; step < 4; ++step) {
+      auto before = now;
+      for (std::size_t i = 0; i < size; i += 1 + random() % 200) now[i] ^= static_cast<std::byte>(random());
+      payloads.emplace_back(codec.bound(type, size));
+      const auto done = codec.encode({.path = "p", .type = type, .values = now, .reference = before}, payloads.back());
+      REQUIRE(done.relative);
+      payloads.back().resize(done.bytes);
+    }
+    for (const auto& payload : payloads) deltas.push_back({"lossless", "file", payload});
+    const auto merged = codec.merge({.path = "p", .type = type, .bytes = size, .deltas = deltas});
+    REQUIRE(merged);
+    auto values = parent;
+    codec.decode({.where = "f", .path = "p", .type = type, .payload = *merged, .values = values});
+    CHECK(values == now);
+    deltas[2].codec = "lc2";
+    CHECK_FALSE(codec.merge({.path = "p", .type = type, .bytes = size, .deltas = deltas}));
+    deltas[2] = {"lossless", "the file", std::span(payloads[2]).first(9)};
+    CHECK_THROWS_WITH(codec.merge({.path = "leaf", .type = type, .bytes = size, .deltas = deltas}),
+                      Catch::Matchers::ContainsSubstring("the file: \"leaf\""));
+  }
 }

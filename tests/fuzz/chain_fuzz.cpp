@@ -15,6 +15,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
+#include "cairn/encode/lc.hpp"
 #include "../save_as.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
@@ -99,7 +100,7 @@ void change(std::vector<std::byte>& payload, choices& from) {
   }
 }
 
-void change(cairn::encoding& how, choices& from) {
+void change(cairn::encoding_info& how, choices& from) {
   constexpr const char* names[] = {"lossless", "lc2", "lc3", "raw", "none"};
   switch (from.next(4)) {
     case 0:

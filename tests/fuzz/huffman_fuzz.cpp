@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace cairn::huffman;
+using namespace cairn::detail::huffman;
 
 void require(bool held) {
   if (!held) std::abort();

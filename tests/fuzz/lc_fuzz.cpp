@@ -10,7 +10,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/lossless.hpp"
 
 namespace {
@@ -36,7 +36,7 @@ cairn::code_tables known_tables() {
   cairn::code_lengths lengths{};
   lengths[0] = lengths[85] = 1;
   cairn::code_tables tables;
-  tables.add(cairn::make_code_table(lengths));
+  tables.add(cairn::detail::make_code_table(lengths));
   tables.add({0, lengths});
   return tables;
 }
@@ -44,12 +44,12 @@ cairn::code_tables known_tables() {
 void decode_any(cairn::dtype type, std::size_t elements, const bytes& payload) {
   static const auto tables = known_tables();
   bytes values(elements * cairn::size_of(type), std::byte{0x3C});
-  const std::vector<std::span<const std::byte>> twice{payload, payload};
+  const cairn::merge_request::delta delta{"lc2", "file", payload}, twice[] = {delta, delta};
   allocation_limit = 4 * (values.size() + payload.size() + 4096);
   try {
     cairn::codecs::lc<2>{}.decode({"file", "leaf", type, payload, values, 1, &tables});
     const auto once = values;
-    const auto joined = cairn::join_lc_payloads(twice);
+    const auto joined = cairn::codecs::lc<2>{}.merge({.path = "leaf", .type = type, .deltas = twice}).value();
     cairn::codecs::lc<3>{}.decode({"file", "leaf", type, payload, values, 1, &tables});
     auto both = bytes(values.size(), std::byte{0x3C});
     cairn::codecs::lc<3>{}.decode({"file", "leaf", type, joined, both, 1, &tables});

@@ -5,6 +5,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/float_types.hpp"
+#include "cairn/encode/lc.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"

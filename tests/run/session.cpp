@@ -222,7 +222,7 @@ TEST_CASE("what the standard library throws behind the training is one error too
     [[nodiscard]] static std::string name() { return "broken"; }
     [[nodiscard]] static bool uses_parent() { return false; }
     [[nodiscard]] static std::size_t bound(cairn::dtype, std::size_t bytes) { return bytes; }
-    [[nodiscard]] static cairn::encoded encode(const cairn::encode_request&, std::span<std::byte>) {
+    [[nodiscard]] static cairn::encode_result encode(const cairn::encode_request&, std::span<std::byte>) {
       throw std::runtime_error("no such luck");
     }
     static void decode(const cairn::decode_request&) {}

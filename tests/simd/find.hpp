@@ -13,6 +13,7 @@
 #include "cairn/encode/simd/buckets.hpp"
 #include "cairn/encode/simd/half_floats.hpp"
 #include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/symbols.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 #include "unit.hpp"
 
@@ -43,13 +44,6 @@ bytes some_numbers(cairn::dtype type, std::uint32_t seed) {
   return made;
 }
 
-template <class Kernels, std::size_t N>
-std::int64_t target_of(const cairn::simd::choice<Kernels> (&choices)[N], const Kernels& chosen) {
-  for (const auto& each : choices)
-    if (each.kernels == &chosen) return each.target;
-  return 0;
-}
-
 void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dtype type, finding& found) {
   const auto values = some_numbers(type, 2);
   auto reference = some_numbers(type, 3), back = reference;
@@ -69,12 +63,13 @@ void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dt
 }
 
 finding find() {
-  using namespace cairn::simd;
+  using namespace cairn::detail::simd;
   finding found;
-  found.targets = {{"planes", target_of(planes_choices, planes())},
-                   {"zeros", target_of(zeros_choices, zeros())},
-                   {"buckets", target_of(buckets_choices, buckets())},
-                   {"half floats", target_of(half_floats_choices, half_floats())}};
+  found.targets = {{"planes", planes().target},
+                   {"zeros", zeros().target},
+                   {"buckets", buckets().target},
+                   {"half floats", half_floats().target},
+                   {"symbols", symbols().target}};
   for (const std::size_t width : {2U, 4U, 8U}) {
     auto values = some_bytes(count * width, 1);
     for (std::size_t i = 0; i < count; i += 3) std::memset(values.data() + i * width, 0, width);

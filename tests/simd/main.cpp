@@ -2,7 +2,8 @@
 #include <cstdio>
 #include <string>
 
-#include "cairn/encode/simd/targets.hpp"
+#include <hwy/highway.h>
+
 #include "unit.hpp"
 
 namespace {
@@ -13,8 +14,7 @@ void check_targets(const char* unit, const units::finding& found) {
   // Of Highway's targets, the better ones have the smaller numbers.
   const auto here = hwy::SupportedTargets();
   std::int64_t enough = HWY_STATIC_TARGET;
-  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3})
-    if ((here & target) != 0) enough = target;
+  if ((here & HWY_AVX2) != 0) enough = HWY_AVX2;
   for (const auto& [family, target] : found.targets) {
     if (target != 0 && (here & target) != 0 && target <= enough) continue;
     std::printf("unit %s: %s: target %lld is chosen, not %lld or a better one\n", unit, family.c_str(),

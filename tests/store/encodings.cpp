@@ -11,7 +11,7 @@ TEST_CASE("encodings read back as they were written") {
   for (int round = 0; round < 200; ++round) {
     cairn::encodings all;
     for (std::size_t i = random() % 6; i > 0; --i) {
-      cairn::encoding how{
+      cairn::encoding_info how{
           "codec " + std::to_string(random() % 9), static_cast<cairn::dtype>(random() % cairn::dtype_count), {}};
       for (std::size_t d = random() % 4; d > 0; --d) how.shape.push_back(random());
       how.relative = random() % 2 == 0;

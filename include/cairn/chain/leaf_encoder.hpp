@@ -20,6 +20,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/choice.hpp"
+#include "cairn/encode/code_table_text.hpp"
 #include "cairn/chain/delta_base.hpp"
 #include "cairn/store/chain_metadata.hpp"
 #include "cairn/core/piece.hpp"
@@ -40,30 +41,18 @@ struct piece_task {
   std::span<const std::byte> values{};    // row-major
   std::span<std::byte> parent{};          // what a reader has of them; empty: nothing
   std::span<std::byte> kept{};            // where the next delta will look for that; empty: not kept
-  encoded result{};
+  encode_result result{};
 };
 
 /// What a checkpoint with encoded pieces needs beside them.
-struct encoding_result {
+struct encode_summary {
   bool is_delta = false;
   std::map<std::string, std::string, std::less<>> tables{};  // new ones, in the store's form
   std::vector<std::pair<std::string, loss>> lost{};          // by path; the pieces of a leaf one by one
 };
 
-[[nodiscard]] inline const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
-  static const any_codec of_no_rule = codecs::lossless{};
-  return rule < rules.size() ? rules[rule].codec : of_no_rule;
-}
-
-/// A code table in the store's form: its id and one hexadecimal digit per byte value.
-[[nodiscard]] inline std::pair<std::string, std::string> table_text(const code_table& table) {
-  std::string digits;
-  for (const auto length : table.lengths) digits += "0123456789abc"[length % 13];
-  return {to_hex(table.id), std::move(digits)};
-}
-
 /// A payload of `bytes` bytes at `at`, which `owner` keeps alive.
-[[nodiscard]] inline std::shared_ptr<const encoded_piece> make_encoded_piece(encoding how, std::byte* at,
+[[nodiscard]] inline std::shared_ptr<const encoded_piece> make_encoded_piece(encoding_info how, std::byte* at,
                                                                              std::shared_ptr<const void> owner,
                                                                              std::size_t bytes) {
   encoded_piece stored;
@@ -78,7 +67,7 @@ struct encoding_result {
 /// The room before a staged piece that its codec needs to encode it in place; 0 where it cannot.
 [[nodiscard]] inline std::size_t room_to_encode(const leaf& whole, std::size_t bytes,
                                                 std::span<const codec_rule> rules) {
-  const auto& codec = codec_of_rule(rule_for(whole.path, rules), rules);
+  const auto& codec = codec_for(whole.path, rules);
   if (whole.bytes() < least_encoded_bytes || codec.uses_parent() || !codec.encodes_in_place()) return 0;
   return codec.bound(whole.type, bytes) - bytes;
 }
@@ -112,7 +101,7 @@ class leaf_encoder {
   }
 
   /// What the checkpoint needs beside the pieces; to be called when all of them are encoded.
-  [[nodiscard]] encoding_result finish() {
+  [[nodiscard]] encode_summary finish() {
     if (chain_ != nullptr) {
       std::set<std::string_view> kept;
       for (const auto& [index, unused] : references_) kept.insert(leaves_[index].path);
@@ -219,7 +208,7 @@ class leaf_encoder {
     result_.is_delta = result_.is_delta || task.result.relative;
     if (task.result.lost) result_.lost.emplace_back(task.whole->path, *task.result.lost);
     for (const auto& table : task.result.new_tables) {
-      result_.tables.insert(table_text(table));
+      result_.tables.insert(write_code_table(table));
       if (chain_ != nullptr) chain_->tables().add(table);
     }
   }
@@ -231,7 +220,7 @@ class leaf_encoder {
   unsigned threads_;
   std::function<void()> check_;
   std::map<std::size_t, remembered> references_;  // by leaf
-  encoding_result result_;
+  encode_summary result_;
 };
 
 }  // namespace cairn::detail

@@ -61,12 +61,14 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
   from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
 }
 
-/// Checks the bytes that are to be loaded: all of them, or those of the leaves that a filter lets through.
-inline void verify(const chain_reader& from, const match_report& found, const load_options& options) {
-  if (!options.filter) return from.verify(options.threads);
+/// Checks that the leaves to be loaded can be decoded and, where asked for, their bytes: without a filter, all bytes.
+inline void check(const chain_reader& from, const match_report& found, const load_options& options) {
   std::vector<std::size_t> leaves;
   for (const auto& path : found.loaded)
     if (const auto index = from.contents().find(path); index != catalog::npos) leaves.push_back(index);
+  from.require_codecs(leaves);
+  if (!options.verify) return;
+  if (!options.filter) return from.verify(options.threads);
   from.verify(leaves, options.threads);
 }
 
@@ -76,7 +78,7 @@ inline load_report check_and_load(const chain_reader& from, any_state state, con
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
   loading load(state, from.contents(), how, here);
-  if (options.verify) verify(from, load.report(), options);
+  check(from, load.report(), options);
   load.apply();
   grow(load.growths(), options.threads);
   read_targets(from, load.targets(), options);

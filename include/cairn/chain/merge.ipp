@@ -29,7 +29,7 @@ class merging {
       if (options.check) options.check();
       merge_leaf(i);
     }
-    for (const auto& table : chain.tables().all()) spec_.ties.tables.insert(table_text(table));
+    for (const auto& table : chain.tables().all()) spec_.ties.tables.insert(write_code_table(table));
     if (is_delta_) spec_.ties.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
     spec_.shards = std::move(shards_);
@@ -105,21 +105,10 @@ class merging {
     if (slices.size() == 1 && !is_relative(*slices.front()))
       return slices.front()->encoded ? keep(*slices.front()) : nullptr;
     const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
-    const auto all = [&](auto&& is_one) {
-      return has_parent && std::all_of(slices.begin(), slices.end(), [&](const auto* slice) {
-               return is_relative(*slice) && is_one(slice->encoded->codec);
-             });
-    };
-    if (all([](const std::string& codec) {
-          return codec == codecs::lc<2>{}.name() || codec == codecs::lc<3>{}.name();
-        }))
-      return join(slices);
-    if (all([](const std::string& codec) { return codec == codecs::lossless{}.name(); }))
-      return combine(merged, slices);
-    return nullptr;
+    return has_parent && is_relative(*slices.back()) ? join(merged, slices) : nullptr;
   }
 
-  [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding how, std::span<const std::byte> bytes) {
+  [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding_info how, std::span<const std::byte> bytes) {
     auto memory = std::make_shared<page_buffer>(bytes.size());
     std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
     return make_encoded_piece(std::move(how), memory->bytes().data(), memory, bytes.size());
@@ -130,36 +119,24 @@ class merging {
     return owned(*slice.encoded, chain_.newest().stored_bytes(slice).bytes());
   }
 
-  /// Quantized deltas: one payload with the steps of all, the oldest first.
-  [[nodiscard]] std::shared_ptr<const encoded_piece> join(const history& slices) const {
+  /// What the codec of the newest delta makes of all of them.
+  [[nodiscard]] std::shared_ptr<const encoded_piece> join(const leaf& merged, const history& slices) const {
     std::vector<stores::window> windows;
-    std::vector<std::span<const std::byte>> payloads;
+    std::vector<merge_request::delta> deltas;
     for (std::size_t link = slices.size(); link-- > 0;) {
-      windows.push_back(chain_.links()[link]->stored_bytes(*slices[link]));
-      payloads.push_back(windows.back().bytes());
-    }
-    return owned(*slices.front()->encoded, join_lc_payloads(payloads));
-  }
-
-  /// XORs with the parent: their XOR, which is what they make of zeros.
-  [[nodiscard]] std::shared_ptr<const encoded_piece> combine(const leaf& merged, const history& slices) const {
-    const auto type = merged.type;
-    const std::size_t bytes = slices.front()->count * size_of(type);
-    const page_buffer zeros(bytes), sum(bytes);
-    std::memset(zeros.bytes().data(), 0, bytes);
-    std::memset(sum.bytes().data(), 0, bytes);
-    for (std::size_t link = 0; link < slices.size(); ++link) {
       const auto& from = *chain_.links()[link];
-      const auto stored = from.stored_bytes(*slices[link]);
-      codecs::lossless{}.decode({.where = from.file_of(*slices[link]),
-                                 .path = merged.path,
-                                 .type = type,
-                                 .payload = stored.bytes(),
-                                 .values = sum.bytes(),
-                                 .threads = threads_});
+      windows.push_back(from.stored_bytes(*slices[link]));
+      deltas.push_back({slices[link]->encoded->codec, from.file_of(*slices[link]), windows.back().bytes()});
     }
-    return encode(codecs::lossless{.xor_parent = true},
-                  {merged.path, type, sum.bytes(), zeros.bytes(), threads_, nullptr}, slices.front()->encoded->shape);
+    const auto& how = *slices.front()->encoded;
+    const auto payload = codec_named(how.codec, chain_.rules(), deltas.back().where)
+                             .merge({.path = merged.path,
+                                     .type = merged.type,
+                                     .bytes = slices.front()->count * size_of(merged.type),
+                                     .deltas = deltas,
+                                     .threads = threads_,
+                                     .known_tables = &chain_.tables()});
+    return payload ? owned(how, *payload) : nullptr;
   }
 
   /// Null where encoding does not pay.

@@ -24,7 +24,7 @@ namespace cairn {
 class chain_reader {
  public:
   /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or is another one than the delta was
-  /// built on; unsupported, also for a codec that is neither Cairn's nor one of `rules`; io.
+  /// built on; unsupported; io.
   chain_reader(const any_store& store, std::string_view name, codec_rules rules = {});
 
   /// Opens a single safetensors file, Cairn's or any other's. errc::unsupported for one of a delta.
@@ -47,6 +47,9 @@ class chain_reader {
   /// Checks the stored bytes of all leaves, or of the given ones, in all links. errc::corrupt names file, byte and leaf.
   void verify(unsigned threads = 0) const;
   void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
+
+  /// errc::unsupported, naming file and codec, unless the codecs that decode these leaves are known.
+  void require_codecs(std::span<const std::size_t> leaves) const;
 
   /// Reads whole leaves into memory: what is stored as it is in bulk, the rest through its codec. With `verify`, what does not match
   /// its checksum is found before anything is written. Errors: corrupt; mismatch for memory of another dtype or size.

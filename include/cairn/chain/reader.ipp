@@ -9,7 +9,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
 
 namespace cairn {
 
@@ -32,22 +32,6 @@ inline constexpr std::uint64_t large_leaf_bytes = std::uint64_t{4} << 20U;
   for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
     if (is_relative(link, leaf)) return true;
   return false;
-}
-
-/// Code tables from their text form, one hexadecimal digit per length. errc::corrupt names `where`.
-inline void add_tables(code_tables& all, const checkpoint_reader& link) {
-  for (const auto& [id, digits] : link.code_tables()) {
-    code_table table{parse_hex(id).value_or(0), {}};
-    bool good = parse_hex(id).has_value() && digits.size() == table.lengths.size();
-    for (std::size_t i = 0; good && i < digits.size(); ++i) {
-      const auto digit = std::string_view("0123456789abc").find(digits[i]);
-      good = digit != std::string_view::npos;
-      table.lengths[i] = static_cast<std::uint8_t>(digit);
-    }
-    if (!good || make_code_table(table.lengths).id != table.id)
-      fail(errc::corrupt, {link.contents().origin, ": the code table \"", id, "\" is malformed"});
-    all.add(table);
-  }
 }
 
 }  // namespace detail
@@ -93,7 +77,9 @@ CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
 }
 
 CAIRN_INLINE void chain_reader::describe_contents() {
-  for (auto link = links_.rbegin(); link != links_.rend(); ++link) detail::add_tables(tables_, **link);
+  for (auto link = links_.rbegin(); link != links_.rend(); ++link)
+    for (const auto& [id, digits] : (*link)->code_tables())
+      tables_.add(detail::read_code_table(id, digits, (*link)->contents().origin));
   const auto& stored = newest().contents();
   contents_.origin = stored.origin;
   contents_.leaves = stored.leaves;
@@ -137,6 +123,16 @@ CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsi
     for (std::size_t link = 0; link < plan.leaf.size(); ++link) of_link[link].push_back(plan.leaf[link]);
   }
   for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
+}
+
+CAIRN_INLINE void chain_reader::require_codecs(std::span<const std::size_t> leaves) const {
+  for (const auto leaf : leaves) {
+    const auto plan = plan_of(leaf);
+    for (std::size_t link = 0; link < plan.leaf.size(); ++link)
+      for (const auto& slice : links_[link]->slices_of(plan.leaf[link]))
+        if (slice.encoded != nullptr && slice.count != 0)
+          static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
+  }
 }
 
 /// Fills `values` from the link that holds the leaf whole, and applies the newer ones in order.

@@ -21,7 +21,7 @@ inline bool read_references(const any_store& store, const save_job& job, delta_b
     if (reader.newest().id() != base.parent()->id) return false;
     std::vector<read_request> requests;
     for (const auto& each : job.what.leaves) {
-      if (!codec_of_rule(rule_for(each.path, job.codecs), job.codecs).uses_parent()) continue;
+      if (!codec_for(each.path, job.codecs).uses_parent()) continue;
       const auto index = reader.contents().find(each.path);
       if (index == catalog::npos) continue;
       const auto& stored = reader.contents().leaves[index];
@@ -50,9 +50,8 @@ inline bool has_parent(const any_store& store, const delta_base& base) {
 inline bool begin_delta(const any_store& store, const save_job& job, delta_base* base) {
   if (base == nullptr) return false;
   const auto& leaves = job.what.leaves;
-  const bool uses_parent = std::any_of(leaves.begin(), leaves.end(), [&](const leaf& each) {
-    return codec_of_rule(rule_for(each.path, job.codecs), job.codecs).uses_parent();
-  });
+  const bool uses_parent = std::any_of(
+      leaves.begin(), leaves.end(), [&](const leaf& each) { return codec_for(each.path, job.codecs).uses_parent(); });
   if (uses_parent && base->can_extend(job.info.step, job.chain) && has_parent(store, *base) &&
       (base->has_references() || read_references(store, job, *base)))
     return true;

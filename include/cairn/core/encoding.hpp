@@ -1,4 +1,4 @@
-// How a leaf, or a slice of one, is stored when it is not stored as it is.
+// How an encoded leaf, or a slice of one, is stored, and what was lost.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-/// What a lossy codec lost: the decoded elements against the real ones.
+/// The error of a lossy codec: decoded elements against the real ones.
 struct loss {
   double max_error = 0;    ///< largest |decoded - real|, over the elements that are finite
   double relative_l2 = 0;  ///< |decoded - real| / |real| in the L2 norm; infinite where real is 0 and decoded is not
@@ -18,20 +18,20 @@ struct loss {
   friend bool operator==(const loss&, const loss&) = default;
 };
 
-/// The greater of both, of each.
+/// The larger error of each kind.
 [[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {
   return {std::max(a.max_error, b.max_error), std::max(a.relative_l2, b.relative_l2)};
 }
 
-/// What a file says of an encoded tensor, which is stored as U8.
-struct encoding {
+/// What a file records of an encoded tensor, whose payload is stored as U8.
+struct encoding_info {
   std::string codec;           ///< by name: "lossless", "lc2", a user's own
   dtype type{};                ///< of the elements
   extents shape;               ///< of the elements
   bool relative = false;       ///< decoding starts from the elements of the parent checkpoint
   std::optional<loss> lost{};  ///< of a lossy codec
 
-  friend bool operator==(const encoding&, const encoding&) = default;
+  friend bool operator==(const encoding_info&, const encoding_info&) = default;
 };
 
 }  // namespace cairn

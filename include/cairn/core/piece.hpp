@@ -15,7 +15,7 @@ namespace cairn {
 
 /// The elements of a piece after a codec has shrunk them.
 struct encoded_piece {
-  encoding how;
+  encoding_info how;
   leaf payload;  ///< its bytes, as U8
 };
 

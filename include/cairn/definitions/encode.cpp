@@ -1,3 +1,3 @@
-// The definitions of encode/.
-#include "cairn/encode/lc.ipp"
+// The definitions of encode/ but for LC and the kernels.
+#include "cairn/encode/choice.ipp"
 #include "cairn/encode/lossless.ipp"

@@ -1,4 +1,4 @@
-// The contract of `encode/`: elements of one leaf -> fewer bytes, and back.
+// The contract of encode/: the elements of a leaf -> fewer bytes, and back.
 #pragma once
 
 #include <concepts>
@@ -24,21 +24,21 @@ struct encode_request {
   std::string_view path;
   dtype type{};
   std::span<const std::byte> values;  ///< row-major, aligned for their type
-  /// What a reader has of these elements in the parent checkpoint, aligned for their type; empty where there is no parent or it
-  /// has other elements at this path. A lossy codec brings it up to what `decode` will give; others leave it alone.
+  /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty where there is no parent or it
+  /// has other elements at this path. A lossy codec sets them to what `decode` will give; other codecs do not change them.
   std::span<std::byte> reference{};
   unsigned threads = 1;
   const code_tables* known_tables = nullptr;  ///< code tables of earlier checkpoints of the chain; may be null
 };
 
 /// What `encode` did.
-struct encoded {
-  std::string
-      codec{};  ///< what decodes it; empty: encoding does not pay, and the elements are to be stored as they are
+struct encode_result {
+  /// The codec that decodes it; empty: encoding does not pay, and the elements are to be stored as they are.
+  std::string codec{};
   std::size_t bytes = 0;                 ///< written to the output
   bool relative = false;                 ///< decoding starts from the elements of the parent checkpoint
   std::optional<loss> lost{};            ///< of a lossy codec: decoded against real
-  std::vector<code_table> new_tables{};  ///< that the payload names by id, to be kept beside it
+  std::vector<code_table> new_tables{};  ///< to be stored beside the payload, which names them by id
 };
 
 /// A payload to be decoded.
@@ -47,44 +47,73 @@ struct decode_request {
   std::string_view path;   ///< the leaf, for messages
   dtype type{};
   std::span<const std::byte> payload;
-  /// The elements to be filled, aligned for their type. A relative payload finds the parent's elements in them.
+  /// The elements to be filled, aligned for their type. For a relative payload they hold the parent's elements.
   std::span<std::byte> values;
+  unsigned threads = 1;
+  const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
+};
+
+/// Payloads to be merged: of the same elements in consecutive checkpoints, all relative.
+struct merge_request {
+  struct delta {
+    std::string_view codec;  ///< its name: not always that of the codec that merges
+    std::string_view where;  ///< the file, for messages
+    std::span<const std::byte> payload;
+  };
+
+  std::string_view path;  ///< the leaf, for messages
+  dtype type{};
+  std::size_t bytes = 0;            ///< of the elements
+  std::span<const delta> deltas{};  ///< at least one, the oldest first
   unsigned threads = 1;
   const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
 };
 
 /// Shrinks the elements of leaves. Laws:
 /// - `encode` writes at most `bound(type, bytes of elements)` bytes;
-/// - a codec whose `encoded` has no `lost`: decode(encode(x)) == x, bit for bit;
-/// - any codec: `decode` of the payload over the parent's elements gives, bit for bit, on every machine, what `encode` left in
-///   `reference` (lossy), and x else;
-/// - the payload depends on nothing but the request without `threads`;
-/// - `decode` of any bytes at all writes nothing but `values`, allocates no more than a few times their size, and ends: it throws
-///   errc::corrupt, naming `where` and `path`, or succeeds.
+/// - without `lost`, decode(encode(x)) == x, bit for bit;
+/// - with `lost`, `decode` of the payload over the parent's elements gives, bit for bit and on every machine, what `encode` left in
+///   `reference`;
+/// - the payload depends on the request alone, and not on its `threads`;
+/// - `decode` of any bytes writes nothing but `values`, allocates at most a few times their size, and terminates: it succeeds, or
+///   throws errc::corrupt, naming `where` and `path`.
 template <class Codec>
 concept codec = std::copy_constructible<Codec> && requires(const Codec& self, const encode_request& in,
                                                            std::span<std::byte> out, const decode_request& from) {
-  /// Under which a file names it.
+  /// The name that files give it.
   { self.name() } -> std::convertible_to<std::string>;
-  /// Does it make use of a reference? One costs as much memory as the leaf.
+  /// Whether it uses a reference, which costs as much memory as the leaf.
   { self.uses_parent() } -> std::convertible_to<bool>;
   { self.bound(in.type, std::size_t{}) } -> std::convertible_to<std::size_t>;
-  { self.encode(in, out) } -> std::convertible_to<encoded>;
+  { self.encode(in, out) } -> std::convertible_to<encode_result>;
   self.decode(from);
 };
 
-/// A codec that can encode in place: then `encode` may be given an `out` of `bound` bytes that ends with `values` themselves, which
-/// are lost where encoding pays, and as they were where it does not.
+/// A codec that can encode in place: `out` then has `bound` bytes and ends with `values` themselves. They are lost where encoding
+/// pays, and unchanged where it does not.
 template <class Codec>
 concept in_place_codec = codec<Codec> && requires(const Codec& self) {
   { self.encodes_in_place() } -> std::convertible_to<bool>;
 };
 
-/// A codec that wants to see all leaves that it is to encode into one checkpoint before the first; `prepare` returns the codec to
+/// A codec that sees all leaves that it encodes into one checkpoint before it encodes the first; `prepare` returns the codec to
 /// encode them with.
 template <class Codec>
 concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<const encode_request> all) {
   { self.prepare(all) } -> std::convertible_to<Codec>;
+};
+
+/// A codec that makes one payload of several. Laws:
+/// - decoding the merged payload gives, bit for bit, what decoding the deltas one after the other gives; it is relative too;
+/// - it names no code tables but those that are known;
+/// - `merge` returns nothing where it does not know a delta's codec, or has nothing smaller to offer than the elements: they are
+/// then
+///   stored whole;
+/// - a malformed delta: errc::corrupt, naming `where` and `path`.
+/// Deltas of a codec that is not mergeable are stored whole when they are merged.
+template <class Codec>
+concept mergeable_codec = codec<Codec> && requires(const Codec& self, const merge_request& in) {
+  { self.merge(in) } -> std::convertible_to<std::optional<std::vector<std::byte>>>;
 };
 
 /// Any codec, chosen at run time. Copies share it.
@@ -92,7 +121,7 @@ class any_codec {
  public:
   template <class Codec>
   requires(!std::same_as<std::remove_cvref_t<Codec>, any_codec> && codec<std::remove_cvref_t<Codec>>)
-  any_codec(Codec&& chosen)  // NOLINT: a codec is meant to become an any_codec by itself
+  any_codec(Codec&& chosen)  // NOLINT: a codec converts to any_codec implicitly
       : self_(std::make_shared<model<std::remove_cvref_t<Codec>>>(std::forward<Codec>(chosen))) {}
 
   [[nodiscard]] std::string name() const { return self_->name(); }
@@ -100,10 +129,12 @@ class any_codec {
   [[nodiscard]] bool encodes_in_place() const { return self_->encodes_in_place(); }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return self_->bound(type, bytes); }
   [[nodiscard]] any_codec prepare(std::span<const encode_request> all) const { return self_->prepare(*this, all); }
-  [[nodiscard]] encoded encode(const encode_request& in, std::span<std::byte> out) const {
+  [[nodiscard]] encode_result encode(const encode_request& in, std::span<std::byte> out) const {
     return self_->encode(in, out);
   }
   void decode(const decode_request& from) const { self_->decode(from); }
+  /// Nothing for a codec that is not mergeable.
+  [[nodiscard]] std::optional<std::vector<std::byte>> merge(const merge_request& in) const { return self_->merge(in); }
 
  private:
   struct interface {
@@ -113,8 +144,9 @@ class any_codec {
     virtual bool encodes_in_place() const = 0;
     virtual std::size_t bound(dtype, std::size_t) const = 0;
     virtual any_codec prepare(const any_codec& self, std::span<const encode_request>) const = 0;
-    virtual encoded encode(const encode_request&, std::span<std::byte>) const = 0;
+    virtual encode_result encode(const encode_request&, std::span<std::byte>) const = 0;
     virtual void decode(const decode_request&) const = 0;
+    virtual std::optional<std::vector<std::byte>> merge(const merge_request&) const = 0;
   };
 
   template <class Codec>
@@ -136,8 +168,16 @@ class any_codec {
       else
         return self;
     }
-    encoded encode(const encode_request& in, std::span<std::byte> out) const override { return held.encode(in, out); }
+    encode_result encode(const encode_request& in, std::span<std::byte> out) const override {
+      return held.encode(in, out);
+    }
     void decode(const decode_request& from) const override { held.decode(from); }
+    std::optional<std::vector<std::byte>> merge(const merge_request& in) const override {
+      if constexpr (mergeable_codec<Codec>)
+        return held.merge(in);
+      else
+        return std::nullopt;
+    }
     Codec held;
   };
 

@@ -1,4 +1,4 @@
-// A payload of blocks that are coded one by one, by several threads, and lie one behind the other: u32 sizes first, then the blocks.
+// A payload of blocks, each coded by one thread: the u32 sizes of all blocks, then the blocks in order.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,17 @@
 
 #include "cairn/system/parallel.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
-/// Bytes that `blocks` blocks of at most `block_bound` bytes take at most.
+/// The largest size of `blocks` blocks of at most `block_bound` bytes each.
 [[nodiscard]] constexpr std::size_t blocks_bound(std::size_t blocks, std::size_t block_bound) noexcept {
   return blocks * (sizeof(std::uint32_t) + block_bound);
 }
 
-/// Calls `encode(block, out) -> bytes used` for every block, with room for `block_bound` bytes each time, on up to `threads`
-/// threads. `out` has room for `blocks_bound`, or less where the last block is known to take less, which then gets what is left; the
-/// result is how much of it is used. The bytes do not depend on the number of threads. What is encoded may lie at the end of `out`,
-/// when `is_in_place` says so: nothing is written to where a block comes from before it has been encoded, as no block takes more than
-/// `block_bound`.
+/// Calls `encode(block, out) -> bytes used` for every block, on up to `threads` threads; its `out` has `block_bound` bytes. `out`
+/// has `blocks_bound` bytes, or fewer where the last block is known to need fewer: that block then gets the rest. Returns the
+/// bytes used. The bytes do not depend on the number of threads. With `is_in_place`, the elements lie at the end of `out`: as no
+/// block takes more than `block_bound`, a block's elements are overwritten only after it has been encoded.
 template <class Encode>
 [[nodiscard]] std::size_t encode_blocks(std::size_t blocks, std::size_t block_bound, unsigned threads,
                                         std::span<std::byte> out, const Encode& encode, bool is_in_place = false) {
@@ -43,7 +42,7 @@ template <class Encode>
     }
     return end;
   }
-  // Every thread codes into memory of its own and, when all blocks before have said where they end, copies it to its place.
+  // A thread codes into its own memory. When all blocks before have been placed, it copies its block behind them.
   std::mutex turn;
   std::condition_variable next;
   std::size_t done = 0;
@@ -67,7 +66,7 @@ template <class Encode>
   parallel_for(blocks, threads, [&](std::size_t i, unsigned worker) {
     try {
       code(i, scratch[worker].get());
-    } catch (...) {  // those that come after this block must not wait for it
+    } catch (...) {  // later blocks must not wait for this one
       {
         const std::lock_guard lock(turn);
         failed = true;
@@ -79,8 +78,8 @@ template <class Encode>
   return end;
 }
 
-/// Calls `decode(block, bytes) -> bool` for every block of what `encode_blocks` made, on up to `threads` threads. False when one of
-/// them returns false, or when the sizes do not fill `in` exactly.
+/// Calls `decode(block, bytes) -> bool` for every block of a payload of `encode_blocks`, on up to `threads` threads. False when a
+/// call returns false, or when the sizes do not add up to `in`.
 template <class Decode>
 [[nodiscard]] bool decode_blocks(std::size_t blocks, std::span<const std::byte> in, unsigned threads,
                                  const Decode& decode) {
@@ -100,4 +99,4 @@ template <class Decode>
   return good;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

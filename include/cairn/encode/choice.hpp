@@ -1,19 +1,18 @@
-// Which codec a leaf is encoded with, by its path, and which one decodes a payload, by its name.
+// Which codec encodes a leaf, by its path, and which one decodes a payload, by its name.
 #pragma once
 
-#include <fnmatch.h>
-
-#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/error.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/core/leaf.hpp"
 #include "cairn/encode/base.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
-#include "cairn/encode/raw.hpp"
+#include "cairn/encode/lossless.hpp"  // IWYU pragma: export
+#include "cairn/encode/raw.hpp"       // IWYU pragma: export
 
 namespace cairn {
 
@@ -28,24 +27,57 @@ struct codec_rule {
 using codec_rules = std::vector<codec_rule>;
 
 /// The index of the first rule that matches; the number of rules when none does.
-[[nodiscard]] inline std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules) {
-  const auto at = std::find_if(rules.begin(), rules.end(), [&](const codec_rule& rule) {
-    return ::fnmatch(rule.pattern.c_str(), path.c_str(), 0) == 0;
-  });
-  return static_cast<std::size_t>(at - rules.begin());
-}
+[[nodiscard]] CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
 
-/// The codec that a file names: Cairn's own, or one of the rules'. errc::unsupported, naming the file, when there is none.
-[[nodiscard]] inline any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
-                                           std::string_view where) {
-  for (const auto& rule : rules)
-    if (rule.codec.name() == name) return rule.codec;
-  if (name == codecs::raw{}.name()) return codecs::raw{};
-  if (name == codecs::lossless{}.name()) return codecs::lossless{};
-  if (name == codecs::lc<2>{}.name()) return codecs::lc<2>{};
-  if (name == codecs::lc<3>{}.name()) return codecs::lc<3>{};
-  fail(errc::unsupported,
-       {where, ": encoded by \"", name, "\", which is no codec of cairn and not among the given ones"});
-}
+/// The codec of rule number `rule`; codecs::lossless where that is the number of rules.
+[[nodiscard]] CAIRN_INLINE const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules);
 
+/// The codec that encodes the leaf of this path.
+[[nodiscard]] CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
+
+/// The patterns of the rules that are for none of the leaves: they match no path, or earlier rules match all that they do.
+[[nodiscard]] CAIRN_INLINE std::vector<std::string> unmatched_rules(std::span<const codec_rule> rules,
+                                                                    std::span<const leaf> leaves);
+
+/// The codec that a file names: one of the rules', codecs::raw or codecs::lossless, or one that the program has made known by
+/// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
+[[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
+                                                 std::string_view where);
+
+namespace detail {
+
+/// Makes a codec known to loads that have no rule for it: an inline variable of this type, in the codec's header, does so for the
+/// whole program before main. Needs no order of initialization: a load that comes earlier reports the codec as not known.
+class known_codec {
+ public:
+  using maker = any_codec (*)();
+
+  known_codec(std::string_view name, maker make) noexcept : name_(name), make_(make), next_(newest_.load()) {
+    while (!newest_.compare_exchange_weak(next_, this)) {
+    }
+  }
+  known_codec(const known_codec&) = delete;  // the list points to it
+  known_codec& operator=(const known_codec&) = delete;
+  ~known_codec() = default;
+
+  /// Null when no header that the program includes has made the codec known.
+  [[nodiscard]] static maker find(std::string_view name) noexcept {
+    for (const known_codec* each = newest_.load(); each != nullptr; each = each->next_)
+      if (each->name_ == name) return each->make_;
+    return nullptr;
+  }
+
+ private:
+  std::string_view name_;
+  maker make_;
+  const known_codec* next_;
+
+  static constinit inline std::atomic<const known_codec*> newest_{nullptr};
+};
+
+}  // namespace detail
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/choice.ipp"  // IWYU pragma: keep
+#endif

@@ -1,4 +1,4 @@
-// Huffman code tables that several payloads share: stored once in a checkpoint, and named by id ever after in its chain.
+// Huffman code tables that several payloads share. A chain of checkpoints stores each once; payloads name it by id.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace cairn {
 
-/// Code length per byte value; 0: the value has no code. At most 12 bits.
+/// Bits of the code of each byte value, at most 12; 0: the value has no code.
 using code_lengths = std::array<std::uint8_t, 256>;
 
-/// A table and its id, which is the XXH3-64 of its lengths.
+/// A table and its id: the XXH3-64 of its lengths.
 struct code_table {
   std::uint64_t id = 0;
   code_lengths lengths{};
@@ -21,10 +21,10 @@ struct code_table {
   friend bool operator==(const code_table&, const code_table&) = default;
 };
 
-/// The tables that a chain of checkpoints has, the newest last.
+/// The tables of a chain of checkpoints, the newest last.
 class code_tables {
  public:
-  /// Adds a table, or makes it the newest.
+  /// Adds a table as the newest one, or moves it there.
   void add(const code_table& table) {
     std::erase_if(tables_, [&](const auto& other) { return other.id == table.id; });
     tables_.push_back(table);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
@@ -11,12 +13,12 @@
 
 namespace cairn::codecs {
 
-/// Loses nothing, whatever the bits mean. Takes out the elements that are zero where there are many; of the others, bytes of
-/// the same significance are coded together: of a floating-point number the exponent is worth it, its lower bytes hardly ever
-/// are. Leaves that it cannot make 3 % smaller are stored as they are. Models `codec`.
+/// Lossless for any bits. Takes out zero elements where there are many. Of the rest, bytes of equal significance are coded
+/// together: coding pays for the exponent of floating-point numbers, and rarely for their lower bytes. Leaves that get less than
+/// 3 % smaller are stored as they are. Models `in_place_codec` and `mergeable_codec`.
 struct lossless {
-  /// Code the difference (XOR) to the parent checkpoint, where that is smaller: for what changes little in between. Costs as much
-  /// memory as the leaves have.
+  /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as
+  /// much memory as the leaves have.
   bool xor_parent = false;
 
   [[nodiscard]] std::string name() const { return "lossless"; }
@@ -24,10 +26,12 @@ struct lossless {
   /// Values in the last bytes of `out` may be encoded over themselves.
   [[nodiscard]] static constexpr bool encodes_in_place() noexcept { return true; }
   [[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) const noexcept;
-  /// Takes a few bytes of memory per element of a block of 2^17 and thread; leaves `reference` alone.
-  [[nodiscard]] CAIRN_INLINE encoded encode(const encode_request& in, std::span<std::byte> out) const;
-  /// Decodes what any `lossless` encoded.
+  /// Allocates a few bytes per element of a block of 2^17 elements, for each thread. Does not change `reference`.
+  [[nodiscard]] CAIRN_INLINE encode_result encode(const encode_request& in, std::span<std::byte> out) const;
+  /// Decodes the payload of any `lossless`.
   CAIRN_INLINE void decode(const decode_request& from) const;
+  /// The XOR of all deltas, encoded as one. Allocates twice the bytes of the elements.
+  [[nodiscard]] CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) const;
 };
 
 }  // namespace cairn::codecs

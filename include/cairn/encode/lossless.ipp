@@ -8,22 +8,22 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/system/parallel.hpp"
 #include "cairn/encode/blocks.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/lossless/block.hpp"
 #include "cairn/encode/lossless/elements.hpp"
 #include "cairn/encode/lossless/plan.hpp"
+#include "cairn/encode/memory_pool.hpp"
 
 namespace cairn {
-namespace byte_planes {
+namespace detail::lossless {
 
-/// What a payload begins with: version, flags, log2 of the elements of a block, format of the elements.
+/// The first four bytes of a payload: version, flags, log2 of the elements of a block, format of the elements.
 struct payload_header {
   static constexpr std::size_t bytes = 4;
   static constexpr unsigned version = 1, relative_flag = 1, floating_flag = 0x80;
@@ -45,7 +45,7 @@ struct payload_header {
     out[3] = static_cast<std::byte>(format.width | (format.floating ? floating_flag : 0));
   }
 
-  /// Reads the header of elements of a format, and says what is wrong with it; null when nothing is.
+  /// Reads a header for elements of the expected format. Returns what is wrong with it, or null.
   [[nodiscard]] const char* read(std::span<const std::byte> in, const element_format& expected) noexcept {
     if (in.size() < bytes) return "it has no header";
     if (std::to_integer<unsigned>(in[0]) != version) return "its version is unknown";
@@ -59,36 +59,7 @@ struct payload_header {
   }
 };
 
-/// Memory for blocks, as much as threads may need at the same time.
-class shared_memory {
- public:
-  shared_memory(std::size_t blocks, unsigned threads, std::size_t block_elements, std::size_t width) {
-    const std::size_t most = std::min<std::size_t>(threads == 0 ? default_threads() : threads, blocks);
-    for (std::size_t i = 0; i < most; ++i) free_.push_back(std::make_unique<block_memory>(block_elements, width));
-  }
-
-  /// Calls `use` with memory that nobody else has.
-  template <class Use>
-  auto with_memory(const Use& use) {
-    std::unique_ptr<block_memory> own;
-    {
-      const std::lock_guard lock(mutex_);
-      own = std::move(free_.back());
-      free_.pop_back();
-    }
-    const auto result = use(*own);
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(own));
-    return result;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<block_memory>> free_;
-};
-
-/// Is the difference to the reference smaller than the values? Where both are alike, it is the difference, so that what was one
-/// stays one.
+/// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay XORs.
 [[nodiscard]] inline bool difference_pays(const elements& difference) noexcept {
   constexpr std::size_t parts = 8;
   const std::size_t part = std::max<std::size_t>(difference.count / parts, 1);
@@ -102,13 +73,14 @@ class shared_memory {
   return cost_of_difference <= cost;
 }
 
-/// Do the values lie where the payload goes?
+/// Whether the values overlap the output.
 [[nodiscard]] inline bool is_in_place(std::span<const std::byte> values, std::span<std::byte> out) noexcept {
   const std::less<const std::byte*> before;
   return before(values.data(), out.data() + out.size()) && before(out.data(), values.data() + values.size());
 }
 
-/// Gives values that were encoded in place back from their payload, the last block first: what is not decoded yet ends before.
+/// Restores values that were encoded in place from their payload. Goes from the last block to the first: the payload of a block
+/// ends before the values of the blocks that are still to be decoded.
 inline void decode_in_place(const payload_header& header, const elements& all, std::span<const std::byte> payload,
                             std::span<std::byte> values) {
   const std::size_t blocks = header.blocks(all.count), width = all.format.width;
@@ -128,74 +100,100 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   }
 }
 
-}  // namespace byte_planes
+/// Encodes all blocks to `out`, behind the header. Returns the bytes used.
+[[nodiscard]] inline std::size_t encode_payload_blocks(const payload_header& header, const elements& all,
+                                                       unsigned threads, std::span<std::byte> out, bool in_place) {
+  const std::size_t width = header.format.width, largest = std::min(all.count, header.block_elements());
+  memory_pool<block_memory> pool;
+  const auto encode = [&](std::size_t block, std::span<std::byte> room) {
+    const std::size_t first = block * largest;
+    const auto part = all.part(first, std::min(largest, all.count - first));
+    return pool.with_memory([&] { return block_memory(largest, width); },
+                            [&](const block_memory& memory) { return encode_elements(part, memory, room); });
+  };
+  return encode_blocks(header.blocks(all.count), elements_bound(largest, width), threads, out, encode, in_place);
+}
+
+/// Decodes all blocks of `in`, which begins behind the header. False when they are malformed.
+[[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, std::span<const std::byte> in,
+                                                unsigned threads, std::span<std::byte> values) {
+  const std::size_t width = header.format.width, count = values.size() / width;
+  const std::size_t largest = std::min(count, header.block_elements());
+  memory_pool<block_memory> pool;
+  return decode_blocks(header.blocks(count), in, threads, [&](std::size_t block, std::span<const std::byte> bytes) {
+    const std::size_t first = block * largest;
+    const auto part = values.subspan(first * width, std::min(largest, count - first) * width);
+    return pool.with_memory(
+        [&] { return block_memory(largest, width); },
+        [&](const block_memory& memory) { return decode_elements(bytes, width, header.relative, memory, part); });
+  });
+}
+
+}  // namespace detail::lossless
 
 namespace codecs {
 
 CAIRN_INLINE std::size_t lossless::bound(dtype type, std::size_t bytes) const noexcept {
-  using header = byte_planes::payload_header;
+  namespace engine = detail::lossless;
+  using header = engine::payload_header;
   const std::size_t width = size_of(type), count = bytes / width;
   if (count == 0) return header::bytes;
   const std::size_t largest = std::min(count, header{}.block_elements()), whole = header{}.blocks(count) - 1;
-  return header::bytes + blocks_bound(whole, byte_planes::elements_bound(largest, width)) +
-         blocks_bound(1, byte_planes::elements_bound(count - whole * largest, width));
+  return header::bytes + detail::blocks_bound(whole, engine::elements_bound(largest, width)) +
+         detail::blocks_bound(1, engine::elements_bound(count - whole * largest, width));
 }
 
-CAIRN_INLINE encoded lossless::encode(const encode_request& in, std::span<std::byte> out) const {
-  using namespace byte_planes;
-  payload_header header{.format = format_of(in.type)};
+CAIRN_INLINE encode_result lossless::encode(const encode_request& in, std::span<std::byte> out) const {
+  namespace engine = detail::lossless;
+  engine::payload_header header{.format = engine::format_of(in.type)};
   const std::size_t width = header.format.width, count = in.values.size() / width;
   if (count == 0) return {};
-  elements all{header.format, in.values.data(), nullptr, count};
+  engine::elements all{header.format, in.values.data(), nullptr, count};
   if (xor_parent && in.reference.size() == in.values.size()) {
     all.reference = in.reference.data();
-    header.relative = difference_pays(all);
+    header.relative = engine::difference_pays(all);
     if (!header.relative) all.reference = nullptr;
   }
 
-  const bool in_place = is_in_place(in.values, out);
+  const bool in_place = engine::is_in_place(in.values, out);
   header.write(out.data());
-  const std::size_t largest = std::min(count, header.block_elements());
-  shared_memory memory(header.blocks(count), in.threads, largest, width);
   const std::size_t bytes =
-      payload_header::bytes +
-      encode_blocks(
-          header.blocks(count), elements_bound(largest, width), in.threads, out.subspan(payload_header::bytes),
-          [&](std::size_t block, std::span<std::byte> room) {
-            const std::size_t first = block * largest;
-            const auto part = all.part(first, std::min(largest, count - first));
-            return memory.with_memory([&](const block_memory& own) { return encode_elements(part, own, room); });
-          },
-          in_place);
+      header.bytes + engine::encode_payload_blocks(header, all, in.threads, out.subspan(header.bytes), in_place);
   if (bytes * 100 > in.values.size() * 97) {
-    if (in_place) decode_in_place(header, all, out.first(bytes), out.last(in.values.size()));
+    if (in_place) engine::decode_in_place(header, all, out.first(bytes), out.last(in.values.size()));
     return {};
   }
   return {.codec = name(), .bytes = bytes, .relative = header.relative};
 }
 
 CAIRN_INLINE void lossless::decode(const decode_request& from) const {
-  using namespace byte_planes;
+  namespace engine = detail::lossless;
   const auto malformed = [&](const char* what) {
     fail(errc::corrupt, {from.where, ": \"", from.path, "\": the lossless payload is malformed: ", what});
   };
-  const auto format = format_of(from.type);
-  payload_header header;
-  if (const char* const wrong = header.read(from.payload, format)) malformed(wrong);
-  const std::size_t width = format.width, count = from.values.size() / width;
-  const std::size_t largest = std::min(count, header.block_elements());
-  const auto decode_block = [&](std::size_t block, std::span<const std::byte> bytes, const block_memory& own) {
-    const std::size_t first = block * largest;
-    const auto values = from.values.subspan(first * width, std::min(largest, count - first) * width);
-    return decode_elements(bytes, width, header.relative, own, values);
-  };
-  shared_memory memory(header.blocks(count), from.threads, largest, width);
-  const bool good = decode_blocks(
-      header.blocks(count), from.payload.subspan(payload_header::bytes), from.threads,
-      [&](std::size_t block, std::span<const std::byte> bytes) {
-        return memory.with_memory([&](const block_memory& own) { return decode_block(block, bytes, own); });
-      });
-  if (!good) malformed("its blocks are not what was written");
+  engine::payload_header header;
+  if (const char* const wrong = header.read(from.payload, engine::format_of(from.type))) malformed(wrong);
+  if (!engine::decode_payload_blocks(header, from.payload.subspan(header.bytes), from.threads, from.values))
+    malformed("its blocks are not what was written");
+}
+
+CAIRN_INLINE std::optional<std::vector<std::byte>> lossless::merge(const merge_request& in) const {
+  // A relative payload decoded over zeros is the XOR itself, and XOR is associative and commutative.
+  std::vector<std::byte> sum(in.bytes), zeros(in.bytes);
+  for (const auto& delta : in.deltas) {
+    if (delta.codec != name()) return std::nullopt;
+    decode({.where = delta.where,
+            .path = in.path,
+            .type = in.type,
+            .payload = delta.payload,
+            .values = sum,
+            .threads = in.threads});
+  }
+  std::vector<std::byte> payload(bound(in.type, in.bytes));
+  const auto done = lossless{.xor_parent = true}.encode({in.path, in.type, sum, zeros, in.threads}, payload);
+  if (done.codec.empty() || !done.relative) return std::nullopt;
+  payload.resize(done.bytes);
+  return payload;
 }
 
 }  // namespace codecs

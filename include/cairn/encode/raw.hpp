@@ -12,14 +12,14 @@
 
 namespace cairn::codecs {
 
-/// Chosen for leaves that are to stay plain tensors, which any reader of safetensors opens. Models `codec`.
+/// For leaves that are to be plain tensors, which any reader of safetensors can open. Models `codec`.
 struct raw {
   [[nodiscard]] std::string name() const { return "raw"; }
   [[nodiscard]] bool uses_parent() const noexcept { return false; }
   /// It writes nothing.
   [[nodiscard]] std::size_t bound(dtype /*type*/, std::size_t /*bytes*/) const noexcept { return 0; }
   /// Never pays.
-  [[nodiscard]] encoded encode(const encode_request& /*in*/, std::span<std::byte> /*out*/) const { return {}; }
+  [[nodiscard]] encode_result encode(const encode_request& /*in*/, std::span<std::byte> /*out*/) const { return {}; }
   /// errc::corrupt unless the payload is the elements themselves.
   void decode(const decode_request& from) const {
     if (from.payload.size() != from.values.size())

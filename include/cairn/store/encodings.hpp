@@ -15,7 +15,7 @@
 namespace cairn {
 
 /// By tensor key.
-using encodings = std::map<std::string, encoding, std::less<>>;
+using encodings = std::map<std::string, encoding_info, std::less<>>;
 
 /// No stored byte stands for more bytes of elements than this, so that what a reader allocates is bounded by the file's size.
 inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
@@ -48,7 +48,7 @@ inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
 namespace detail {
 
 /// Reads one field of an encoding; false when it is malformed.
-[[nodiscard]] inline bool read_encoding_field(const json_event& event, std::string_view field, encoding& how) {
+[[nodiscard]] inline bool read_encoding_field(const json_event& event, std::string_view field, encoding_info& how) {
   using kind = json_event::kind;
   if (field == "codec") {
     how.codec = event.text;
@@ -74,7 +74,7 @@ namespace detail {
 [[nodiscard]] inline encodings read_encodings(std::string_view text, std::string_view origin) {
   using kind = json_event::kind;
   encodings all;
-  encoding* how = nullptr;
+  encoding_info* how = nullptr;
   bool has_codec = false, has_type = false, has_shape = false;
   const auto refuse = [&](std::string_view key) {
     fail(errc::corrupt, {origin, ": malformed cairn.encoded at \"", key, "\""});

@@ -42,9 +42,9 @@ struct stored_slice {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::size_t shard = 0;
-  std::uint64_t begin = 0;            ///< first byte in the shard's data section
-  std::uint64_t bytes = 0;            ///< there
-  const encoding* encoded = nullptr;  ///< null: stored as it is
+  std::uint64_t begin = 0;                 ///< first byte in the shard's data section
+  std::uint64_t bytes = 0;                 ///< there
+  const encoding_info* encoded = nullptr;  ///< null: stored as it is
 
   [[nodiscard]] std::uint64_t end() const noexcept { return begin + bytes; }
 };

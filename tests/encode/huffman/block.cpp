@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 
-using namespace cairn::huffman;
+using namespace cairn::detail::huffman;
 using bytes = std::vector<std::byte>;
 
 namespace {

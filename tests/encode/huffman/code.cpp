@@ -10,7 +10,7 @@
 #include "catch.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 
-using namespace cairn::huffman;
+using namespace cairn::detail::huffman;
 using cairn::code_lengths;
 
 namespace {

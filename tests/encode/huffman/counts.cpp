@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 
-using namespace cairn::huffman;
+using namespace cairn::detail::huffman;
 
 TEST_CASE("every byte is counted once") {
   std::mt19937_64 random(1);

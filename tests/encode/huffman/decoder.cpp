@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 
-using namespace cairn::huffman;
+using namespace cairn::detail::huffman;
 using cairn::code_lengths;
 using bytes = std::vector<std::byte>;
 

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 
-using namespace cairn::huffman;
+using namespace cairn::detail::huffman;
 
 namespace {
 
@@ -62,7 +62,7 @@ TEST_CASE("symbols are sorted by count, and by value where counts are equal") {
     for (std::size_t s = 0; s < counts.size(); ++s)
       if (counts[s] != 0) expected.emplace_back(counts[s], s);
     std::sort(expected.begin(), expected.end());
-    const auto sorted = detail::sort_by_count(counts);
+    const auto sorted = sort_by_count(counts);
     REQUIRE(sorted.size == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       REQUIRE(sorted.counts[i] == expected[i].first);
@@ -76,7 +76,7 @@ TEST_CASE("depths are those of a best tree") {
   for (int round = 0; round < 2000; ++round) {
     const auto of = random_weights(random, random() % (round % 20 == 0 ? 255 : 20) + 2);
     auto depths = of;
-    detail::find_depths(depths);
+    find_depths(depths);
     REQUIRE(kraft(depths) == 0);
     REQUIRE(std::is_sorted(depths.rbegin(), depths.rend()));
     REQUIRE(cost(of, depths) == least_cost(of, 40));
@@ -92,9 +92,9 @@ TEST_CASE("limited depths fill the tree, and cost next to nothing above the leas
     const auto least = static_cast<unsigned>(std::bit_width(of.size() - 1));
     const unsigned limit = least + static_cast<unsigned>(random() % (13 - least));
     auto depths = of;
-    detail::find_depths(depths);
+    find_depths(depths);
     const auto before = depths;
-    detail::limit_depths(depths, of, limit);
+    limit_depths(depths, of, limit);
     REQUIRE(kraft(depths) == 0);
     REQUIRE(depths[0] <= limit);
     REQUIRE(std::is_sorted(depths.rbegin(), depths.rend()));

@@ -1,12 +1,13 @@
 #include "cairn/encode/lc/block_code.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
 
 #include <random>
 
 #include "catch.hpp"
 
 using namespace cairn;
-using namespace cairn::lossy;
+using namespace cairn::detail;
+using namespace cairn::detail::lc;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "cairn/encode/lc/float_environment.hpp"
 
 using namespace cairn;
-using namespace cairn::lossy;
+using namespace cairn::detail::lc;
 
 namespace {
 

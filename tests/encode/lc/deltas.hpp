@@ -79,7 +79,7 @@ inline void move(bytes& leaf, cairn::dtype type, std::mt19937& random, nature ho
 /// One step as it is described, element by element: the tracked elements that follow from `real` and `tracked`, with per-leaf buckets.
 /// `floor` is an element of the type.
 inline bytes reference_step(const bytes& real, const bytes& tracked, cairn::dtype type,
-                            const cairn::lc_options& options, unsigned bits) {
+                            const cairn::detail::lc::options& options, unsigned bits) {
   struct members {
     std::vector<float> all;
     [[nodiscard]] float value(cairn::bucket_value kind) const {
@@ -149,7 +149,7 @@ struct chain {
   cairn::dtype type;
   bytes tracked, read;
   cairn::code_tables tables{};
-  cairn::encoded last{};
+  cairn::encode_result last{};
   bytes payload{};
 
   chain(cairn::dtype of, const bytes& anchor) : type(of), tracked(anchor), read(anchor) {}

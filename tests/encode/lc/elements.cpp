@@ -5,7 +5,7 @@
 #include "catch.hpp"
 
 using namespace cairn;
-using namespace cairn::lossy;
+using namespace cairn::detail::lc;
 
 TEST_CASE("lc/elements: 16-bit elements come back from floats; floats stay where they are") {
   std::vector<std::uint16_t> halves(strip_elements), back(strip_elements);

@@ -6,7 +6,7 @@ TEST_CASE("lc/float_environment: modes are the default ones inside, and come bac
   std::fesetround(FE_UPWARD);
   int inside = 0, after = 0;
   {
-    const cairn::default_float_environment guard;
+    const cairn::detail::default_float_environment guard;
     inside = std::fegetround();
   }
   after = std::fegetround();

@@ -5,7 +5,7 @@
 #include "catch.hpp"
 
 using namespace cairn;
-using namespace cairn::lossy;
+using namespace cairn::detail::lc;
 
 TEST_CASE("lc/payload: numbers come back, and none is read that is not there") {
   std::mt19937_64 random(1);

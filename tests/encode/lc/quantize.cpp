@@ -1,11 +1,14 @@
 #include "cairn/encode/lc/quantize.hpp"
 
+#include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 
 using namespace cairn;
-using namespace cairn::lossy;
+using namespace cairn::detail::lc;
 
 TEST_CASE("lc/quantize: a trial that is applied gives what quantizing in place gives") {
   std::mt19937 random(1);
@@ -33,5 +36,24 @@ TEST_CASE("lc/quantize: a trial that is applied gives what quantizing in place g
       CHECK(trial.lost() == done.lost());
       CHECK(done.exceptions.empty());
     }
+  }
+}
+
+TEST_CASE("lc/quantize: a block has at most most_exceptions, in the last block too") {
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  const std::size_t rest = 1000, count = block_elements + rest;
+  const std::vector<float> tracked(count, 1.0F);
+  const auto quantize = [&](std::size_t begin, std::size_t exceptions) {
+    auto real = tracked;
+    for (std::size_t i = 0; i < exceptions; ++i) real[begin + i] = infinite;
+    const delta_view delta{dtype::f32, std::as_bytes(std::span(real)), std::as_bytes(std::span(tracked))};
+    auto result = quantize_on_trial(delta, 2, make_symbols({}, -infinite), 1);
+    if (!result.too_many_exceptions) CHECK(result.exceptions[begin / block_elements].size() == exceptions);
+    return result.too_many_exceptions;
+  };
+  CHECK(most_exceptions(rest) == 16);
+  for (const auto& [begin, size] : {std::pair{std::size_t{0}, block_elements}, std::pair{block_elements, rest}}) {
+    CHECK_FALSE(quantize(begin, most_exceptions(size)));
+    CHECK(quantize(begin, most_exceptions(size) + 1));
   }
 }

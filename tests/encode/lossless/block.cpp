@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 
-using namespace cairn::byte_planes;
+using namespace cairn::detail::lossless;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 
-using cairn::byte_planes::block_header;
+using cairn::detail::lossless::block_header;
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 
-using namespace cairn::byte_planes;
+using namespace cairn::detail::lossless;
 
 TEST_CASE("only what has an exponent and several bytes is floating") {
   for (std::size_t i = 0; i < cairn::dtype_count; ++i) {

@@ -7,10 +7,10 @@
 
 namespace {
 
-constexpr double one = 1 << cairn::byte_planes::fraction_bits;
+constexpr double one = 1 << cairn::detail::lossless::fraction_bits;
 
-double bits(const cairn::huffman::byte_counts& counts, std::uint64_t total) {
-  return static_cast<double>(cairn::byte_planes::bits_per_byte(counts, total)) / one;
+double bits(const cairn::detail::huffman::byte_counts& counts, std::uint64_t total) {
+  return static_cast<double>(cairn::detail::lossless::bits_per_byte(counts, total)) / one;
 }
 
 }  // namespace
@@ -18,18 +18,18 @@ double bits(const cairn::huffman::byte_counts& counts, std::uint64_t total) {
 TEST_CASE("the logarithm in integers is within 0.01 of the real one") {
   double worst = 0;
   for (std::uint64_t x = 1; x < 5'000; ++x)
-    worst = std::max(worst, std::abs(static_cast<double>(cairn::byte_planes::log2_fixed(x)) / one -
+    worst = std::max(worst, std::abs(static_cast<double>(cairn::detail::lossless::log2_fixed(x)) / one -
                                      std::log2(static_cast<double>(x))));
   for (std::uint64_t x = 5'000; x < (std::uint64_t{1} << 32); x = x * 5 / 4)
-    worst = std::max(worst, std::abs(static_cast<double>(cairn::byte_planes::log2_fixed(x)) / one -
+    worst = std::max(worst, std::abs(static_cast<double>(cairn::detail::lossless::log2_fixed(x)) / one -
                                      std::log2(static_cast<double>(x))));
   CHECK(worst < 0.01);
-  CHECK(cairn::byte_planes::log2_fixed(1) == 0);
-  CHECK(cairn::byte_planes::log2_fixed(1024) == std::uint64_t{10} << cairn::byte_planes::fraction_bits);
+  CHECK(cairn::detail::lossless::log2_fixed(1) == 0);
+  CHECK(cairn::detail::lossless::log2_fixed(1024) == std::uint64_t{10} << cairn::detail::lossless::fraction_bits);
 }
 
 TEST_CASE("bits per byte are the entropy, at least one and at most eight") {
-  cairn::huffman::byte_counts counts{};
+  cairn::detail::huffman::byte_counts counts{};
   counts[5] = 1000;
   CHECK(bits(counts, 1000) == 0);
   counts[6] = 1;
@@ -48,7 +48,7 @@ TEST_CASE("a sample of random bytes is known for what it is") {
     double sum = 0;
     constexpr int samples = 50, bytes = 1024;
     for (int i = 0; i < samples; ++i) {
-      cairn::huffman::byte_counts counts{};
+      cairn::detail::huffman::byte_counts counts{};
       for (int b = 0; b < bytes; ++b) ++counts[random() % values];
       sum += bits(counts, bytes);
     }

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 
-using namespace cairn::byte_planes;
+using namespace cairn::detail::lossless;
 
 namespace {
 

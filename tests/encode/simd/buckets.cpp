@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "encode/simd/float_pairs.hpp"
 
-using namespace cairn::simd;
+using namespace cairn::detail::simd;
 using namespace float_pairs;
 
 namespace {
@@ -43,7 +43,7 @@ magnitudes reference_survey(const pair& x, std::size_t begin, std::size_t n, std
 
 TEST_CASE("buckets: deltas of any length") {
   const pair x(4300, 1, true);
-  on_all_targets(buckets_choices, [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(all_buckets(), [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
     std::vector<float> out(n + 32, 7.0F), expected = out;
     for (std::size_t i = 0; i < n; ++i) expected[offset + i] = x.u[offset + i] - x.a[offset + i];
     kernels.deltas(x.u.data() + offset, x.a.data() + offset, n, out.data() + offset);
@@ -54,7 +54,7 @@ TEST_CASE("buckets: deltas of any length") {
 TEST_CASE("buckets: a survey finds the reach of buckets and the largest magnitudes") {
   const pair x(4300, 2, false);
   const std::uint32_t keys[2][4] = {{120, 256 + 120, 119, 0}, {256 + 0, 256 + 117, 1, 300}};
-  on_all_targets(buckets_choices, [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(all_buckets(), [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
     const auto ceiling = n % 3 == 0 ? 0x7F80'0000U : static_cast<std::uint32_t>(119 + n % 5) << 23;
     for (const auto& four : keys) {
       bucket_range ranges[4];
@@ -72,7 +72,7 @@ TEST_CASE("buckets: a survey finds the reach of buckets and the largest magnitud
 
 TEST_CASE("buckets: error sums have the same bits everywhere, and are right") {
   const pair x(4300, 4, true);
-  on_all_targets(buckets_choices, [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(all_buckets(), [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
     double squares[16] = {}, real_squares[16] = {}, largest = 0;
     long double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {

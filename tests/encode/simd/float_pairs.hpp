@@ -8,8 +8,6 @@
 #include <random>
 #include <vector>
 
-#include <hwy/highway.h>
-
 #include "catch.hpp"
 
 namespace float_pairs {
@@ -38,15 +36,14 @@ struct pair {
 inline bool is_zero(std::uint32_t bits) { return bits << 1 == 0; }
 
 /// Calls `check(kernels, length, offset)`: all lengths up to 4,200, the short ones at all offsets, the others each at another one.
-template <class Choices, class Check>
-void on_all_targets(const Choices& choices, const Check& check) {
-  for (const auto& each : choices) {
-    if (!each.runs()) continue;
-    INFO(hwy::TargetName(each.target));
-    CHECK(each.kernels != nullptr);
+template <class Tables, class Check>
+void on_all_targets(const Tables& tables, const Check& check) {
+  CHECK_FALSE(tables.empty());
+  for (const auto* kernels : tables) {
+    CAPTURE(kernels->target);
     for (std::size_t n = 0; n <= 300; ++n)
-      for (std::size_t offset = 0; offset < 16; ++offset) check(*each.kernels, n, offset);
-    for (std::size_t n = 301; n <= 4200; ++n) check(*each.kernels, n, (n * 7 + n / 16) % 16);
+      for (std::size_t offset = 0; offset < 16; ++offset) check(*kernels, n, offset);
+    for (std::size_t n = 301; n <= 4200; ++n) check(*kernels, n, (n * 7 + n / 16) % 16);
   }
 }
 

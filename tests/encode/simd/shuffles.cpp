@@ -6,8 +6,8 @@ namespace {
 
 template <std::size_t Width>
 void check_shuffles() {
-  using table = cairn::simd::shuffles<Width>;
-  const auto& all = cairn::simd::all_shuffles<table>;
+  using table = cairn::detail::simd::shuffles<Width>;
+  const auto& all = cairn::detail::simd::all_shuffles<table>;
   for (std::size_t way = 0; way < table::ways; ++way) {
     std::size_t marked = 0;
     for (std::size_t i = 0; i < table::elements; ++i)

@@ -9,7 +9,7 @@
 #include "catch.hpp"
 #include "encode/simd/float_pairs.hpp"
 
-using namespace cairn::simd;
+using namespace cairn::detail::simd;
 using namespace float_pairs;
 
 namespace {
@@ -47,7 +47,7 @@ std::vector<std::byte> reference_pack(const std::vector<std::uint32_t>& symbols,
 
 TEST_CASE("symbols: packing classifies and adds, adding packed symbols does the same") {
   const pair x(4300, 3, true);
-  on_all_targets(symbols_choices, [&](const symbols_kernels& kernels, std::size_t n, std::size_t offset) {
+  on_all_targets(all_symbols(), [&](const symbols_kernels& kernels, std::size_t n, std::size_t offset) {
     for (const int bits : {2, 3}) {
       const float floor = n % 2 == 0 ? -0.25F : -std::numeric_limits<float>::infinity();
       const auto table = table_for(n % 5 == 0 ? 3 : 120, (1U << static_cast<unsigned>(bits)) - 1, floor);

@@ -1,26 +1,60 @@
 #include "cairn/encode/simd/targets.hpp"
 
+#include <algorithm>
+#include <vector>
+
+#include <hwy/targets.h>
+
+#include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/half_floats.hpp"
+#include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/symbols.hpp"
+#include "cairn/encode/simd/zeros.hpp"
 #include "catch.hpp"
 
 namespace {
 
 struct kernels {
-  int number;
+  std::int64_t target;
 };
 
-constexpr kernels wide{3}, narrow{2}, least{1};
-constexpr std::int64_t none = 0;  // a target that no machine has
+constexpr kernels wide{4}, narrow{2}, least{1};
+constexpr const kernels* all[] = {&wide, &narrow, &least};
+
+/// The targets of a family's tables, the best first.
+template <class Kernels>
+std::vector<std::int64_t> targets_of(cairn::detail::simd::kernel_tables<Kernels> tables) {
+  std::vector<std::int64_t> targets;
+  for (const auto* each : tables) targets.push_back(each->target);
+  return targets;
+}
 
 }  // namespace
 
-TEST_CASE("the first table that the machine can run is taken, and the last one when there is none") {
-  const std::int64_t here = HWY_STATIC_TARGET;
-  const cairn::simd::choice<kernels> first[] = {{here, &wide}, {here, &narrow}, {here, &least}};
-  const cairn::simd::choice<kernels> second[] = {{none, &wide}, {here, &narrow}, {here, &least}};
-  const cairn::simd::choice<kernels> last[] = {{none, &wide}, {none, &narrow}, {none, &least}};
-  CHECK(first[0].runs());
-  CHECK_FALSE(second[0].runs());
-  CHECK(cairn::simd::best(first).number == 3);
-  CHECK(cairn::simd::best(second).number == 2);
-  CHECK(cairn::simd::best(last).number == 1);
+TEST_CASE("tables that the machine cannot run are left out, but for the last") {
+  const auto first_of = [](std::int64_t supported) {
+    const auto found = cairn::detail::simd::runnable<kernels>(all, supported);
+    CHECK(found.back() == &least);
+    return found.front();
+  };
+  CHECK(first_of(7) == &wide);
+  CHECK(first_of(3) == &narrow);
+  CHECK(first_of(1) == &least);
+  CHECK(first_of(0) == &least);
+}
+
+TEST_CASE("every family of kernels is compiled for the same targets, and the best one is chosen") {
+  using namespace cairn::detail::simd;
+  const auto expected = targets_of<planes_kernels>(all_planes());
+  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3})  // compiled once, they are all there
+    if ((hwy::SupportedTargets() & target) != 0) CHECK(std::count(expected.begin(), expected.end(), target) == 1);
+  CHECK(planes().target == expected.front());
+  CHECK(targets_of<zeros_kernels>(all_zeros()) == expected);
+  CHECK(targets_of<buckets_kernels>(all_buckets()) == expected);
+  CHECK(targets_of<half_floats_kernels>(all_half_floats()) == expected);
+  CHECK(targets_of<symbols_kernels>(all_symbols()) == expected);
+  CHECK(zeros().target == expected.front());
+  CHECK(buckets().target == expected.front());
+  CHECK(half_floats().target == expected.front());
+  CHECK(symbols().target == expected.front());
 }

@@ -36,7 +36,7 @@ bool is_zero(const std::byte* element, std::size_t width) {
 }
 
 /// Marks, packs and unpacks; true when all is as it has to be.
-bool takes_zeros_out_and_in(const cairn::simd::zeros_kernels& all, const std::byte* values, std::size_t count,
+bool takes_zeros_out_and_in(const cairn::detail::simd::zeros_kernels& all, const std::byte* values, std::size_t count,
                             std::size_t width, std::size_t offset) {
   bytes expected_marks((count + 7) / 8), expected;
   for (std::size_t i = 0; i < count; ++i) {
@@ -66,15 +66,14 @@ bool takes_zeros_out_and_in(const cairn::simd::zeros_kernels& all, const std::by
 }  // namespace
 
 TEST_CASE("zeros are marked, taken out and put in again, on every target") {
-  for (const auto& choice : cairn::simd::zeros_choices) {
-    if (!choice.runs()) continue;
+  for (const auto* kernels : cairn::detail::simd::all_zeros()) {
     for (const std::size_t width : {1U, 2U, 4U, 8U})
       for (const unsigned seed : {0U, 1U, 2U, 3U}) {
         const auto values = sparse_elements(4300, width, seed);
-        CAPTURE(choice.target, width, seed);
+        CAPTURE(kernels->target, width, seed);
         std::size_t wrong = 0;
         for (std::size_t count = 0; count <= 4200; ++count)
-          wrong += !takes_zeros_out_and_in(*choice.kernels, values.data() + count % 64, count, width, count * 5 % 64);
+          wrong += !takes_zeros_out_and_in(*kernels, values.data() + count % 64, count, width, count * 5 % 64);
         CHECK(wrong == 0);
       }
   }
@@ -83,6 +82,6 @@ TEST_CASE("zeros are marked, taken out and put in again, on every target") {
 TEST_CASE("an element is zero when all of its bits are") {
   const float values[] = {0.0F, -0.0F, 1e-45F, 0.0F};
   std::byte marks{};
-  CHECK(cairn::simd::zeros().of_width(4).mark(reinterpret_cast<const std::byte*>(values), 4, &marks) == 2);
+  CHECK(cairn::detail::simd::zeros().of_width(4).mark(reinterpret_cast<const std::byte*>(values), 4, &marks) == 2);
   CHECK(marks == std::byte{6});
 }

@@ -1,4 +1,4 @@
-// One block of bytes -> fewer bytes that say by themselves how they are coded, and back.
+// A block of bytes -> a self-describing block of fewer bytes, and back.
 #pragma once
 
 #include <array>
@@ -12,30 +12,38 @@
 #include "cairn/encode/huffman/decoder.hpp"
 #include "cairn/encode/huffman/encoder.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
-/// Room that a block needs beyond its bytes, when nothing is gained.
+/// Bytes that a block may be larger than its input.
 inline constexpr std::size_t block_slack = 16;
 
-/// Bytes that `encode_block` writes at most for a block of `n` bytes, and the room that it needs.
+/// The largest size of a block of `n` bytes, and the room that `encode_block` needs.
 [[nodiscard]] constexpr std::size_t block_bound(std::size_t n) noexcept { return n + block_slack; }
-
-namespace detail {
 
 /// The first byte of a block.
 enum class block_kind : std::uint8_t {
   stored,    ///< the bytes follow
-  repeated,  ///< the one byte follows that all are
+  repeated,  ///< one byte follows: all bytes are equal to it
   coded      ///< code lengths follow, then four streams
 };
 
-}  // namespace detail
+/// Fills `out` with what follows the first byte of a block that is not coded; false when it is malformed.
+[[nodiscard]] inline bool decode_uncoded(block_kind kind, std::span<const std::byte> rest,
+                                         std::span<std::byte> out) noexcept {
+  if (kind == block_kind::stored) {
+    if (rest.size() != out.size()) return false;
+    if (!out.empty()) std::memcpy(out.data(), rest.data(), out.size());
+    return true;
+  }
+  if (kind != block_kind::repeated || rest.size() != 1 || out.empty()) return false;
+  std::memset(out.data(), std::to_integer<int>(rest[0]), out.size());
+  return true;
+}
 
-/// Codes a block of at most 8 GiB and returns the bytes used of `out`, which has room for `block_bound`. Less than
-/// 1/64 to be gained is not worth the time to decode it: such a block is stored. `counts` are those of `in`.
+/// Codes at most 8 GiB to `out`, which has `block_bound` bytes, and returns the bytes used. Stores the block as it is where coding
+/// saves less than 1/64: that is not worth the time to decode it. `counts` are those of `in`.
 [[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, const byte_counts& counts,
                                               std::span<std::byte> out) {
-  using detail::block_kind;
   const auto begin = [&](block_kind kind) { out[0] = static_cast<std::byte>(kind); };
   if (!in.empty() && counts[std::to_integer<std::size_t>(in[0])] == in.size()) {
     begin(block_kind::repeated);
@@ -58,33 +66,21 @@ enum class block_kind : std::uint8_t {
   return 1 + table_bytes + code.encode(in, out.subspan(1 + table_bytes));
 }
 
-/// The same, for who has not counted.
+/// The same; counts first.
 [[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, std::span<std::byte> out) {
   return encode_block(in, count_bytes(in), out);
 }
 
-/// Fills `out`, if `in` is exactly a block of so many bytes; false otherwise, and `out` holds anything. Takes 64 KiB
-/// of stack.
+/// Decodes the block `in` to `out`. False unless `in` is exactly one block of as many bytes; the contents of `out` are then
+/// undefined. Takes 64 KiB of stack.
 [[nodiscard]] inline bool decode_block(std::span<const std::byte> in, std::span<std::byte> out) noexcept {
-  using detail::block_kind;
   if (in.empty()) return false;
+  const auto kind = static_cast<block_kind>(in[0]);
   const auto rest = in.subspan(1);
-  switch (static_cast<block_kind>(in[0])) {
-    case block_kind::stored:
-      if (rest.size() != out.size()) return false;
-      if (!out.empty()) std::memcpy(out.data(), rest.data(), out.size());
-      return true;
-    case block_kind::repeated:
-      if (rest.size() != 1 || out.empty()) return false;
-      std::memset(out.data(), std::to_integer<int>(rest[0]), out.size());
-      return true;
-    case block_kind::coded: {
-      code_lengths lengths;
-      const std::size_t table_bytes = read_code_lengths(rest, lengths);
-      return table_bytes != 0 && decoder(lengths).decode(rest.subspan(table_bytes), out);
-    }
-  }
-  return false;
+  if (kind != block_kind::coded) return decode_uncoded(kind, rest, out);
+  code_lengths lengths;
+  const std::size_t table_bytes = read_code_lengths(rest, lengths);
+  return table_bytes != 0 && decoder(lengths).decode(rest.subspan(table_bytes), out);
 }
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

@@ -1,4 +1,4 @@
-// How often each byte value occurs in memory.
+// Counts of byte values.
 #pragma once
 
 #include <array>
@@ -9,15 +9,15 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += more[s];
 }
 
-/// Eight tables take turns: one alone waits, where equal bytes follow each other, for its own last addition.
+/// Counts in eight tables in turn: with one table, runs of equal bytes would wait for the previous store to the same counter.
 [[nodiscard]] inline byte_counts count_bytes(std::span<const std::byte> bytes) noexcept {
-  constexpr std::size_t tables = 8, most = std::size_t{1} << 31;  // bytes until a 32-bit count is read out
+  constexpr std::size_t tables = 8, most = std::size_t{1} << 31;  // more could overflow a 32-bit counter
   byte_counts sums{};
   while (!bytes.empty()) {
     const auto now = bytes.first(bytes.size() < most ? bytes.size() : most);
@@ -44,4 +44,4 @@ inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   return sums;
 }
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

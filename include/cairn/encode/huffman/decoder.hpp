@@ -1,4 +1,4 @@
-// Four streams of Huffman codes -> bytes, whatever the streams hold.
+// Four streams of Huffman codes, which are not trusted -> bytes.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,20 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/encoder.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
-/// Decodes what an `encoder` with the same lengths made. Takes 32 KiB, wherever it is put, and no other memory.
+/// Decodes what an `encoder` with the same lengths made. Has a table of 32 KiB and allocates nothing.
 class decoder {
  public:
-  /// The lengths form a complete code (`is_complete`); with others, `decode` refuses everything. Takes a few
-  /// microseconds.
+  /// With lengths that are not a complete code (`is_complete`), `decode` fails on everything. Takes a few microseconds.
   explicit decoder(const code_lengths& lengths) noexcept : lengths_(lengths) {
-    // Bits that are no code: they are taken, so that decoding ends, and give nothing.
+    // Bits that are no code: skipped, so that decoding terminates, and give no symbol.
     table_.fill(std::uint64_t{max_code_bits} << bits_at);
     if (is_complete(lengths)) fill_table();
   }
 
-  /// Fills `out`, if `in` is exactly the codes of so many bytes; false otherwise, and `out` holds anything. Reads
-  /// nothing but `in`, writes nothing but `out`.
+  /// Decodes `in` to `out`. False unless `in` is exactly the codes of as many bytes; the contents of `out` are then undefined.
+  /// Reads only `in`, writes only `out`.
   bool decode(std::span<const std::byte> in, std::span<std::byte> out) const noexcept {
     if (in.size() < stream_sizes_bytes) return false;
     std::array<stream, streams> all;
@@ -49,18 +48,18 @@ class decoder {
   }
 
  private:
-  static constexpr unsigned most_symbols = 6;  // that an entry holds
-  static constexpr unsigned look_ups = 4;      // of 12 bits, that a word allows
+  static constexpr unsigned most_symbols = 6;  // of an entry
+  static constexpr unsigned look_ups = 4;      // of 12 bits each, of one 64-bit word
   static constexpr std::size_t step_reads = 8, step_takes = 6;
   static constexpr std::size_t step_gives = look_ups * most_symbols, step_writes = step_gives + 2;
 
-  /// What is left of a stream: codes from bit `bit` (< 8) of the byte at `in`, symbols to `out`.
+  /// The rest of a stream: codes from bit `bit` (< 8) of the byte at `in` on, symbols to `out`.
   struct stream {
     const std::byte *in, *in_end;
     unsigned bit;
     std::byte *out, *out_end;
 
-    /// Steps that stay within both, whatever they find.
+    /// Steps that cannot leave either range, whatever the codes are.
     std::size_t safe_steps() const noexcept {
       const auto to_read = static_cast<std::size_t>(in_end - in), to_write = static_cast<std::size_t>(out_end - out);
       if (to_read < step_reads || to_write < step_writes) return 0;
@@ -74,7 +73,7 @@ class decoder {
     return word;
   }
 
-  /// Decodes four entries' worth of symbols: takes up to 6 bytes, gives up to 24.
+  /// Decodes the symbols of four entries: takes up to 6 bytes, gives up to 24.
   [[gnu::always_inline]] static inline void step(const std::uint64_t* table, stream& s) noexcept {
     std::uint64_t word = load_word(s.in) >> s.bit, taken = s.bit;
     std::byte* out = s.out;
@@ -111,7 +110,7 @@ class decoder {
     all = {a, b, c, d};
   }
 
-  /// Streams do not end at the same time: some code better than others.
+  /// The rest of a stream that is longer than others.
   void decode_alone(stream& all) const noexcept {
     const std::uint64_t* const table = table_.data();
     stream a = all;
@@ -120,15 +119,15 @@ class decoder {
     all = a;
   }
 
-  /// The last bytes, one symbol at a time; true when the codes end with the stream, but for bits that are 0.
+  /// The last bytes, one symbol at a time. True when the codes end with the stream and the bits behind them are 0.
   bool decode_rest(stream& s) const noexcept {
     std::uint64_t word = 0;
-    unsigned bits = 0;  // of `word`, that are in the stream
+    unsigned bits = 0;  // bits of `word` that are from the stream
     const auto fill = [&] {
       for (; bits <= 56 && s.in != s.in_end; bits += 8) word |= std::to_integer<std::uint64_t>(*s.in++) << bits;
     };
     fill();
-    // A bit that is not 0 comes from a step, and a step leaves two bytes at least.
+    // `s.bit` is not 0 only after a step, and a step leaves at least two bytes.
     word >>= s.bit;
     bits -= s.bit;
     for (; s.out != s.out_end; ++s.out) {
@@ -143,8 +142,10 @@ class decoder {
     return s.in == s.in_end && bits < 8 && word == 0;
   }
 
-  // An entry: up to 6 symbols, the first one lowest, that begin with the bits that are its index; above them the bits
-  // that they take, and how many they are.
+  // The entry of 12 bits, the first one lowest, holds the symbols whose codes these bits begin with, at most 6:
+  //   bits 0-47 the symbols, the first one lowest; bits 48-55 the bits that their codes take; bits 56-63 their number.
+  // For example, the codes A = 0, B = 10, C = 11 and the bits 0 10 10 11 0 11 10 (first bit first) give A B B C A C: six symbols,
+  // 10 bits. The next look-up begins behind these, with 10.
   static constexpr unsigned bits_at = 48, count_at = 56;
   static constexpr std::size_t table_size = std::size_t{1} << max_code_bits;
 
@@ -152,13 +153,13 @@ class decoder {
     return entry & ((std::uint64_t{1} << bits_at) - 1);
   }
 
-  /// The entry whose first symbol is this one.
+  /// The entry of a symbol whose code has `bits` bits, followed by the symbols of `entry`.
   static constexpr std::uint64_t prepend(std::uint64_t symbol, std::uint64_t bits, std::uint64_t entry) noexcept {
     const std::uint64_t above = entry >> bits_at << bits_at;
     return (symbols_of(entry) << 8 | symbol | above) + (bits << bits_at) + (std::uint64_t{1} << count_at);
   }
 
-  /// Leaves room for one symbol more.
+  /// The entry without its sixth symbol, if it has one: room for one more at the front.
   std::uint64_t without_last(std::uint64_t entry) const noexcept {
     constexpr unsigned last_at = 8 * (most_symbols - 1);
     if (entry >> count_at < most_symbols) return entry;
@@ -167,11 +168,12 @@ class decoder {
   }
 
   void fill_table() noexcept {
-    // The symbols that n bits hold are one, and those that the bits behind it hold: so for all n bits, from few to
-    // many. The entries of n bits begin at 2^n; those of 12 are the table.
+    // The entry of n bits is their first symbol, of l bits, prepended to the entry of the other n - l bits. So entries are made for
+    // n = `shortest` and up; those of n bits are at fewer[2^n], those of 12 bits are the table. In the example above, the entry of
+    // the 3 bits 0 10 is A prepended to that of the 2 bits 10, which is B prepended to that of no bits, which is empty.
     std::array<std::uint64_t, table_size> fewer{};
     const auto codes = canonical_codes(lengths_);
-    std::array<std::uint8_t, 256> symbols;  // by length
+    std::array<std::uint8_t, 256> symbols;  // by ascending length
     std::array<std::size_t, max_code_bits + 2> begins{};
     for (const auto length : lengths_) begins[length + 1U] += length != 0;
     for (std::size_t length = 1; length < begins.size(); ++length) begins[length] += begins[length - 1];
@@ -196,4 +198,4 @@ class decoder {
   std::array<std::uint64_t, table_size> table_;
 };
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

@@ -1,4 +1,4 @@
-// Counts of symbols -> depths of the leaves of a Huffman tree that is not deeper than a limit.
+// Counts of symbols -> leaf depths of a Huffman tree of limited depth.
 #pragma once
 
 #include <algorithm>
@@ -8,21 +8,19 @@
 #include <span>
 #include <utility>
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
 /// How often each byte value occurs.
 using byte_counts = std::array<std::uint64_t, 256>;
 
-namespace detail {
-
-/// The byte values that occur, the rarest first; equally frequent ones by value.
+/// The byte values that occur, by ascending count, then by value.
 struct sorted_symbols {
   std::size_t size = 0;
   std::array<std::uint8_t, 256> symbols;
   std::array<std::uint64_t, 256> counts;
 };
 
-/// A radix sort, which knows no mispredicted branches; passes over digits that are 0 everywhere are left out.
+/// Radix sort: no branches to mispredict. Skips digits that are 0 in all counts.
 inline sorted_symbols sort_by_count(const byte_counts& counts) noexcept {
   sorted_symbols sorted, other;
   std::uint64_t digits = 0;
@@ -47,11 +45,11 @@ inline sorted_symbols sort_by_count(const byte_counts& counts) noexcept {
   return sorted;
 }
 
-/// Ascending weights -> depths of the leaves of a Huffman tree, in their place; of the best trees, the flattest. At
-/// least two. Source: Moffat and Katajainen, In-Place Calculation of Minimum-Redundancy Codes, WADS 1995.
+/// Replaces at least two ascending weights by the leaf depths of a Huffman tree: of all optimal trees, the one of least height.
+/// Source: Moffat and Katajainen, In-Place Calculation of Minimum-Redundancy Codes, WADS 1995.
 inline void find_depths(std::span<std::uint64_t> a) noexcept {
   const std::size_t n = a.size();
-  // Weights of leaves -> of every inner node but the root: its parent.
+  // Weights of leaves -> parents of all inner nodes but the root.
   a[0] += a[1];
   std::size_t root = 0, leaf = 2;
   const auto take_lighter = [&](std::size_t next) {
@@ -69,7 +67,7 @@ inline void find_depths(std::span<std::uint64_t> a) noexcept {
   // Parents -> depths of the inner nodes.
   a[n - 2] = 0;
   for (std::size_t next = n - 2; next-- > 0;) a[next] = a[a[next]] + 1;
-  // Depths of the inner nodes -> of the leaves: what a level has room for beside inner nodes.
+  // Depths of the inner nodes -> depths of the leaves, which take the nodes of a level that are not inner ones.
   std::size_t inner = n - 1, free = n, room = 1;
   for (std::uint64_t depth = 0; room > 0; ++depth) {
     std::size_t used = 0;
@@ -79,14 +77,14 @@ inline void find_depths(std::span<std::uint64_t> a) noexcept {
   }
 }
 
-/// Makes depths at most `limit` (no fewer than the symbols need, at most 16) and Kraft's sum 1 again, a step at a
-/// time, each at the least cost per unit of the sum. Symbols have ascending weights and descending depths. First the
-/// rarest of a depth get deeper, until the sum is not above 1. Then the most frequent take what is left: all of it,
-/// since it is a multiple of what the deepest would take.
+/// Limits depths to `limit` (at least what the number of symbols needs, at most 16) and restores Kraft's sum to 1. Symbols have
+/// ascending weights and descending depths. Greedy, each step at the least cost per unit of the sum: first the rarest symbols of a
+/// depth move down until the sum is at most 1, then the most frequent ones move up until it is 1. The second loop always ends at 1,
+/// because what is left is a multiple of what moving the deepest symbol takes.
 inline void limit_depths(std::span<std::uint64_t> depths, std::span<const std::uint64_t> weights,
                          unsigned limit) noexcept {
   if (depths[0] <= limit) return;
-  // Symbols of depth d: from begins[d] to begins[d - 1].
+  // Symbols of depth d are those from begins[d] to begins[d - 1].
   std::array<std::size_t, 17> begins{};
   for (auto& depth : depths) ++begins[(depth = std::min<std::uint64_t>(depth, limit)) - 1];
   for (unsigned d = limit; d-- > 0;) begins[d] += begins[d + 1];
@@ -117,6 +115,4 @@ inline void limit_depths(std::span<std::uint64_t> depths, std::span<const std::u
     for (std::size_t i = begins[d]; i < begins[d - 1]; ++i) depths[i] = d;
 }
 
-}  // namespace detail
-
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

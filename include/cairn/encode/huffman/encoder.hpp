@@ -1,4 +1,4 @@
-// Bytes -> four streams of Huffman codes, which a decoder can read at the same time.
+// Bytes -> four streams of Huffman codes, which a decoder can read in parallel.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,17 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::huffman {
+namespace cairn::detail::huffman {
 
-/// Coded bytes begin with the u32 sizes of the first three streams; the fourth has the rest.
+/// The coded bytes are the u32 sizes of the first three streams, then the four streams.
 inline constexpr std::size_t streams = 4;
 inline constexpr std::size_t stream_sizes_bytes = (streams - 1) * sizeof(std::uint32_t);
 
-/// Room that `encoder::encode` needs beyond whole bytes of codes: sizes, a byte begun per stream, and the rest of a
-/// word.
+/// Room that `encoder::encode` needs beyond the whole bytes of codes: the sizes, a partial byte per stream, and a word, as it
+/// stores whole words.
 inline constexpr std::size_t encode_slack = stream_sizes_bytes + streams + sizeof(std::uint64_t);
 
-/// Where the part of `n` bytes begins that stream `k` codes: all parts have the size of the first, the last ones what
-/// is left.
+/// Where stream `k` begins among `n` bytes: each stream codes ceil(n / 4) bytes, the last ones what is left.
 [[nodiscard]] constexpr std::size_t stream_begin(std::size_t n, std::size_t k) noexcept {
   return std::min(n, (n + streams - 1) / streams * k);
 }
@@ -30,8 +29,7 @@ inline constexpr std::size_t encode_slack = stream_sizes_bytes + streams + sizeo
 /// Codes bytes with one table.
 class encoder {
  public:
-  /// Is the table of pairs worth its construction for `n` bytes? It takes the time of about 2^15 bytes, and of 6 more for every
-  /// pair of symbols.
+  /// Whether a table of pairs pays for `n` bytes: making it costs as much as coding 2^15 bytes, and 6 more per pair of symbols.
   [[nodiscard]] bool is_worth_pairs(std::size_t n) const noexcept {
     const auto symbols = static_cast<std::size_t>(
         std::count_if(singles_.begin(), singles_.end(), [](std::uint32_t entry) { return entry != 0; }));
@@ -47,7 +45,7 @@ class encoder {
     }
   }
 
-  /// Makes `encode` half as fast again, by a table of 256 KiB.
+  /// Makes `encode` 1.5 times as fast. Allocates 256 KiB.
   void prepare_pairs() {
     pairs_.assign(std::size_t{1} << 16, 0);
     for (std::size_t second = 0; second < singles_.size(); ++second) {
@@ -61,14 +59,13 @@ class encoder {
     }
   }
 
-  /// Room that `encode` needs at most for `n` bytes. Where the codes are known to take fewer bits, their whole bytes
-  /// and `encode_slack` will do.
+  /// Room that `encode` needs for any `n` bytes. For bytes whose coded bits are known, their whole bytes + `encode_slack` suffice.
   [[nodiscard]] std::size_t bound(std::size_t n) const noexcept { return (n * longest_ + 7) / 8 + encode_slack; }
 
-  /// Codes `in`, at most 8 GiB, and returns the bytes of `out` that are used. `out` may be overwritten up to its
-  /// bound. Every byte has a code (see `coded_bits`); one that has none is left out.
+  /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes behind them may be overwritten. Every byte of `in` has a
+  /// code; one that has none is left out.
   std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) const noexcept {
-    // One stream after the other: four at once are slower, and would not know where to begin.
+    // One stream after the other: four at a time are slower, and where they begin is not known yet.
     std::byte* at = out.data() + stream_sizes_bytes;
     for (std::size_t k = 0; k < streams; ++k) {
       const std::size_t begin = stream_begin(in.size(), k);
@@ -84,7 +81,7 @@ class encoder {
   }
 
  private:
-  /// Up to 48 bits.
+  /// One or more codes, up to 48 bits.
   struct code {
     std::uint64_t value;
     unsigned bits;
@@ -92,7 +89,7 @@ class encoder {
     friend code operator+(code a, code b) noexcept { return {a.value | b.value << a.bits, a.bits + b.bits}; }
   };
 
-  /// Appends codes; stores whole words, of which the next store overwrites what is not code.
+  /// Appends codes. Stores whole words; the next store overwrites the bits that are not code yet.
   struct bit_writer {
     std::byte* at;
     std::uint64_t pending = 0;
@@ -109,7 +106,7 @@ class encoder {
     std::byte* end() const noexcept { return at + (bits > 0); }
   };
 
-  // Entries are a code, of up to 24 bits, and above it its bits.
+  // An entry: a code of up to 24 bits, and above them its number of bits.
   static constexpr unsigned code_bits = 24;
   static code single(std::uint32_t entry) noexcept { return {entry & ((1U << code_bits) - 1), entry >> code_bits}; }
 
@@ -145,4 +142,4 @@ class encoder {
   std::vector<std::uint32_t> pairs_;
 };
 
-}  // namespace cairn::huffman
+}  // namespace cairn::detail::huffman

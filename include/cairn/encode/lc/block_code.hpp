@@ -1,4 +1,4 @@
-// The code of a leaf's packed symbols, and its blocks: exceptions, and packed symbols that are coded, stored, or all one byte.
+// The Huffman code of a leaf's packed symbols, and its blocks: exceptions, then packed symbols.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/encode/make_code_table.hpp"
+#include "cairn/encode/code_table_text.hpp"
+#include "cairn/encode/huffman/block.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 #include "cairn/encode/huffman/decoder.hpp"
@@ -19,16 +21,19 @@
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
-/// Packed bytes from which on a new code is kept beside the payload, where later checkpoints find it.
+/// From this many packed bytes on, a new code is stored beside the payload, where later checkpoints find it.
 inline constexpr std::size_t shared_code_worth = std::size_t{64} << 10;
 
-/// The first byte of a block; then the number of exceptions, for each its index (u32) and its element; then packed symbols.
-/// Before coded ones, the number of those bytes that the code has no symbol for, for each its index (u32) and the byte.
-enum class block_kind : std::uint8_t { stored, repeated, coded };
+/// Layout of a block:
+///   u8 kind of the packed symbols
+///   number of exceptions; for each, u32 index and the element
+///   coded only: number of patches, which are bytes that the code has no symbol for; for each, u32 index and the byte
+///   the packed symbols: their codes, themselves, or the one byte that all are equal to
+using huffman::block_kind;
 
-/// Bytes of a block at most, and the room that it needs.
+/// The largest size of a block, and the room that `encode_block` needs.
 [[nodiscard]] constexpr std::size_t block_bound(std::size_t elements, std::size_t item) noexcept {
   return 1 + 5 + 5 + most_exceptions(elements) * (4 + item) + packed_size(elements, 3) + huffman::encode_slack;
 }
@@ -37,10 +42,10 @@ enum class block_kind : std::uint8_t { stored, repeated, coded };
   return std::count_if(counts.begin(), counts.end(), [](auto count) { return count != 0; }) <= 1;
 }
 
-/// Bytes for one that has no code. Without them, nearly every known code would lack a byte that is as rare as that.
+/// Bytes of a patch. Without patches, nearly every known code would lack some rare byte.
 inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
 
-/// Bits that the bytes counted take at most, with patches and what is coded instead.
+/// An upper bound for the bits of the counted bytes, with patches and the codes in their places.
 [[nodiscard]] inline std::uint64_t patched_bits(const huffman::byte_counts& counts,
                                                 const code_lengths& lengths) noexcept {
   std::uint64_t bits = 0;
@@ -49,8 +54,8 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return bits;
 }
 
-/// A code for the bytes counted: none, one of those known (the newest that takes at most 1 % more bits than a new one with its
-/// storing), or a new one.
+/// A code for the counted bytes: none, where coding does not pay; the newest known code that takes at most 1 % more bits than a
+/// new one and its table; or a new one.
 [[nodiscard]] inline step_code choose_code(const huffman::byte_counts& counts, const code_tables* known) {
   std::uint64_t bytes = 0;
   for (const auto count : counts) bytes += count;
@@ -71,14 +76,7 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return {bytes >= shared_code_worth ? step_code::kind::by_id : step_code::kind::within, table.lengths, table.id};
 }
 
-/// Writes a number as byte_reader takes it, and returns where it ends.
-[[nodiscard]] inline std::byte* put_number(std::byte* at, std::uint64_t number) noexcept {
-  for (; number >= 128; number >>= 7) *at++ = static_cast<std::byte>(number & 127U) | std::byte{128};
-  *at++ = static_cast<std::byte>(number);
-  return at;
-}
-
-/// Codes packed symbols to `at` and returns the end. Bytes without a code are another one while that is done.
+/// Codes packed symbols to `at` and returns the end. Replaces bytes that have no code, and restores them.
 [[nodiscard]] inline std::byte* encode_patched(std::span<std::byte> packed, const huffman::byte_counts& counts,
                                                const huffman::encoder& code, const code_lengths& lengths,
                                                std::byte* at) noexcept {
@@ -105,7 +103,7 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return at + bytes;
 }
 
-/// The reverse; false when it is malformed.
+/// The reverse; false when `in` is malformed.
 [[nodiscard]] inline bool decode_patched(byte_reader in, const huffman::decoder& code,
                                          std::span<std::byte> packed) noexcept {
   const auto number = in.take_number();
@@ -121,7 +119,7 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return true;
 }
 
-/// Writes a block of elements of `item` bytes; the result is its size.
+/// Writes a block of elements of `item` bytes; returns its size.
 [[nodiscard]] inline std::size_t encode_block(std::span<std::byte> packed, const huffman::byte_counts& counts,
                                               std::span<const exception> exceptions, std::size_t item,
                                               const huffman::encoder* code, const code_lengths& lengths,
@@ -146,7 +144,7 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return finish(block_kind::stored, at + packed.size());
 }
 
-/// Sets `packed` to the packed symbols of a block and `exceptions` to the bytes of its exceptions; false when it is malformed.
+/// Sets `packed` to the packed symbols of a block and `exceptions` to the bytes of its exceptions. False when it is malformed.
 [[nodiscard]] inline bool decode_block(std::span<const std::byte> in, std::size_t elements, std::size_t item,
                                        const huffman::decoder* code, std::span<std::byte> packed,
                                        std::span<const std::byte>& exceptions) noexcept {
@@ -161,23 +159,11 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
     std::memcpy(&index, exceptions.data() + i, sizeof index);
     if (index >= elements) return false;
   }
-  const auto rest = reader.rest();
-  switch (kind) {
-    case block_kind::stored:
-      if (rest.size() != packed.size()) return false;
-      std::memcpy(packed.data(), rest.data(), rest.size());
-      return true;
-    case block_kind::repeated:
-      if (rest.size() != 1) return false;
-      std::memset(packed.data(), std::to_integer<int>(rest[0]), packed.size());
-      return true;
-    case block_kind::coded:
-      return code != nullptr && decode_patched(reader, *code, packed);
-  }
-  return false;
+  if (kind == block_kind::coded) return code != nullptr && decode_patched(reader, *code, packed);
+  return huffman::decode_uncoded(kind, reader.rest(), packed);
 }
 
-/// Puts the exceptions of a decoded block into its elements.
+/// Writes the exceptions of a decoded block over its elements.
 inline void put_exceptions(std::span<const std::byte> exceptions, std::size_t item,
                            std::span<std::byte> elements) noexcept {
   for (; !exceptions.empty(); exceptions = exceptions.subspan(sizeof(std::uint32_t) + item)) {
@@ -187,4 +173,4 @@ inline void put_exceptions(std::span<const std::byte> exceptions, std::size_t it
   }
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -1,4 +1,4 @@
-// The exponent buckets of a delta, their values, and which of them are promoted to symbols.
+// The buckets of a delta, their values, and which of them are promoted to symbols.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 
 #include "cairn/encode/lc/options.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
-/// Sign << 8 | exponent, as they lie in a float: +1.5 has 127, -1.5 has 256 + 127.
+/// Sign << 8 | biased exponent, the upper 9 bits of a float: +1.5 has key 127, -1.5 has key 256 + 127.
 using bucket_key = std::uint32_t;
 inline constexpr std::size_t bucket_keys = 512;
 
-/// The key of a number that is not zero.
+/// The key of a value that is not zero.
 [[nodiscard]] inline bucket_key key_of(float value) noexcept { return std::bit_cast<std::uint32_t>(value) >> 23; }
 
-/// Elements of a delta, not zero, that share a sign and a binary exponent.
+/// The elements of a delta, other than zero, of one sign and binary exponent.
 struct bucket {
   bucket_key key = 0;
   std::uint64_t count = 0;  ///< 0: not counted
@@ -29,22 +29,22 @@ struct bucket {
   double mean = 0;          ///< of the members; 0: not counted
 };
 
-/// The value of a bucket. In double, so that nothing overflows; rounded once.
+/// The value that stands for the members. Computed in double, so that nothing overflows, and rounded once.
 [[nodiscard]] inline float value_of(const bucket& b, bucket_value kind) noexcept {
   return static_cast<float>(kind == bucket_value::mean ? b.mean
                                                        : (static_cast<double>(b.max) + static_cast<double>(b.min)) / 2);
 }
 
-/// All buckets of a delta, collected from its floats. What it holds are integers, so the order of elements does not matter.
+/// Statistics of all buckets of a delta. They are integers, so the order of elements does not matter.
 class bucket_table {
  public:
-  /// Zeros have no bucket of their own here, and what is not finite has none at all.
+  /// Zeros are counted apart. Elements that are not finite are counted as exceptions.
   void add(std::span<const float> delta) noexcept {
     for (const float d : delta) {
       const auto bits = std::bit_cast<std::uint32_t>(d);
       cell& c = cells_[bits >> 23];
       const std::uint32_t mantissa = bits & mantissa_mask;
-      // Zeros would be the least denormals; they are counted apart.
+      // Zeros have the key of the smallest denormals.
       const bool zero = bits << 1 == 0;
       zeros_ += zero;
       c.count += !zero;
@@ -69,7 +69,7 @@ class bucket_table {
   /// Elements that are not finite.
   [[nodiscard]] std::uint64_t exceptions() const noexcept { return cells_[255].count + cells_[511].count; }
 
-  /// Those that have members, by key.
+  /// The buckets that have members, by key.
   [[nodiscard]] std::vector<bucket> buckets() const {
     std::vector<bucket> found;
     for (bucket_key key = 0; key < bucket_keys; ++key) {
@@ -78,7 +78,7 @@ class bucket_table {
       const bool negative = key >= 256;
       const auto end = [&](std::uint32_t mantissa) { return std::bit_cast<float>(key << 23 | mantissa); };
       bucket b{key, c.count, end(negative ? c.greatest : c.least), end(negative ? c.least : c.greatest), 0};
-      const int exponent = std::max<int>(static_cast<int>(key % 256), 1) - 150;  // of the last bit
+      const int exponent = std::max<int>(static_cast<int>(key % 256), 1) - 150;  // of the mantissa's last bit
       const std::uint64_t ones = key % 256 != 0 ? c.count << 23 : 0;
       b.mean = std::ldexp(static_cast<double>(c.mantissas + ones) / static_cast<double>(c.count), exponent);
       if (negative) b.mean = -b.mean;
@@ -97,7 +97,7 @@ class bucket_table {
   std::uint64_t zeros_ = 0;
 };
 
-/// A bucket that has a symbol.
+/// A bucket with a symbol.
 struct promoted {
   bucket_key key = 0;
   float value = 0;
@@ -105,7 +105,8 @@ struct promoted {
   friend bool operator==(const promoted&, const promoted&) = default;
 };
 
-/// At most `most` buckets, the first in line first. Fewer are the beginning of more. Of equals the positive one comes first.
+/// The `most` buckets of highest priority, in this order; of equal ones the positive first. The result for a smaller `most` is a
+/// prefix of the result for a larger one.
 [[nodiscard]] inline std::vector<promoted> promote(std::span<const bucket> buckets, promotion priority,
                                                    bucket_value kind, std::size_t most) {
   struct candidate {
@@ -127,23 +128,24 @@ struct promoted {
   return first;
 }
 
-/// The order in which buckets get the symbols 1, 2, ...: a line changes with every checkpoint, and with it, for no good reason, how
-/// often a symbol occurs, and the code.
+/// The order in which buckets get the symbols 1, 2, ...: by exponent, because the order by priority varies between checkpoints,
+/// which would change the frequencies of symbols and so require new codes.
 inline void sort_by_exponent(std::vector<promoted>& chosen) {
   std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
     return a.key % 256 != b.key % 256 ? a.key % 256 > b.key % 256 : a.key < b.key;
   });
 }
 
-/// Bytes of a delta of `elements` elements with only buckets (E): a bucket number each, and 4 bytes per bucket. Zero counts.
+/// The size of a delta with all buckets, as published (E): a bucket number per element, 4 bytes per bucket; zero counts as a
+/// bucket.
 [[nodiscard]] inline std::uint64_t bucketed_bytes(std::uint64_t elements, std::size_t buckets_with_zero) noexcept {
   const auto bits = static_cast<std::uint64_t>(buckets_with_zero < 2 ? 0 : std::bit_width(buckets_with_zero - 1));
   return (elements * bits + 7) / 8 + 4 * buckets_with_zero;
 }
 
-/// Bytes of a delta with buckets promoted to symbols of `bits` bits (E + P).
+/// The size of a delta with buckets promoted to symbols of `bits` bits, as published (E + P).
 [[nodiscard]] inline std::uint64_t promoted_bytes(std::uint64_t elements, unsigned bits) noexcept {
   return (elements * bits + 7) / 8 + 4 * ((std::uint64_t{1} << bits) - 1);
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -1,4 +1,4 @@
-// Elements of a leaf as floats: in place where they are floats, else a strip at a time.
+// Elements of a leaf as floats: in place where they are F32, else a strip at a time.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/simd/half_floats.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
-/// Elements that are coded by themselves, so that threads can share the work.
+/// Elements of a block, which one thread codes.
 inline constexpr std::size_t block_elements = std::size_t{1} << 20;
 
-/// Elements that are worked on while they are in the nearest cache, with all that is made of them.
+/// Elements of a strip: few enough to stay in the cache with their results.
 inline constexpr std::size_t strip_elements = 4096;
 
 [[nodiscard]] constexpr bool is_quantizable(dtype type) noexcept {
@@ -30,7 +30,7 @@ inline constexpr std::size_t strip_elements = 4096;
   return std::min(block_elements, elements - block * block_elements);
 }
 
-/// Room for a strip.
+/// Memory for a strip.
 struct strip {
   alignas(64) float floats[strip_elements];
 };
@@ -48,7 +48,7 @@ inline void widen(dtype type, const std::byte* in, std::size_t n, float* out) no
   return scratch.floats;
 }
 
-/// Stores floats as elements, rounded to nearest, ties to even.
+/// Stores floats as elements, rounded to nearest, ties to even; does nothing when they are the elements.
 inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* out) noexcept {
   if (type == dtype::f32) {
     if (n != 0 && static_cast<const void*>(in) != out) std::memcpy(out, in, n * sizeof *in);
@@ -58,7 +58,7 @@ inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* 
   (type == dtype::bf16 ? kernels.narrow_bf16 : kernels.narrow_f16)(in, n, reinterpret_cast<std::uint16_t*>(out));
 }
 
-/// Old and new elements of a leaf, of the same number.
+/// As many elements of a leaf as it has now, and as a reader has them.
 struct delta_view {
   dtype type{};
   std::span<const std::byte> values, reference;
@@ -78,4 +78,4 @@ void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end,
   }
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

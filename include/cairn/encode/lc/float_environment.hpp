@@ -1,11 +1,11 @@
-// Floating-point arithmetic as the language has it, whatever mode a program has set.
+// The default floating-point environment, whatever mode the program has set.
 #pragma once
 
 #include <cfenv>
 
-namespace cairn {
+namespace cairn::detail {
 
-/// While it lives, this thread rounds to nearest, keeps denormals and does not trap; then its old modes and flags come back.
+/// In its scope this thread rounds to nearest, keeps denormals and does not trap. Then restores modes and flags.
 class default_float_environment {
  public:
   default_float_environment() noexcept {
@@ -20,4 +20,4 @@ class default_float_environment {
   std::fenv_t before_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

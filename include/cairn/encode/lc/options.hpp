@@ -1,30 +1,32 @@
-// What one can choose of the lossy delta codec.
+// The options of the lossy delta codec.
 #pragma once
 
 #include <optional>
 
 namespace cairn {
 
-/// Which buckets are kept when there are more than symbols for them.
+/// Which buckets get a symbol when there are more buckets than symbols.
 enum class promotion {
   magnitude,  ///< those of the largest |value|, as published
-  energy      ///< those with the most of the delta's squares: count x value^2
+  energy      ///< those with most of the delta's sum of squares: count x value^2; not from the paper
 };
 
 /// The value that stands for all members of a bucket.
 enum class bucket_value {
   midpoint,  ///< (max + min) / 2, as published
-  mean
+  mean       ///< not from the paper
 };
 
-/// What has buckets of its own.
+/// What shares one choice of buckets.
 enum class bucket_scope {
-  per_leaf,
-  whole_state  ///< all leaves of a checkpoint share theirs, as published
+  per_leaf,    ///< the elements of a leaf; not from the paper
+  whole_state  ///< all leaves of a checkpoint, as published
 };
+
+namespace detail::lc {
 
 /// See codecs::lc.
-struct lc_options {
+struct options {
   promotion priority = promotion::magnitude;
   bucket_value value = bucket_value::midpoint;
   bucket_scope buckets = bucket_scope::per_leaf;
@@ -33,4 +35,5 @@ struct lc_options {
   std::optional<double> max_relative_l2{};
 };
 
+}  // namespace detail::lc
 }  // namespace cairn

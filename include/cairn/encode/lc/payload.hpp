@@ -1,4 +1,4 @@
-// The layout of a quantized payload: a version, and steps that are decoded one after the other onto the same elements.
+// The layout of a quantized payload: a version, and steps, each of which is decoded onto the result of the one before.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
 inline constexpr std::byte payload_version{1};
 
-/// Takes values from the beginning of bytes. What is not there reads as 0, and then `good` is false.
+/// Takes values from the front of untrusted bytes. Beyond their end, values are 0 and `good` is false.
 class byte_reader {
  public:
   explicit byte_reader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
@@ -38,7 +38,7 @@ class byte_reader {
     return value;
   }
 
-  /// Seven bits per byte, the lowest first; the highest bit says that more follow.
+  /// LEB128: seven bits per byte, the lowest first; the highest bit says that another byte follows.
   [[nodiscard]] std::uint64_t take_number() noexcept {
     std::uint64_t number = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
@@ -58,7 +58,17 @@ class byte_reader {
   bool good_ = true;
 };
 
-/// A few bytes being written.
+/// The largest size of a number.
+inline constexpr std::size_t number_bound = 10;
+
+/// Writes a number for `byte_reader::take_number`, and returns its end.
+[[nodiscard]] inline std::byte* put_number(std::byte* at, std::uint64_t number) noexcept {
+  for (; number >= 128; number >>= 7) *at++ = static_cast<std::byte>(number & 127U) | std::byte{128};
+  *at++ = static_cast<std::byte>(number);
+  return at;
+}
+
+/// Appends values to bytes.
 class byte_writer {
  public:
   void put(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
@@ -69,8 +79,9 @@ class byte_writer {
   }
 
   void put_number(std::uint64_t number) {
-    for (; number >= 128; number >>= 7) bytes_.push_back(static_cast<std::byte>(number & 127U) | std::byte{128});
-    bytes_.push_back(static_cast<std::byte>(number));
+    std::array<std::byte, number_bound> bytes;
+    const std::byte* const end = lc::put_number(bytes.data(), number);
+    put({bytes.data(), end});
   }
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -80,7 +91,7 @@ class byte_writer {
   std::vector<std::byte> bytes_;
 };
 
-/// The Huffman code of a step's blocks.
+/// The Huffman code of all blocks of a step.
 struct step_code {
   enum class kind : std::uint8_t { none, within, by_id };
   kind stored = kind::none;
@@ -88,16 +99,20 @@ struct step_code {
   std::uint64_t id = 0;    ///< of `by_id`
 };
 
-/// What a step says before its blocks: bits (2 or 3); flags: 1: floor, 2: code within, 4: code by id; number of values; floor;
-/// values; code.
+/// The header of a step:
+///   u8 bits: 2 or 3
+///   u8 flags: 1 has a floor, 2 has a code within, 4 names a code by id
+///   u8 number of values; if it has a floor, f32 floor; the values, f32 each
+///   the code: its lengths (see huffman::write_code_lengths), or u64 id
+/// The blocks follow (see blocks.hpp).
 struct step_header {
   unsigned bits = 2;
-  std::size_t symbols = 0;  ///< values that are stored; others are 0
+  std::size_t symbols = 0;  ///< values that are stored; the others are 0
   simd::symbol_table table;
   step_code code;
 };
 
-/// Room for all of a payload but the blocks of its one step.
+/// The largest size of a payload of one step without its blocks.
 inline constexpr std::size_t headers_bound = 32 + 3 + 4 + 28 + huffman::code_lengths_bound;
 
 inline void put_step_header(byte_writer& out, const step_header& step) {
@@ -114,7 +129,7 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
   }
 }
 
-/// Nothing when it is malformed.
+/// The header at the front of `in`; nothing when it is malformed.
 [[nodiscard]] inline std::optional<step_header> take_step_header(byte_reader& in) {
   step_header step;
   step.bits = in.take_value<std::uint8_t>();
@@ -131,14 +146,14 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
   return step;
 }
 
-/// A payload begins with its version and the number of steps; every step but the last has its size before it.
+/// A payload: u8 version, the number of steps, the steps. The size of a step precedes it, except for the last step.
 inline void put_payload_header(byte_writer& out, std::uint64_t steps) {
   out.put_value(payload_version);
   out.put_number(steps);
 }
 
-/// Calls `visit(bytes)` for every step of a payload, in order; false when it is malformed or of another version, which may turn out
-/// after the first steps.
+/// Calls `visit(bytes)` for every step of a payload, in order. False when it is malformed or of another version; some steps may
+/// have been visited then.
 template <class Visit>
 [[nodiscard]] bool for_each_step(std::span<const std::byte> payload, const Visit& visit) {
   byte_reader in(payload);
@@ -154,4 +169,4 @@ template <class Visit>
   return true;
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -1,4 +1,4 @@
-// Elements and promoted buckets -> packed symbols, exceptions, errors and new tracked elements; and symbols -> elements.
+// Elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements; symbols -> elements.
 #pragma once
 
 #include <algorithm>
@@ -21,18 +21,18 @@
 #include "cairn/encode/simd/buckets.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
-/// An element that is stored as it is, by its index in its block.
+/// An element that is stored exactly, with its index in the block.
 struct exception {
   std::uint32_t index = 0;
   std::uint32_t bits = 0;
 };
 
-/// A block of a leaf with more of them is no good.
+/// A leaf with more exceptions in a block is encoded without loss.
 [[nodiscard]] constexpr std::size_t most_exceptions(std::size_t elements) noexcept { return elements / 64 + 1; }
 
-/// Bytes of the packed symbols of so many elements: whole groups of 64.
+/// Bytes of the packed symbols of these elements: whole groups of 64 bytes.
 [[nodiscard]] constexpr std::size_t packed_size(std::size_t elements, unsigned bits) noexcept {
   const std::size_t group = bits == 2 ? 256 : 128;
   return (elements + group - 1) / group * 64;
@@ -50,8 +50,8 @@ struct exception {
 
 /// A leaf after quantization.
 struct quantized {
-  std::unique_ptr<std::byte[]> packed;             ///< of every block, one behind the other
-  std::vector<std::vector<exception>> exceptions;  ///< per block, by index; no blocks: there are none
+  std::unique_ptr<std::byte[]> packed;             ///< of all blocks in order
+  std::vector<std::vector<exception>> exceptions;  ///< per block, by index; empty: there are none
   simd::error_sums errors;                         ///< over finite elements
   bool too_many_exceptions = false;
 
@@ -61,8 +61,6 @@ struct quantized {
                                                      : std::sqrt(errors.squares / errors.real_squares)};
   }
 };
-
-namespace detail {
 
 inline void add(simd::error_sums& sum, const simd::error_sums& more) noexcept {
   sum.squares += more.squares;
@@ -85,19 +83,19 @@ inline void pack(unsigned bits, const float* u, const float* a, std::size_t n, c
   (bits == 2 ? kernels.pack2 : kernels.pack3)(u, a, n, symbols, b, packed);
 }
 
-/// Does a strip have deltas that are not finite?
+/// Whether a strip has deltas that are not finite.
 [[nodiscard]] inline bool has_exceptions(const float* u, const float* a, std::size_t n) noexcept {
   const simd::bucket_range none[4];
   simd::bucket_reach reaches[4];
   return simd::buckets().survey(u, a, n, 0, none, reaches).largest >= infinity_bits;
 }
 
-/// Flags what is no number.
+/// Also flags the values that are not finite.
 inline void flag_exceptions(const float* values, std::size_t n, std::array<bool, strip_elements>& flags) noexcept {
   for (std::size_t i = 0; i < n; ++i) flags[i] = flags[i] || !is_finite(values[i]);
 }
 
-/// Errors where flagged elements are exact: they count with no error, or not at all when they are not finite.
+/// Errors of a strip whose flagged elements are exact. Those that are not finite do not count.
 [[nodiscard]] inline simd::error_sums errors_beside(const float* real, const float* approximation, std::size_t n,
                                                     const std::array<bool, strip_elements>& flags) noexcept {
   strip clean_real, clean_approximation;
@@ -114,10 +112,8 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
   return bits;
 }
 
-}  // namespace detail
-
-/// Quantizes in place, with all blocks in parallel: `reference`, which `delta` sees, is brought up. No delta and no sum may be
-/// other than finite.
+/// Quantizes and updates `reference`, which `delta` refers to, in one pass, blocks in parallel. All deltas and all sums have to be
+/// finite.
 [[nodiscard]] inline quantized quantize_in_place(const delta_view& delta, std::span<std::byte> reference, unsigned bits,
                                                  const simd::symbol_table& symbols, unsigned threads) {
   const std::size_t count = delta.count(), blocks = blocks_of(count), item = size_of(delta.type);
@@ -131,17 +127,17 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
     for_each_strip(delta, i, i + block_size(count, block), [&](const float* u, const float* a, std::size_t n) {
       std::byte* const tracked = reference.data() + i * item;
       float* const b = delta.type == dtype::f32 ? reinterpret_cast<float*>(tracked) : rounded.floats;
-      detail::pack(bits, u, a, n, symbols, b, result.packed.get() + packed_size(i, bits));
+      pack(bits, u, a, n, symbols, b, result.packed.get() + packed_size(i, bits));
       store_floats(delta.type, b, n, tracked);
-      detail::add(sums[block], simd::buckets().errors(u, as_floats(delta.type, tracked, n, rounded), n));
+      add(sums[block], simd::buckets().errors(u, as_floats(delta.type, tracked, n, rounded), n));
       i += n;
     });
   });
-  for (const auto& sum : sums) detail::add(result.errors, sum);
+  for (const auto& sum : sums) add(result.errors, sum);
   return result;
 }
 
-/// Quantizes any elements, and leaves the tracked ones as they are: see `apply`.
+/// Quantizes any elements and does not change the reference; `apply` does.
 [[nodiscard]] inline quantized quantize_on_trial(const delta_view& delta, unsigned bits,
                                                  const simd::symbol_table& symbols, unsigned threads) {
   const std::size_t count = delta.count(), blocks = blocks_of(count), item = size_of(delta.type);
@@ -157,34 +153,34 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
     const std::size_t begin = block * block_elements, size = block_size(count, block);
     std::size_t i = begin;
     for_each_strip(delta, begin, begin + size, [&](const float* u, const float* a, std::size_t n) {
-      const bool before = detail::has_exceptions(u, a, n);
+      const bool before = has_exceptions(u, a, n);
       if (before) simd::buckets().deltas(u, a, n, deltas.floats);
-      detail::pack(bits, u, a, n, symbols, moved.floats, result.packed.get() + packed_size(i, bits));
+      pack(bits, u, a, n, symbols, moved.floats, result.packed.get() + packed_size(i, bits));
       store_floats(delta.type, moved.floats, n, stored);
       const float* const b = as_floats(delta.type, stored, n, moved);
       auto errors = simd::buckets().errors(u, b, n);
-      if (before || !detail::is_finite(errors.squares)) {
+      if (before || !is_finite(errors.squares)) {
         std::array<bool, strip_elements> flags{};
-        if (before) detail::flag_exceptions(deltas.floats, n, flags);
-        detail::flag_exceptions(b, n, flags);
-        errors = detail::errors_beside(u, b, n, flags);
+        if (before) flag_exceptions(deltas.floats, n, flags);
+        flag_exceptions(b, n, flags);
+        errors = errors_beside(u, b, n, flags);
         for (std::size_t k = 0; k < n && exceptions.size() <= most_exceptions(size); ++k)
           if (flags[k])
-            exceptions.push_back({static_cast<std::uint32_t>(i + k - begin),
-                                  detail::element_bits(delta.values.data() + (i + k) * item, item)});
+            exceptions.push_back(
+                {static_cast<std::uint32_t>(i + k - begin), element_bits(delta.values.data() + (i + k) * item, item)});
       }
-      detail::add(sums[block], errors);
+      add(sums[block], errors);
       i += n;
     });
   });
   for (std::size_t block = 0; block < blocks; ++block) {
-    detail::add(result.errors, sums[block]);
+    add(result.errors, sums[block]);
     result.too_many_exceptions |= result.exceptions[block].size() > most_exceptions(block_size(count, block));
   }
   return result;
 }
 
-/// Adds what packed symbols stand for to the elements of a block. The caller has set the floating-point environment.
+/// Adds the values of packed symbols to the elements of a block. Needs the default floating-point environment.
 inline void add_symbols(dtype type, unsigned bits, const std::byte* packed, const simd::symbol_table& symbols,
                         std::span<std::byte> elements) noexcept {
   const auto& kernels = simd::symbols();
@@ -201,7 +197,7 @@ inline void add_symbols(dtype type, unsigned bits, const std::byte* packed, cons
   }
 }
 
-/// Brings the tracked elements up to what was quantized on trial.
+/// Updates the reference to what was quantized on trial.
 inline void apply(const quantized& trial, dtype type, unsigned bits, const simd::symbol_table& symbols,
                   std::span<std::byte> elements, unsigned threads) {
   const std::size_t item = size_of(type), count = elements.size() / item;
@@ -214,4 +210,4 @@ inline void apply(const quantized& trial, dtype type, unsigned bits, const simd:
   });
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -1,4 +1,4 @@
-// Deltas of one or more leaves -> their promoted buckets.
+// Deltas of one or more leaves -> the buckets to promote.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,18 @@
 #include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/simd/buckets.hpp"
 
-namespace cairn::lossy {
+namespace cairn::detail::lc {
 
-/// What is known of deltas before they are coded.
+/// What a survey of deltas found.
 struct survey_result {
-  std::vector<promoted> chosen;  ///< the first in line first
+  std::vector<promoted> chosen;  ///< by priority
   bool all_finite = true;
 };
 
-namespace detail {
-
 inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
 
-/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas; `sum` is one of a few copies of `nothing`, which are added up.
+/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas, in parallel. Each of up to 64 parts has a copy of
+/// `nothing` as its `sum`; returns their total.
 template <class Sum, class Visit>
 [[nodiscard]] Sum sum_over_blocks(std::span<const delta_view> deltas, unsigned threads, const Sum& nothing,
                                   const Visit& visit) {
@@ -52,8 +51,13 @@ template <class Sum, class Visit>
   return sums[0];
 }
 
-/// A window of exponents, both signs, whose upper end follows the largest magnitude below a ceiling while elements are seen. A key
-/// that comes into the window later has had no members until then, so what it says of the keys in the window is exact.
+/// Finds the extremes of the buckets of largest magnitude below a ceiling, in one pass: it tracks only the `width` exponents, of
+/// both signs, up to the largest one seen so far. When an element exceeds the window, the window moves up, and the strip is seen
+/// again. This is exact: a bucket that enters the window has had no members before, or the window would have been higher.
+///
+/// For example, with width 2 and deltas 3, -5, 20, 9, .1: the window moves up to the exponent of [2..4) for 3, to [4..8) for -5,
+/// and to [16..32) for 20. It then covers the magnitudes from 8 to 32. Result: +[16..32): 20 to 20, +[8..16): 9 to 9; the bucket
+/// -[4..8) has left the window. A third bucket takes another pass with the ceiling 8, the bottom of the window.
 class sliding_window {
  public:
   /// `width` exponents: 2 or 4.
@@ -72,10 +76,10 @@ class sliding_window {
 
   [[nodiscard]] bool all_finite() const noexcept { return largest_ < infinity_bits; }
 
-  /// The lowest magnitude that is in the window: below it, nothing is known.
+  /// The lowest magnitude in the window, as bits of a float. Nothing is known of those below it.
   [[nodiscard]] std::uint32_t bottom() const noexcept { return lowest() << 23; }
 
-  /// In the window, by exponent.
+  /// The buckets in the window, by descending exponent.
   [[nodiscard]] std::vector<bucket> buckets() const {
     std::vector<bucket> found;
     for (std::uint32_t exponent = top_ + 1; exponent-- > lowest();)
@@ -97,7 +101,7 @@ class sliding_window {
     reach.greatest = std::max(reach.greatest, more.greatest);
   }
 
-  /// False: the window was too low, and has moved.
+  /// False when an element exceeded the window, which has moved.
   bool see_through_window(const float* u, const float* a, std::size_t n) noexcept {
     const auto& kernels = simd::buckets();
     for (std::uint32_t pair = 0; pair < width_; pair += 2) {
@@ -126,31 +130,28 @@ class sliding_window {
   std::uint32_t largest_ = 0, top_ = 0;
 };
 
-}  // namespace detail
-
-/// The table of all buckets. Takes about ten times as long as `survey_largest`.
+/// The statistics of all buckets. Takes about ten times as long as `survey_largest`.
 [[nodiscard]] inline bucket_table survey_all(std::span<const delta_view> deltas, unsigned threads) {
-  return detail::sum_over_blocks(deltas, threads, bucket_table(),
-                                 [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
-                                   strip d;
-                                   for_each_strip(delta, begin, end,
-                                                  [&](const float* u, const float* a, std::size_t n) {
-                                                    simd::buckets().deltas(u, a, n, d.floats);
-                                                    table.add(std::span<const float>(d.floats, n));
-                                                  });
-                                 });
+  return sum_over_blocks(deltas, threads, bucket_table(),
+                         [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
+                           strip d;
+                           for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) {
+                             simd::buckets().deltas(u, a, n, d.floats);
+                             table.add(std::span<const float>(d.floats, n));
+                           });
+                         });
 }
 
-/// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass where their exponents lie close together; else one
-/// more for every gap.
+/// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass over the deltas where their exponents are adjacent,
+/// and one more for every gap.
 [[nodiscard]] inline survey_result survey_largest(std::span<const delta_view> deltas, std::size_t most,
                                                   unsigned threads) {
   survey_result result;
   std::vector<bucket> found;
-  for (std::uint32_t ceiling = detail::infinity_bits; found.size() < most;) {
-    const auto window = detail::sum_over_blocks(
-        deltas, threads, detail::sliding_window(ceiling, most > 3 ? 4 : 2),
-        [](const delta_view& delta, std::size_t begin, std::size_t end, detail::sliding_window& sum) {
+  for (std::uint32_t ceiling = infinity_bits; found.size() < most;) {
+    const auto window = sum_over_blocks(
+        deltas, threads, sliding_window(ceiling, most > 3 ? 4 : 2),
+        [](const delta_view& delta, std::size_t begin, std::size_t end, sliding_window& sum) {
           for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) { sum.see(u, a, n); });
         });
     result.all_finite = window.all_finite();
@@ -163,9 +164,9 @@ class sliding_window {
   return result;
 }
 
-/// The `most` buckets (3 or 7) that the options want.
-[[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const lc_options& options,
-                                          std::size_t most, unsigned threads) {
+/// The `most` buckets (3 or 7) of highest priority.
+[[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const options& options, std::size_t most,
+                                          unsigned threads) {
   const default_float_environment guard;
   if (options.priority == promotion::magnitude && options.value == bucket_value::midpoint)
     return survey_largest(deltas, most, threads);
@@ -173,4 +174,4 @@ class sliding_window {
   return {promote(table.buckets(), options.priority, options.value, most), table.exceptions() == 0};
 }
 
-}  // namespace cairn::lossy
+}  // namespace cairn::detail::lc

@@ -1,4 +1,4 @@
-// A block of elements -> its marks and byte planes, coded or not, and back.
+// A block of elements -> marks of its zeros, and its byte planes, each coded or stored; and back.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #include "cairn/encode/simd/planes.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
-/// Memory to code blocks of up to `count` elements in, one at a time.
+/// Scratch memory for one block of up to `count` elements.
 class block_memory {
  public:
   block_memory(std::size_t count, std::size_t width)
@@ -32,17 +32,15 @@ class block_memory {
   std::unique_ptr<std::byte[]> planes_, marks_;
 };
 
-/// Bytes that a block of `count` elements takes at most, and the room that `encode_elements` needs.
+/// The largest size of a block of `count` elements, and the room that `encode_elements` needs.
 [[nodiscard]] constexpr std::size_t elements_bound(std::size_t count, std::size_t width) noexcept {
   return block_header::bound + count * width + (width + 1) * huffman::block_slack;
 }
 
-namespace detail {
-
 using plane_pointers = std::array<std::byte*, sizeof(std::uint64_t)>;
 using const_plane_pointers = std::array<const std::byte*, sizeof(std::uint64_t)>;
 
-/// Marks what is not zero, and returns how many elements that are.
+/// Sets a bit for each element that is not zero. Returns their number.
 inline std::size_t mark_elements(const elements& in, std::span<std::byte> marks) noexcept {
   const auto& kernels = simd::zeros().of_width(in.format.width);
   chunk_memory memory;
@@ -53,7 +51,7 @@ inline std::size_t mark_elements(const elements& in, std::span<std::byte> marks)
   return kept;
 }
 
-/// Writes all elements, or with `marks` those that are marked, to their planes.
+/// Splits all elements, or with `marks` the marked ones, into byte planes.
 inline void split_elements(const elements& in, const std::byte* marks, bool rotated, plane_pointers planes) noexcept {
   const auto& kernels = simd::planes().of_width(in.format.width);
   const auto& zeros = simd::zeros().of_width(in.format.width);
@@ -71,7 +69,7 @@ inline void split_elements(const elements& in, const std::byte* marks, bool rota
   });
 }
 
-/// Undoes `split_elements`, over `out`; with `relative` what it gives is the difference to what is there.
+/// The reverse of `split_elements`, to `out`; with `relative` the result is XORed with what `out` holds.
 inline void merge_elements(const_plane_pointers planes, const std::byte* marks, bool rotated, bool relative,
                            std::size_t width, std::span<std::byte> out) noexcept {
   const auto& kernels = simd::planes().of_width(width);
@@ -96,16 +94,13 @@ inline void merge_elements(const_plane_pointers planes, const std::byte* marks, 
   }
 }
 
-/// Are these marks of `count` elements, `kept` of them set?
+/// Whether these are marks of `count` elements with `kept` bits set.
 inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::size_t kept) noexcept {
   if (count % 8 != 0 && std::to_integer<unsigned>(marks.back()) >> count % 8 != 0) return false;
   return simd::zeros().count_marks(marks.data(), marks.size()) == kept;
 }
 
-}  // namespace detail
-
-/// Codes at least one element, and at most 2^28 bytes of them, and returns the bytes used of `out`, which has room for
-/// `elements_bound`.
+/// Encodes 1 element to 2^28 bytes of elements to `out`, which has `elements_bound` bytes. Returns the bytes used.
 [[nodiscard]] inline std::size_t encode_elements(const elements& in, const block_memory& memory,
                                                  std::span<std::byte> out) {
   const std::size_t width = in.format.width;
@@ -114,19 +109,19 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
   block_header header{
       .rotated = plan.rotated, .coded_planes = plan.coded_planes, .kept = static_cast<std::uint32_t>(in.count)};
   if (plan.without_zeros) {
-    const std::size_t kept = detail::mark_elements(in, marks);
-    header.without_zeros = kept * width + marks.size() < in.count * width;  // for the sample may be wrong
+    const std::size_t kept = mark_elements(in, marks);
+    header.without_zeros = kept * width + marks.size() < in.count * width;  // the plan saw a sample only
     if (header.without_zeros) header.kept = static_cast<std::uint32_t>(kept);
   }
 
-  // Planes that are not coded go to their place at once.
+  // Planes that are not coded are split into `out` directly.
   std::size_t end = header.bytes(), used = 0;
-  detail::plane_pointers planes{};
+  plane_pointers planes{};
   for (std::size_t b = 0; b < width; ++b) {
     planes[b] = header.is_coded(b) ? memory.planes() + used : out.data() + end;
     (header.is_coded(b) ? used : end) += header.kept;
   }
-  detail::split_elements(in, header.without_zeros ? marks.data() : nullptr, header.rotated, planes);
+  split_elements(in, header.without_zeros ? marks.data() : nullptr, header.rotated, planes);
   const auto append = [&](std::span<const std::byte> part) {
     const std::size_t bytes = huffman::encode_block(part, out.subspan(end, huffman::block_bound(part.size())));
     end += bytes;
@@ -139,8 +134,8 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
   return end;
 }
 
-/// Fills `out` with elements, or, `relative`, with their difference to what is there, if `in` is exactly a block of so many;
-/// false otherwise, and `out` holds anything.
+/// Decodes the block `in` to `out`; with `relative`, XORs it with what `out` holds. False unless `in` is exactly one block of as
+/// many elements; the contents of `out` are then undefined.
 [[nodiscard]] inline bool decode_elements(std::span<const std::byte> in, std::size_t width, bool relative,
                                           const block_memory& memory, std::span<std::byte> out) noexcept {
   const std::size_t count = out.size() / width;
@@ -149,12 +144,12 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
 
   std::size_t at = header.bytes();
   const auto take = [&](std::size_t bytes) { return in.subspan(std::exchange(at, at + bytes), bytes); };
-  detail::const_plane_pointers planes{};
+  const_plane_pointers planes{};
   for (std::size_t b = 0; b < width; ++b)
     if (!header.is_coded(b)) planes[b] = take(header.kept).data();
   const auto marks = memory.marks(count);
   if (header.without_zeros &&
-      !(huffman::decode_block(take(header.marks_bytes), marks) && detail::are_marks(marks, count, header.kept)))
+      !(huffman::decode_block(take(header.marks_bytes), marks) && are_marks(marks, count, header.kept)))
     return false;
   std::size_t used = 0;
   for (std::size_t b = 0; b < width; ++b) {
@@ -163,8 +158,8 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
     if (!huffman::decode_block(take(header.coded_bytes[b]), plane)) return false;
     planes[b] = plane.data();
   }
-  detail::merge_elements(planes, header.without_zeros ? marks.data() : nullptr, header.rotated, relative, width, out);
+  merge_elements(planes, header.without_zeros ? marks.data() : nullptr, header.rotated, relative, width, out);
   return true;
 }
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -1,4 +1,4 @@
-// What a block of elements begins with: how it is coded, and how long its parts are.
+// The header of a block of elements: how it is coded, and the sizes of its parts.
 #pragma once
 
 #include <array>
@@ -8,21 +8,23 @@
 #include <cstring>
 #include <span>
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
-/// Two bytes: flags, the set of coded planes; u32 numbers, little-endian: where zeros are left out, how many elements are kept,
-/// and the bytes of the marks; for every coded plane, its bytes. Then follow the planes that are not coded, the marks and the
-/// coded planes, each from the lowest.
+/// Layout, numbers little-endian:
+///   u8 flags: bit 0 zeros are left out, bit 1 rotated; u8 set of coded planes
+///   if zeros are left out: u32 elements kept, u32 bytes of the marks
+///   for every coded plane, the lowest first: u32 bytes
+/// The header is followed by the planes that are not coded, the marks, and the coded planes, the lowest plane first.
 struct block_header {
   bool without_zeros = false;
-  bool rotated = false;       ///< elements, left by one bit
+  bool rotated = false;       ///< each element was rotated left by one bit
   unsigned coded_planes = 0;  ///< bit b: plane b is coded
-  std::uint32_t kept = 0;     ///< elements that are not left out
+  std::uint32_t kept = 0;     ///< elements in the planes
   std::uint32_t marks_bytes = 0;
-  std::array<std::uint32_t, sizeof(std::uint64_t)> coded_bytes{};  ///< of those planes that are coded
+  std::array<std::uint32_t, sizeof(std::uint64_t)> coded_bytes{};  ///< by plane; 0: not coded
 
   static constexpr unsigned zeros_flag = 1, rotated_flag = 2;
-  /// Room for any header.
+  /// The largest size of a header.
   static constexpr std::size_t bound = 2 + 10 * sizeof(std::uint32_t);
 
   [[nodiscard]] bool is_coded(std::size_t plane) const noexcept { return (coded_planes >> plane & 1) != 0; }
@@ -31,7 +33,7 @@ struct block_header {
     return 2 + sizeof(std::uint32_t) * (coded + (without_zeros ? 2 : 0));
   }
 
-  /// `out` has room for `bytes()`.
+  /// Writes `bytes()` bytes.
   void write(std::byte* out) const noexcept {
     *out++ = static_cast<std::byte>((without_zeros ? zeros_flag : 0) | (rotated ? rotated_flag : 0));
     *out++ = static_cast<std::byte>(coded_planes);
@@ -47,7 +49,7 @@ struct block_header {
       if (is_coded(b)) put(coded_bytes[b]);
   }
 
-  /// Reads the header of a block of `count` elements of `width` bytes that fills `in`; false when there is none.
+  /// Reads the header of a block of `count` elements of `width` bytes. False unless the block has exactly the size of `in`.
   [[nodiscard]] bool read(std::span<const std::byte> in, std::size_t count, std::size_t width) noexcept {
     if (in.size() < 2) return false;
     *this = {};
@@ -77,4 +79,4 @@ struct block_header {
   }
 };
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -1,4 +1,4 @@
-// Elements as the lossless codec sees them: words of a width, perhaps as their difference to others.
+// Elements as the lossless codec sees them: words of 1, 2, 4 or 8 bytes, or their XOR with a reference.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/simd/planes.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
-/// What matters of a dtype.
+/// What the codec needs to know of a dtype.
 struct element_format {
   std::size_t width = 1;  ///< bytes: 1, 2, 4 or 8
-  bool floating = false;  ///< with an exponent that may be turned by a bit so that it begins a byte
+  bool floating = false;  ///< rotating left by one bit may align its exponent to a byte
 
   friend bool operator==(const element_format&, const element_format&) = default;
 };
@@ -23,7 +23,7 @@ struct element_format {
   return {size_of(type), is_floating(type) && size_of(type) > 1};
 }
 
-/// Elements go through the stages by so many, which stay in the nearest cache. A multiple of 64.
+/// Elements that go through all steps at a time: few enough for the L1 cache. A multiple of 64.
 inline constexpr std::size_t chunk_elements = 1024;
 using chunk_memory = std::array<std::byte, chunk_elements * sizeof(std::uint64_t) + 64>;
 
@@ -34,19 +34,19 @@ struct elements {
   const std::byte* reference = nullptr;
   std::size_t count = 0;
 
-  [[nodiscard]] elements part(std::size_t first, std::size_t so_many) const noexcept {
+  [[nodiscard]] elements part(std::size_t first, std::size_t part_count) const noexcept {
     const std::size_t offset = first * format.width;
-    return {format, values + offset, reference == nullptr ? nullptr : reference + offset, so_many};
+    return {format, values + offset, reference == nullptr ? nullptr : reference + offset, part_count};
   }
 
-  /// The words of at most `chunk_elements`; `memory` may be needed for that.
+  /// The words of at most `chunk_elements` elements: in place, or in `memory` where they are an XOR.
   [[nodiscard]] const std::byte* words(chunk_memory& memory) const noexcept {
     if (reference == nullptr) return values;
     simd::planes().combine(values, reference, count * format.width, memory.data());
     return memory.data();
   }
 
-  /// Calls `act(first, part)` for all parts of at most `chunk_elements`.
+  /// Calls `act(first, part)` for consecutive parts of at most `chunk_elements`.
   template <class Act>
   void for_each_chunk(const Act& act) const {
     for (std::size_t first = 0; first < count; first += chunk_elements)
@@ -54,4 +54,4 @@ struct elements {
   }
 };
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -1,4 +1,4 @@
-// How many bits a sample of bytes would take, coded: in integers, so that every machine decides alike.
+// Estimates the coded bits of a sample of bytes; in integers, so that every machine decides alike.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// Fractional bits of the numbers here.
 inline constexpr unsigned fraction_bits = 16;
@@ -23,8 +23,8 @@ inline constexpr unsigned fraction_bits = 16;
   return (std::uint64_t{whole} << fraction_bits) + rest + more;
 }
 
-/// Bits that one of `total` < 2^31 bytes takes on average, with these counts: their entropy, which a sample shows too small
-/// (corrected after Miller and Madow), and at least one where they are not all the same. Fixed point.
+/// Average coded bits of one of `total` < 2^31 bytes with these counts, in fixed point: their entropy, with Miller and Madow's
+/// correction for small samples, but at least one bit where bytes differ, as Huffman codes have whole bits.
 [[nodiscard]] inline std::uint64_t bits_per_byte(const huffman::byte_counts& counts, std::uint64_t total) noexcept {
   std::uint64_t logs = 0, symbols = 0;
   for (const auto count : counts) {
@@ -39,4 +39,4 @@ inline constexpr unsigned fraction_bits = 16;
                                    std::uint64_t{8} << fraction_bits);
 }
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

@@ -1,4 +1,4 @@
-// A sample of the elements of a block -> which of its byte planes to code, and whether to take out its zeros.
+// A sample of the elements of a block -> which byte planes to code, and whether to take out zeros.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,20 @@
 #include "cairn/encode/simd/planes.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 
-namespace cairn::byte_planes {
+namespace cairn::detail::lossless {
 
 /// How a block is coded.
 struct block_plan {
   bool without_zeros = false;
-  bool rotated = false;       ///< elements, left by one bit
+  bool rotated = false;       ///< rotate each element left by one bit
   unsigned coded_planes = 0;  ///< bit b: plane b is worth coding
-  std::uint64_t cost = 0;     ///< bits that the sample takes, and what its coding is worth; fixed point
+  std::uint64_t cost = 0;     ///< bits of the sample when coded, and the price of coding; fixed point
 };
-
-namespace detail {
 
 inline constexpr std::size_t sample_runs = 2 * chunk_elements / 64, run_elements = 32;
 static_assert(sample_runs * run_elements == chunk_elements);
 
-/// Runs of elements from all over, or all there are: at most `chunk_elements`.
+/// Copies 32 runs of 32 elements, evenly spaced, or all elements where there are no more. Returns their number.
 inline std::size_t take_sample(const elements& from, chunk_memory& sample) noexcept {
   const std::size_t width = from.format.width;
   chunk_memory memory;
@@ -46,10 +44,10 @@ inline std::size_t take_sample(const elements& from, chunk_memory& sample) noexc
   return chunk_elements;
 }
 
-/// To code a byte and to decode it takes time, which is worth so many bits: 3/8.
+/// The time to code and decode a byte, in bits that it has to save: 3/8.
 inline constexpr std::uint64_t price_of_coding = (std::uint64_t{3} << fraction_bits) / 8;
 
-/// The plan for all of these words.
+/// The plan for these words, rotated or not.
 inline block_plan plan_planes(const std::byte* words, std::size_t count, std::size_t width, bool rotated) noexcept {
   chunk_memory memory;
   std::array<std::byte*, sizeof(std::uint64_t)> planes{};
@@ -65,7 +63,8 @@ inline block_plan plan_planes(const std::byte* words, std::size_t count, std::si
   return plan;
 }
 
-/// The sign of a floating-point number is before its exponent. Where signs differ, behind the others it does less harm.
+/// The highest byte of a floating-point number has the sign and most of the exponent. Where signs vary, rotating the sign to the
+/// lowest bit leaves the exponent alone in the highest byte.
 inline block_plan plan_words(const std::byte* words, std::size_t count, const element_format& format) noexcept {
   if (count == 0) return {};
   const auto plain = plan_planes(words, count, format.width, false);
@@ -74,25 +73,23 @@ inline block_plan plan_words(const std::byte* words, std::size_t count, const el
   return rotated.cost < plain.cost ? rotated : plain;
 }
 
-}  // namespace detail
-
-/// The plan of least cost, for at least one element; takes a few microseconds.
+/// The plan of least cost for at least one element. Takes a few microseconds, whatever the size of the block.
 [[nodiscard]] inline block_plan plan_block(const elements& all) noexcept {
   const auto& format = all.format;
   const auto& zeros = simd::zeros().of_width(format.width);
   chunk_memory sample, packed;
-  const std::size_t count = detail::take_sample(all, sample);
+  const std::size_t count = take_sample(all, sample);
   std::array<std::byte, chunk_elements / 8> marks;
   const std::size_t kept = zeros.mark(sample.data(), count, marks.data());
-  const auto with_zeros = detail::plan_words(sample.data(), count, format);
+  const auto with_zeros = plan_words(sample.data(), count, format);
   if (count - kept < count / 64 + 1) return with_zeros;
 
   zeros.pack(sample.data(), marks.data(), count, packed.data());
-  auto without = detail::plan_words(packed.data(), kept, format);
+  auto without = plan_words(packed.data(), kept, format);
   without.without_zeros = true;
   const auto used = std::span(marks).first((count + 7) / 8);
   without.cost += bits_per_byte(huffman::count_bytes(used), used.size()) * used.size();
   return without.cost < with_zeros.cost ? without : with_zeros;
 }
 
-}  // namespace cairn::byte_planes
+}  // namespace cairn::detail::lossless

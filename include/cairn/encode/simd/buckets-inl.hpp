@@ -1,27 +1,10 @@
-// Kernels of buckets.hpp, for one target.
+// Kernels of buckets.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace bucket_code {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using float_tag = hn::CappedTag<float, 16>;
-using bits_tag = hn::RebindToUnsigned<float_tag>;
-using floats = hn::Vec<float_tag>;
-using bits = hn::Vec<bits_tag>;
-
-// Layouts go by rows of 16 elements, whatever the lanes.
-inline constexpr std::size_t row = 16;
-
-/// Hardware stops fetching ahead at the end of a page; far enough ahead for memory, it doubles the speed of two streams.
-HWY_INLINE void fetch_ahead(const float* at) { __builtin_prefetch(reinterpret_cast<const char*>(at) + 4096); }
-
-template <class T>
-HWY_INLINE void copy(const T* in, std::size_t n, T* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
-}
+using namespace rows;
 
 HWY_INLINE bits delta_bits(const float* u, const float* a) {
   const float_tag d;
@@ -41,7 +24,8 @@ inline void deltas(const float* u, const float* a, std::size_t n, float* out) no
   copy(rest, n - i, out + i);
 }
 
-/// Least distances of members from both ends of a range: unsigned, what is no member is farther than any member.
+/// The least distances of members from both ends of a range. As unsigned differences wrap around, a float outside the range is
+/// farther from both ends than any member.
 struct distances {
   bits first, last, from_first, to_last;
 
@@ -67,7 +51,7 @@ struct distances {
 inline magnitudes survey(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                          const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept {
   const bits_tag d;
-  const hn::RebindToSigned<bits_tag> compared;  // magnitudes have no highest bit, and AVX2 compares signed numbers
+  const hn::RebindToSigned<bits_tag> compared;  // AVX2 compares signed numbers only, and magnitudes have no sign bit
   const std::size_t lanes = hn::Lanes(d);
   const auto no_sign = hn::Set(d, 0x7FFF'FFFF);
   const auto top = hn::BitCast(compared, hn::Set(d, ceiling));
@@ -106,7 +90,7 @@ using double_tag = hn::CappedTag<double, 8>;
 using half_tag = hn::Rebind<float, double_tag>;  // as many floats
 using doubles = hn::Vec<double_tag>;
 
-/// Squares of at most 26 bits have no rounding error: it does not matter whether a compiler fuses their addition.
+/// Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same bits.
 struct error_lanes {
   doubles squares, real_squares, largest;
 
@@ -159,9 +143,10 @@ inline error_sums errors(const float* real, const float* approximation, std::siz
 
 }  // namespace bucket_code
 
-inline constexpr buckets_kernels buckets_table{&bucket_code::deltas, &bucket_code::survey, &bucket_code::errors};
+inline constexpr buckets_kernels buckets_table{HWY_TARGET, &bucket_code::deltas, &bucket_code::survey,
+                                               &bucket_code::errors};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

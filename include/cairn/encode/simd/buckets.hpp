@@ -1,61 +1,58 @@
-// Kernels of the lossy codec that only look: deltas of floats, the extremes of their buckets, and the errors that are left.
+// Kernels of lc that change nothing: deltas of floats, the extremes of their buckets, and errors.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::simd {
+#include "cairn/core/config.hpp"
+#include "cairn/encode/simd/targets.hpp"
 
-/// The floats whose bits are in [first, last]: members of a bucket.
+namespace cairn::detail::simd {
+
+/// A bucket: the floats whose bits, as integers, are in [first, last].
 struct bucket_range {
   std::uint32_t first = 1, last = 0;
 };
 
-/// The least and the greatest bits among members of a bucket; the first above the second: it has none.
+/// The least and the greatest bits of the members of a bucket; none where least > greatest.
 struct bucket_reach {
   std::uint32_t least = 0xFFFF'FFFF, greatest = 0;
 };
 
-/// What `survey` found beside the reach of buckets: the bits of the largest |d|, and those of the largest below a ceiling.
+/// The bits of the largest |d|, and of the largest one below a ceiling.
 struct magnitudes {
   std::uint32_t largest = 0, largest_below = 0;
 };
 
-/// Sums over elements that are all finite. Sixteen sums, of every sixteenth element, are added up at the end, on every target.
+/// Sums over elements that are all finite. For the same bits on every target, sum k of 16 is over the elements i with i % 16 = k,
+/// and these sums are added at the end.
 struct error_sums {
-  double squares = 0;       ///< of approximation - real, whose 53 bits are cut to 26 before they are squared
+  double squares = 0;       ///< of approximation - real, cut from 53 to 26 bits before squaring
   double real_squares = 0;  ///< of real
   double largest = 0;       ///< |approximation - real|
 };
 
-/// Functions of the deltas d = u - a. `u`, `a` and `d` have `n` elements, at multiples of 4 bytes. All need the default
-/// floating-point environment.
+/// Functions of the deltas d = u - a. `u`, `a` and `d` have `n` elements, aligned to 4 bytes. All need the default floating-point
+/// environment.
 struct buckets_kernels {
+  std::int64_t target;
   void (*deltas)(const float* u, const float* a, std::size_t n, float* d) noexcept;
 
-  /// Sets `reaches[i]` to the reach of `ranges[i]`, of which none has +0 or -0. Magnitudes of at least `ceiling` (bits of a
-  /// float that is not negative) are not `largest_below`.
+  /// Sets `reaches[i]` to the extremes in `ranges[i]`, none of which contains +0 or -0. `largest_below` is below `ceiling`, the
+  /// bits of a float that is not negative.
   magnitudes (*survey)(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                        const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept;
 
   error_sums (*errors)(const float* real, const float* approximation, std::size_t n) noexcept;
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/buckets-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<buckets_kernels> buckets_choices[] = CAIRN_SIMD_CHOICES(buckets_table);
-
 /// Those for this machine.
-inline const buckets_kernels& buckets() noexcept {
-  static const buckets_kernels& chosen = best(buckets_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const buckets_kernels& buckets() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<buckets_kernels> all_buckets() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
+#endif

@@ -1,5 +1,6 @@
-// Compiles the file that CAIRN_SIMD_KERNELS names once per target; has no include guard, for it is included once per such file.
-#include "cairn/encode/simd/targets.hpp"
+// Compiles the file that CAIRN_SIMD_KERNELS names once per target. No include guard: it is included once per such file. Highway's
+// own foreach_target.h serves only one file of a unit.
+#include "cairn/encode/simd/highway-inl.hpp"
 #if !defined(CAIRN_SIMD_KERNELS)
 #error "CAIRN_SIMD_KERNELS must name the file of the kernels"
 #endif

@@ -1,18 +1,14 @@
-// Kernels of half_floats.hpp, for one target.
+// Kernels of half_floats.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace half_float_code {
+using namespace rows;
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using float_tag = hn::CappedTag<float, 16>;
-using bits_tag = hn::RebindToUnsigned<float_tag>;
 using half_tag = hn::Rebind<std::uint16_t, float_tag>;
-using bits = hn::Vec<bits_tag>;
 
-/// Calls `convert(from, to)`, which converts a vector, for all; the rest goes through a row of its own.
+/// Calls `convert(from, to)`, which converts a vector, for all elements; the last ones are copied to a row of 16.
 template <class From, class To, class Convert>
 HWY_INLINE void convert_all(const From* in, std::size_t n, To* out, const Convert& convert) {
   const std::size_t lanes = hn::Lanes(float_tag());
@@ -48,7 +44,7 @@ inline void narrow_bf16(const float* in, std::size_t n, std::uint16_t* out) noex
   });
 }
 
-/// An element's bits, moved to where a float has them, are the element times 2^-112, denormal or not.
+/// The bits of an element, moved to the place of a float's, are the element times 2^-112, normal or denormal.
 inline void widen_f16(const std::uint16_t* in, std::size_t n, float* out) noexcept {
   convert_all(in, n, out, [](const std::uint16_t* from, float* to) HWY_ATTR {
     const float_tag d;
@@ -58,14 +54,14 @@ inline void widen_f16(const std::uint16_t* in, std::size_t n, float* out) noexce
     const auto moved = hn::ShiftLeft<13>(hn::And(x, hn::Set(db, 0x7FFF)));
     const auto scale = hn::BitCast(d, hn::Set(db, (127U + 112U) << 23));
     const auto number = hn::BitCast(db, hn::Mul(hn::BitCast(d, moved), scale));
-    const auto infinite = hn::Set(db, 31U << 23);  // exponent of infinity and NaN, and all above
+    const auto infinite = hn::Set(db, 31U << 23);  // the exponent of infinity and NaN
     const auto special = hn::Eq(hn::And(moved, infinite), infinite);
     const auto magnitude = hn::IfThenElse(special, hn::Or(moved, hn::Set(db, 255U << 23)), number);
     hn::StoreU(hn::BitCast(d, hn::Or(magnitude, sign)), d, to);
   });
 }
 
-/// What is normal afterwards is rounded by integers; what is denormal, by an addition whose sum has the right last bit.
+/// Results that are normal are rounded by integer arithmetic; denormal ones by adding 0.5, whose last bit is that of the result.
 inline void narrow_f16(const float* in, std::size_t n, std::uint16_t* out) noexcept {
   convert_all(in, n, out, [](const float* from, std::uint16_t* to) HWY_ATTR {
     const float_tag d;
@@ -86,10 +82,11 @@ inline void narrow_f16(const float* in, std::size_t n, std::uint16_t* out) noexc
 
 }  // namespace half_float_code
 
-inline constexpr half_floats_kernels half_floats_table{&half_float_code::widen_bf16, &half_float_code::widen_f16,
-                                                       &half_float_code::narrow_bf16, &half_float_code::narrow_f16};
+inline constexpr half_floats_kernels half_floats_table{HWY_TARGET, &half_float_code::widen_bf16,
+                                                       &half_float_code::widen_f16, &half_float_code::narrow_bf16,
+                                                       &half_float_code::narrow_f16};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

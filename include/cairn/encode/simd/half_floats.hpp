@@ -1,37 +1,33 @@
-// Kernels that make floats of 16-bit floating-point elements, and these of floats, with the same bits on every target.
+// Kernels that convert 16-bit floating-point elements to floats and back, with the same bits on every target.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::simd {
+#include "cairn/core/config.hpp"
+#include "cairn/encode/simd/targets.hpp"
 
-/// `in` and `out` have `n` elements, at multiples of their size. All need the default floating-point environment.
+namespace cairn::detail::simd {
+
+/// `in` and `out` have `n` elements, aligned to their size. All need the default floating-point environment.
 struct half_floats_kernels {
+  std::int64_t target;
   /// Exact.
   void (*widen_bf16)(const std::uint16_t* in, std::size_t n, float* out) noexcept;
   void (*widen_f16)(const std::uint16_t* in, std::size_t n, float* out) noexcept;
 
-  /// To the nearest element, ties to even; too large: infinity. NaN becomes anything.
+  /// To the nearest element, ties to even; infinity where that overflows. The result for NaN is unspecified.
   void (*narrow_bf16)(const float* in, std::size_t n, std::uint16_t* out) noexcept;
   void (*narrow_f16)(const float* in, std::size_t n, std::uint16_t* out) noexcept;
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/half_floats-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<half_floats_kernels> half_floats_choices[] = CAIRN_SIMD_CHOICES(half_floats_table);
-
 /// Those for this machine.
-inline const half_floats_kernels& half_floats() noexcept {
-  static const half_floats_kernels& chosen = best(half_floats_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const half_floats_kernels& half_floats() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
+#endif

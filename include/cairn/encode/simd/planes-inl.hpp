@@ -1,18 +1,11 @@
-// Kernels of planes.hpp; compiled once per target.
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-
-#include "cairn/encode/simd/targets.hpp"
-
+// Kernels of planes.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Elements one by one: what vectors leave, and all where there are none.
+/// Elements one by one: the rest behind whole vectors, and all elements where there are no vectors.
 template <class Word>
 struct single_planes {
   static constexpr std::size_t width = sizeof(Word);
@@ -38,13 +31,13 @@ struct single_planes {
   }
 };
 
-// Highway's fallbacks have vectors of one lane, or arrays for vectors: plain loops are as good.
+// Highway's fallback targets have vectors of one lane, or arrays: plain loops are as fast.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 template <class Word>
 struct vector_planes : single_planes<Word> {};
 #else
 
-/// A vector of elements at a time. Those of 8 bytes are the lower and the upper halves of so many elements, in two vectors.
+/// A vector of elements at a time. Elements of 8 bytes take two vectors: one of their lower halves, one of their upper halves.
 template <class Word>
 struct vector_planes : single_planes<Word> {
   using single = single_planes<Word>;
@@ -55,7 +48,7 @@ struct vector_planes : single_planes<Word> {
   static constexpr std::size_t step = hn::MaxLanes(wide());
   static constexpr std::size_t lane_bytes = sizeof(lane);
   static constexpr int lane_top = 8 * static_cast<int>(lane_bytes) - 1;
-  static constexpr std::size_t ahead = 1024;  // bytes, to be fetched
+  static constexpr std::size_t ahead = 1024;  // bytes to prefetch
 
   /// The lowest byte of every lane.
   HWY_INLINE static hn::Vec<narrow> low_bytes(vector v) noexcept {
@@ -81,7 +74,7 @@ struct vector_planes : single_planes<Word> {
       return v;
   }
 
-  /// The bits of `v` one place up, and below them the highest of `below`.
+  /// `v` shifted left by one bit; the highest bit of `below` becomes the lowest one.
   HWY_INLINE static vector up(vector v, vector below) noexcept {
     return hn::Or(hn::ShiftLeft<1>(v), hn::ShiftRight<lane_top>(below));
   }
@@ -115,7 +108,7 @@ struct vector_planes : single_planes<Word> {
     }
   }
 
-  // The last elements are done with some before them once more: that gives the same bytes.
+  // The last vector overlaps the one before, which writes the same bytes again.
   static void split(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept {
     if (count < step) return single::split(values, count, rotate, planes);
     std::size_t i = 0;
@@ -140,7 +133,7 @@ template <class Word>
 struct plane_kernels_of {
   static constexpr std::size_t width = sizeof(Word);
 
-  // A byte has but one plane. The pointers are copied to where no store can change them.
+  // The pointers are copied to local memory, which stores through them cannot alias.
   static void split(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept {
     std::byte* local[width];
     for (std::size_t b = 0; b < width; ++b) local[b] = planes[b];
@@ -183,11 +176,12 @@ inline void combine(const std::byte* a, const std::byte* b, std::size_t bytes, s
 }
 
 inline constexpr planes_kernels planes_table{
+    HWY_TARGET,
     {plane_kernels_of<std::uint8_t>::table, plane_kernels_of<std::uint16_t>::table,
      plane_kernels_of<std::uint32_t>::table, plane_kernels_of<std::uint64_t>::table},
     &combine};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -1,22 +1,26 @@
-// Kernels that take elements apart into byte planes, and put them together again.
+// Kernels that split elements into byte planes, and merge them again.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
-/// For elements of so many bytes. Memory need not be aligned; inputs and outputs do not overlap.
+/// For elements of one size. Memory need not be aligned; inputs and outputs do not overlap.
 struct plane_kernels {
-  /// Byte `b` of all `count` elements goes to `planes[b]`. With `rotate`, elements are first rotated left by one bit, so that the
-  /// sign of a floating-point number becomes its lowest bit, and its exponent begins at the highest. One byte is never rotated.
+  /// Copies byte `b` of all `count` elements to `planes[b]`. With `rotate`, elements are first rotated left by one bit: the sign
+  /// of a floating-point number becomes the lowest bit, and the exponent begins at the highest one. Elements of one byte are not
+  /// rotated.
   void (*split)(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept;
-  /// Undoes `split`.
+  /// The reverse of `split`.
   void (*merge)(const std::byte* const* planes, std::size_t count, bool rotate, std::byte* values) noexcept;
 };
 
 struct planes_kernels {
+  std::int64_t target;
   plane_kernels of_1_2_4_8_bytes[4];
   /// `out` = `a` XOR `b`; `out` may be one of them.
   void (*combine)(const std::byte* a, const std::byte* b, std::size_t bytes, std::byte* out) noexcept;
@@ -27,21 +31,13 @@ struct planes_kernels {
   }
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/planes-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<planes_kernels> planes_choices[] = CAIRN_SIMD_CHOICES(planes_table);
-
 /// Those for this machine.
-[[nodiscard]] inline const planes_kernels& planes() noexcept {
-  static const planes_kernels& chosen = best(planes_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const planes_kernels& planes() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
+#endif

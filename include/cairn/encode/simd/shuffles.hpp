@@ -1,23 +1,23 @@
-// Shuffles of 16 bytes that take marked elements to the front, and back to where they were.
+// Byte shuffles of 16 bytes that move marked elements to the front, and back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
-/// For elements of `Width` bytes: which byte of the source goes to each byte of the result, for all ways to mark the elements,
-/// the first one by the lowest bit.
+/// For elements of `Width` bytes: the source of each byte of the result, for all sets of marked elements. Bit i of a set marks
+/// element i.
 template <std::size_t Width>
 struct shuffles {
   static constexpr std::size_t bytes = 16;
   static constexpr std::size_t elements = bytes / Width;
   static constexpr std::size_t ways = std::size_t{1} << elements;
-  static constexpr std::uint8_t zero = 0x80;  // no byte of the source
+  static constexpr std::uint8_t zero = 0x80;  // gives a zero byte
 
-  std::uint8_t pack[ways][bytes];    ///< what is behind the marked elements means nothing
+  std::uint8_t pack[ways][bytes];    ///< bytes behind the marked elements are unspecified
   std::uint8_t unpack[ways][bytes];  ///< elements that are not marked become zeros
-  std::uint8_t marked[ways];         ///< how many elements are
+  std::uint8_t marked[ways];         ///< number of marked elements
 
   constexpr shuffles() noexcept : pack{}, unpack{}, marked{} {
     for (std::size_t way = 0; way < ways; ++way) {
@@ -38,4 +38,4 @@ struct shuffles {
 template <class Shuffles>
 inline constexpr Shuffles all_shuffles{};
 
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd

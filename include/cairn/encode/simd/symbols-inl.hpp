@@ -1,29 +1,12 @@
-// Kernels of symbols.hpp, for one target.
+// Kernels of symbols.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace symbol_code {
+using namespace rows;
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using float_tag = hn::CappedTag<float, 16>;
-using bits_tag = hn::RebindToUnsigned<float_tag>;
-using floats = hn::Vec<float_tag>;
-using bits = hn::Vec<bits_tag>;
-
-// Layouts go by rows of 16 elements, whatever the lanes.
-inline constexpr std::size_t row = 16;
-
-/// Hardware stops fetching ahead at the end of a page; far enough ahead for memory, it doubles the speed of two streams.
-HWY_INLINE void fetch_ahead(const float* at) { __builtin_prefetch(reinterpret_cast<const char*>(at) + 4096); }
-
-template <class T>
-HWY_INLINE void copy(const T* in, std::size_t n, T* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
-}
-
-/// The symbols of K keys, from S on.
+/// Compares with the keys of K symbols, from S on.
 template <std::size_t K, std::uint32_t S = 1>
 struct classes {
   bits key;
@@ -44,7 +27,7 @@ struct classes<0, S> {
   HWY_INLINE bits symbol(bits, bits so_far) const { return so_far; }
 };
 
-/// What symbols add: one permutation where eight values fit into a vector.
+/// Looks up the values of symbols: with one permutation where a vector has eight lanes, else with two.
 struct additions {
 #if HWY_TARGET == HWY_SCALAR
   const symbol_table& symbols;
@@ -74,7 +57,7 @@ struct additions {
 #endif
 };
 
-/// Both sides of the codec add here. Not `Max`, whose result for +0 and -0 is not the same everywhere.
+/// Encoder and decoder share this addition. Not `Max`: its result for +0 and -0 depends on the target.
 HWY_INLINE floats add_above(floats a, floats value, floats floor) {
   const auto sum = hn::Add(a, value);
   return hn::IfThenElse(hn::Lt(sum, floor), floor, sum);
@@ -82,7 +65,7 @@ HWY_INLINE floats add_above(floats a, floats value, floats floor) {
 
 template <int Bits>
 struct packing {
-  static constexpr int slot = Bits == 2 ? 2 : 4;  // bits that a symbol takes
+  static constexpr int slot = Bits == 2 ? 2 : 4;  // bits of a packed symbol
   static constexpr std::size_t rows = 32 / slot, elements = rows * row;
   static constexpr std::size_t keys = (1U << Bits) - 1;
 
@@ -178,10 +161,10 @@ inline void add3(const std::byte* packed, std::size_t n, const symbol_table& sym
 
 }  // namespace symbol_code
 
-inline constexpr symbols_kernels symbols_table{&symbol_code::pack2, &symbol_code::pack3, &symbol_code::add2,
+inline constexpr symbols_kernels symbols_table{HWY_TARGET, &symbol_code::pack2, &symbol_code::pack3, &symbol_code::add2,
                                                &symbol_code::add3};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -1,51 +1,49 @@
-// Kernels of the lossy codec that change elements: deltas of floats -> packed symbols, and what these add.
+// Kernels of lc that change elements: deltas of floats -> packed symbols, and the values that symbols add.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::simd {
+#include "cairn/core/config.hpp"
+#include "cairn/encode/simd/targets.hpp"
 
-/// No delta has this key.
+namespace cairn::detail::simd {
+
+/// The key of no delta.
 inline constexpr std::uint32_t no_key = 0xFFFF;
 
-/// What symbols stand for. Symbol 0 is for all deltas that no other symbol is for.
+/// The bucket and the value of each symbol. Symbol 0 stands for all deltas that have no other symbol.
 struct symbol_table {
   std::uint32_t keys[8] = {no_key, no_key, no_key, no_key, no_key, no_key, no_key, no_key};  ///< sign << 8 | exponent
   float values[8] = {};
-  float floor = 0;  ///< nothing gets below it; minus infinity: there is none
+  float floor = 0;  ///< results are at least this; minus infinity: none
 };
 
-/// `u`, `a` and `b` have `n` elements, at multiples of 4 bytes. All need the default floating-point environment.
+/// `u`, `a` and `b` have `n` elements, aligned to 4 bytes. All need the default floating-point environment.
 struct symbols_kernels {
-  /// Classifies deltas, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols, of 2 or 3
-  /// bits; +0 and -0 are symbol 0. 64 bytes for 256 elements: element i is in word i % 16 (u32), from bit 2 * (i / 16). Or 64 bytes
-  /// for 128 elements: from bit 4 * (i / 16). What is missing to the last 64 bytes are symbols 0.
+  std::int64_t target;
+  /// Classifies the deltas u - a, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols in
+  /// groups of 64 bytes, which are 16 u32 words. A group of 2-bit symbols has 256 elements: element i is in word i % 16, from bit
+  /// 2 * (i / 16) on. A group of 3-bit symbols has 128: from bit 4 * (i / 16) on. For example, 2-bit element 37 is in bits 4 and
+  /// 5 of word 5. The deltas +0 and -0, and the elements that fill up the last group, have symbol 0 or an unused symbol, whose
+  /// value is 0 too.
   void (*pack2)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
                 std::byte* packed) noexcept;
   void (*pack3)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
                 std::byte* packed) noexcept;
 
-  /// a = max(a + value of the symbol, floor), for packed symbols. Every fourth bit of symbols of 3 bits means nothing.
+  /// Sets `a` to max(a + value of the symbol, floor). Ignores the fourth bit of 3-bit symbols.
   void (*add2)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
   void (*add3)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/symbols-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<symbols_kernels> symbols_choices[] = CAIRN_SIMD_CHOICES(symbols_table);
-
 /// Those for this machine.
-inline const symbols_kernels& symbols() noexcept {
-  static const symbols_kernels& chosen = best(symbols_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const symbols_kernels& symbols() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<symbols_kernels> all_symbols() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
+#endif

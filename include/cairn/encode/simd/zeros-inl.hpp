@@ -1,18 +1,11 @@
-// Kernels of zeros.hpp; compiled once per target.
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
-#include "cairn/encode/simd/shuffles.hpp"
-#include "cairn/encode/simd/targets.hpp"
-
+// Kernels of zeros.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::simd {
+namespace cairn::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Up to 64 elements, one by one: what vectors leave, and all where there are none.
+/// Up to 64 elements, one by one: the rest behind whole vectors, and all elements where there are no vectors.
 template <class Word>
 struct single_marks {
   static constexpr std::size_t width = sizeof(Word);
@@ -30,7 +23,7 @@ struct single_marks {
     return bits;
   }
 
-  // Nothing branches: every element is copied, and stays where it is marked.
+  // No branches: every element is copied, and overwritten by the next one unless it is marked.
   static std::size_t pack(const std::byte* values, std::uint64_t bits, std::size_t count, std::byte* packed) noexcept {
     std::size_t marked = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -52,13 +45,13 @@ struct single_marks {
   }
 };
 
-// Highway's fallbacks have vectors of one lane, or arrays for vectors: plain loops are as good.
+// Highway's fallback targets have vectors of one lane, or arrays: plain loops are as fast.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 template <class Word>
 struct vector_marks : single_marks<Word> {};
 #else
 
-/// A vector of elements at a time, and 16 bytes at a time where their marks choose a shuffle.
+/// Marks a vector of elements at a time; packs and unpacks 16 bytes at a time with the shuffle of their marks.
 template <class Word>
 struct vector_marks : single_marks<Word> {
   using single = single_marks<Word>;
@@ -114,7 +107,7 @@ struct vector_marks : single_marks<Word> {
 };
 #endif
 
-/// The kernels for elements of one type, which go on by 64 elements.
+/// The kernels for elements of one type, in groups of 64 elements.
 template <class Word>
 struct zero_kernels_of {
   static constexpr std::size_t width = sizeof(Word), group = 64;
@@ -137,7 +130,7 @@ struct zero_kernels_of {
     return some;
   }
 
-  // Zeros often come in long runs, and so does what is none.
+  // Groups without zeros, and groups of zeros, are frequent.
   static std::size_t pack(const std::byte* values, const std::byte* bits, std::size_t count,
                           std::byte* packed) noexcept {
     std::size_t marked = 0;
@@ -193,11 +186,12 @@ inline std::size_t count_marks(const std::byte* bits, std::size_t bytes) noexcep
 }
 
 inline constexpr zeros_kernels zeros_table{
+    HWY_TARGET,
     {zero_kernels_of<std::uint8_t>::table, zero_kernels_of<std::uint16_t>::table, zero_kernels_of<std::uint32_t>::table,
      zero_kernels_of<std::uint64_t>::table},
     &count_marks};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -1,27 +1,31 @@
-// Kernels that find zeros among elements, take them out, and put them in again.
+// Kernels that mark the elements that are not zero, pack these, and unpack them again.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::simd {
+namespace cairn::detail::simd {
 
-/// For elements of so many bytes; zero are those whose bits all are. Memory need not be aligned; inputs and outputs do not overlap.
+/// For elements of one size; an element is zero when all its bits are. Memory need not be aligned; inputs and outputs do not
+/// overlap.
 struct zero_kernels {
-  /// Bit i of `bits`, the lowest of a byte first, says whether element i is other than zero; what is left of the last byte is 0.
-  /// Returns how many bits are set.
+  /// Sets bit i of `bits`, the lowest of a byte first, where element i is not zero; the unused bits of the last byte are 0.
+  /// Returns the number of set bits.
   std::size_t (*mark)(const std::byte* values, std::size_t count, std::byte* bits) noexcept;
-  /// Copies those of `count` elements that are marked to `packed`, which has room for 16 bytes more. Returns how many they are.
+  /// Copies the marked elements to `packed`, which has room for 16 bytes more. Returns their number.
   std::size_t (*pack)(const std::byte* values, const std::byte* bits, std::size_t count, std::byte* packed) noexcept;
-  /// Undoes `pack`: elements that are not marked become zero. 16 bytes beyond those in `packed` may be read. Returns how many are
-  /// marked.
+  /// The reverse of `pack`: elements that are not marked become zero. May read 16 bytes beyond the packed elements. Returns the
+  /// number of marked ones.
   std::size_t (*unpack)(const std::byte* packed, const std::byte* bits, std::size_t count, std::byte* values) noexcept;
 };
 
 struct zeros_kernels {
+  std::int64_t target;
   zero_kernels of_1_2_4_8_bytes[4];
-  /// How many bits of so many bytes are set.
+  /// The number of set bits.
   std::size_t (*count_marks)(const std::byte* bits, std::size_t bytes) noexcept;
 
   /// For elements of 1, 2, 4 or 8 bytes.
@@ -30,21 +34,13 @@ struct zeros_kernels {
   }
 };
 
-}  // namespace cairn::simd
-
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/zeros-inl.hpp"
-#include "cairn/encode/simd/each_target.hpp"
-
-namespace cairn::simd {
-inline namespace CAIRN_SIMD_BASE {
-
-inline constexpr choice<zeros_kernels> zeros_choices[] = CAIRN_SIMD_CHOICES(zeros_table);
-
 /// Those for this machine.
-[[nodiscard]] inline const zeros_kernels& zeros() noexcept {
-  static const zeros_kernels& chosen = best(zeros_choices);
-  return chosen;
-}
+[[nodiscard]] CAIRN_INLINE const zeros_kernels& zeros() noexcept;
+/// Those of every target that this machine can run; all give the same bits.
+[[nodiscard]] CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept;
 
-}  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::simd
+}  // namespace cairn::detail::simd
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
+#endif

@@ -1,30 +1,29 @@
-// Definitions of lc.hpp.
+// Definitions of codec.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <mutex>
+#include <limits>
 #include <utility>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/blocks.hpp"
-#include "cairn/encode/lc.hpp"
 #include "cairn/encode/lc/block_code.hpp"
 #include "cairn/encode/lc/buckets.hpp"
+#include "cairn/encode/lc/codec.hpp"
 #include "cairn/encode/lc/elements.hpp"
 #include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 #include "cairn/encode/lc/survey.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "cairn/encode/memory_pool.hpp"
 
-namespace cairn {
-namespace lossy {
-namespace detail {
+namespace cairn::detail::lc {
 
-/// Bytes below which a leaf is not worth a payload of its own, and up to which one without loss may well be smaller.
+/// A leaf of fewer bytes is not quantized; up to `small_bytes`, encoding without loss may be smaller, and is tried.
 inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 10;
 
 [[nodiscard]] inline bool has_delta(const encode_request& in) noexcept {
@@ -36,7 +35,7 @@ inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 
   return {in.type, in.values, in.reference};
 }
 
-/// The least number of a 16-bit type that is not below `floor`.
+/// The smallest value of a 16-bit type that is not below `floor`.
 template <class Half>
 [[nodiscard]] float round_up(float floor) noexcept {
   const Half near(floor);
@@ -54,20 +53,21 @@ template <class Half>
   return rounded;
 }
 
-/// May a finite element become infinite when a value is added? Half a last bit of the largest element is above these limits.
+/// Whether adding a value may make a finite element infinite. Smaller values than these limits are below half a last bit of the
+/// largest element.
 [[nodiscard]] inline bool may_overflow(dtype type, std::span<const promoted> chosen) noexcept {
   const float limit = type == dtype::f16 ? 8.0F : 0x1p102F;
   return std::any_of(chosen.begin(), chosen.end(), [&](const promoted& p) { return std::abs(p.value) >= limit; });
 }
 
-[[nodiscard]] inline bool is_within(const loss& lost, const lc_options& options) noexcept {
-  return (!options.max_error || lost.max_error <= *options.max_error) &&
-         (!options.max_relative_l2 || lost.relative_l2 <= *options.max_relative_l2);
+[[nodiscard]] inline bool is_within(const loss& lost, const options& how) noexcept {
+  return (!how.max_error || lost.max_error <= *how.max_error) &&
+         (!how.max_relative_l2 || lost.relative_l2 <= *how.max_relative_l2);
 }
 
-/// Codes the packed symbols into a payload of one step.
-inline encoded write_payload(const quantized& leaf, step_header step, const encode_request& in,
-                             std::span<std::byte> out) {
+/// Writes a payload of one step.
+inline encode_result write_payload(const quantized& leaf, step_header step, const encode_request& in,
+                                   std::span<std::byte> out) {
   const std::size_t item = size_of(in.type), count = in.values.size() / item, blocks = blocks_of(count);
   const auto packed = [&](std::size_t block) {
     return std::span(leaf.packed.get() + packed_size(block * block_elements, step.bits),
@@ -79,7 +79,7 @@ inline encoded write_payload(const quantized& leaf, step_header step, const enco
   for (const auto& each : counts)
     if (!is_repeated(each)) huffman::add(sum, each);
 
-  encoded result;
+  encode_result result;
   step.code = choose_code(sum, in.known_tables);
   const auto& code = step.code;
   const bool known = in.known_tables != nullptr && in.known_tables->find(code.id) != nullptr;
@@ -108,9 +108,9 @@ inline encoded write_payload(const quantized& leaf, step_header step, const enco
   return result;
 }
 
-/// The payload without loss, where it is smaller than `than`; else nothing, and `out` is as it was.
-[[nodiscard]] inline std::optional<encoded> smaller_without_loss(const encode_request& in, std::size_t than,
-                                                                 std::span<std::byte> out) {
+/// Encodes without loss, if that takes at most `than` bytes; else returns nothing and does not change `out`.
+[[nodiscard]] inline std::optional<encode_result> smaller_without_loss(const encode_request& in, std::size_t than,
+                                                                       std::span<std::byte> out) {
   std::vector<std::byte> other(codecs::lossless{}.bound(in.type, in.values.size()));
   auto result = codecs::lossless{}.encode(in, other);
   if ((result.codec.empty() ? in.values.size() : result.bytes) > than) return {};
@@ -118,34 +118,22 @@ inline encoded write_payload(const quantized& leaf, step_header step, const enco
   return result;
 }
 
-/// Memory that is used again by whoever comes next, so that it is not new pages for every block.
-class scratch_pool {
- public:
-  explicit scratch_pool(std::size_t bytes) : bytes_(bytes) {}
+/// Decodes block number `b` onto its elements; `memory` has room for its packed symbols. False when it is malformed.
+[[nodiscard]] inline bool decode_block_onto(const decode_request& from, const step_header& step,
+                                            const huffman::decoder* code, std::size_t b,
+                                            std::span<const std::byte> block, std::byte* memory) {
+  const default_float_environment guard;
+  const std::size_t item = size_of(from.type), size = block_size(from.values.size() / item, b);
+  const std::span packed(memory, packed_size(size, step.bits));
+  std::span<const std::byte> exceptions;
+  if (!decode_block(block, size, item, code, packed, exceptions)) return false;
+  const auto elements = from.values.subspan(b * block_elements * item, size * item);
+  add_symbols(from.type, step.bits, packed.data(), step.table, elements);
+  put_exceptions(exceptions, item, elements);
+  return true;
+}
 
-  [[nodiscard]] std::unique_ptr<std::byte[]> take() {
-    {
-      const std::lock_guard lock(access_);
-      if (!free_.empty()) {
-        auto memory = std::move(free_.back());
-        free_.pop_back();
-        return memory;
-      }
-    }
-    return std::make_unique_for_overwrite<std::byte[]>(bytes_);
-  }
-  void give_back(std::unique_ptr<std::byte[]> memory) {
-    const std::lock_guard lock(access_);
-    free_.push_back(std::move(memory));
-  }
-
- private:
-  std::mutex access_;
-  std::size_t bytes_;
-  std::vector<std::unique_ptr<std::byte[]>> free_;
-};
-
-/// What is wrong with a step; null: nothing, and it is done.
+/// Decodes a step onto the elements. Returns what is wrong with it, or null.
 [[nodiscard]] inline const char* decode_step(std::span<const std::byte> bytes, const decode_request& from) {
   byte_reader in(bytes);
   auto step = take_step_header(in);
@@ -159,27 +147,56 @@ class scratch_pool {
   if (step->code.stored != step_code::kind::none) code.emplace(step->code.lengths);
 
   const std::size_t item = size_of(from.type), count = from.values.size() / item;
-  scratch_pool pool(packed_size(std::min(count, block_elements), step->bits));
+  memory_pool<std::unique_ptr<std::byte[]>> pool;
+  const auto make = [room = packed_size(std::min(count, block_elements), step->bits)] {
+    return std::make_unique_for_overwrite<std::byte[]>(room);
+  };
   const bool good =
       decode_blocks(blocks_of(count), in.rest(), from.threads, [&](std::size_t b, std::span<const std::byte> block) {
-        const default_float_environment guard;
-        auto memory = pool.take();
-        const std::size_t size = block_size(count, b);
-        const std::span packed(memory.get(), packed_size(size, step->bits));
-        std::span<const std::byte> exceptions;
-        const bool decoded = decode_block(block, size, item, code ? &*code : nullptr, packed, exceptions);
-        if (decoded) {
-          const auto elements = from.values.subspan(b * block_elements * item, size * item);
-          add_symbols(from.type, step->bits, packed.data(), step->table, elements);
-          put_exceptions(exceptions, item, elements);
-        }
-        pool.give_back(std::move(memory));
-        return decoded;
+        return pool.with_memory(make, [&](const auto& memory) {
+          return decode_block_onto(from, *step, code ? &*code : nullptr, b, block, memory.get());
+        });
       });
   return good ? nullptr : "a block of a quantized payload is malformed";
 }
 
-}  // namespace detail
+/// How a leaf is to be quantized.
+struct quantization {
+  step_header step;
+  bool in_place = false;  ///< update the reference in the same pass: the result cannot be rejected
+};
+
+/// Chooses the buckets that get a symbol, and whether to quantize in place.
+[[nodiscard]] inline quantization plan_quantization(const options& how, unsigned bits, const survey_result* shared,
+                                                    const encode_request& in, float floor) {
+  const std::size_t most = (std::size_t{1} << bits) - 1;
+  const auto delta = delta_of(in);
+  auto found = shared != nullptr ? *shared : survey(std::span(&delta, 1), how, most, in.threads);
+  found.chosen.resize(std::min(found.chosen.size(), most));
+  sort_by_exponent(found.chosen);
+  const bool in_place = shared == nullptr && found.all_finite && !may_overflow(in.type, found.chosen) &&
+                        !how.max_error && !how.max_relative_l2 && in.values.size() > small_bytes;
+  return {{bits, found.chosen.size(), make_symbols(found.chosen, floor), {}}, in_place};
+}
+
+[[nodiscard]] inline quantized quantize(const quantization& plan, const encode_request& in) {
+  const auto delta = delta_of(in);
+  return plan.in_place ? quantize_in_place(delta, in.reference, plan.step.bits, plan.step.table, in.threads)
+                       : quantize_on_trial(delta, plan.step.bits, plan.step.table, in.threads);
+}
+
+/// Writes the payload and updates the reference; or encodes without loss, where that is smaller.
+inline encode_result commit(const quantized& leaf, const quantization& plan, std::string_view name,
+                            const encode_request& in, std::span<std::byte> out) {
+  auto result = write_payload(leaf, plan.step, in, out);
+  if (!plan.in_place) {
+    if (result.bytes > in.values.size() / 4)
+      if (const auto better = smaller_without_loss(in, result.bytes, out)) return *better;
+    apply(leaf, in.type, plan.step.bits, plan.step.table, in.reference, in.threads);
+  }
+  result.codec = name;
+  return result;
+}
 
 CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
   const std::size_t without_loss = codecs::lossless{}.bound(type, bytes);
@@ -190,45 +207,28 @@ CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
   return std::max(without_loss, quantized_bound);
 }
 
-CAIRN_INLINE std::shared_ptr<const survey_result> survey_state(const lc_options& options,
+CAIRN_INLINE std::shared_ptr<const survey_result> survey_state(const options& how,
                                                                std::span<const encode_request> all) {
   std::vector<delta_view> deltas;
   unsigned threads = 1;
   for (const auto& in : all) {
-    if (!detail::has_delta(in)) continue;
-    deltas.push_back(detail::delta_of(in));
+    if (!has_delta(in)) continue;
+    deltas.push_back(delta_of(in));
     threads = in.threads == 0 || threads == 0 ? 0 : std::max(threads, in.threads);
   }
-  return std::make_shared<const survey_result>(survey(deltas, options, 7, threads));
+  return std::make_shared<const survey_result>(survey(deltas, how, 7, threads));
 }
 
-CAIRN_INLINE encoded encode(const lc_options& options, unsigned bits, std::string_view name,
-                            const survey_result* shared, const encode_request& in, std::span<std::byte> out) {
-  if (!detail::has_delta(in)) return codecs::lossless{}.encode(in, out);
+CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name, const survey_result* shared,
+                                  const encode_request& in, std::span<std::byte> out) {
+  if (!has_delta(in)) return codecs::lossless{}.encode(in, out);
   const default_float_environment guard;
-  const auto delta = detail::delta_of(in);
-  const float floor = detail::floor_of(options.floor, in);
+  const float floor = floor_of(how.floor, in);
   for (; bits <= 3; ++bits) {
-    const std::size_t most = (std::size_t{1} << bits) - 1;
-    auto known = shared != nullptr ? *shared : survey(std::span(&delta, 1), options, most, in.threads);
-    known.chosen.resize(std::min(known.chosen.size(), most));
-    sort_by_exponent(known.chosen);
-    // Where nothing can go wrong any more, elements are brought up while they are in the cache.
-    const bool certain = shared == nullptr && known.all_finite && !detail::may_overflow(in.type, known.chosen) &&
-                         !options.max_error && !options.max_relative_l2 && in.values.size() > detail::small_bytes;
-    step_header step{bits, known.chosen.size(), make_symbols(known.chosen, floor), {}};
-    const auto leaf = certain ? quantize_in_place(delta, in.reference, bits, step.table, in.threads)
-                              : quantize_on_trial(delta, bits, step.table, in.threads);
-    if (leaf.too_many_exceptions) break;
-    if (!detail::is_within(leaf.lost(), options)) continue;
-    auto result = detail::write_payload(leaf, step, in, out);
-    if (!certain) {
-      if (result.bytes > in.values.size() / 4)
-        if (const auto better = detail::smaller_without_loss(in, result.bytes, out)) return *better;
-      apply(leaf, in.type, bits, step.table, in.reference, in.threads);
-    }
-    result.codec = name;
-    return result;
+    const auto plan = plan_quantization(how, bits, shared, in, floor);
+    const auto leaf = quantize(plan, in);
+    if (leaf.too_many_exceptions) break;  // with three bits there are as many
+    if (is_within(leaf.lost(), how)) return commit(leaf, plan, name, in, out);
   }
   return codecs::lossless{}.encode(in, out);
 }
@@ -238,21 +238,21 @@ CAIRN_INLINE void decode(const decode_request& from) {
   if (!is_quantizable(from.type) || from.values.size() % size_of(from.type) != 0)
     refuse("a quantized payload for elements that cannot have one");
   const bool good = for_each_step(from.payload, [&](std::span<const std::byte> step) {
-    if (const char* why = detail::decode_step(step, from)) refuse(why);
+    if (const char* why = decode_step(step, from)) refuse(why);
   });
   if (!good) refuse("a quantized payload is malformed, or of a newer version");
 }
 
-}  // namespace lossy
-
-CAIRN_INLINE std::vector<std::byte> join_lc_payloads(std::span<const std::span<const std::byte>> payloads) {
+CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) {
   std::vector<std::span<const std::byte>> steps;
-  for (const auto& payload : payloads)
-    if (!lossy::for_each_step(payload, [&](std::span<const std::byte> step) { steps.push_back(step); }))
-      fail(errc::corrupt, {"a quantized payload to be joined is malformed, or of a newer version"});
-  if (steps.empty()) fail(errc::invalid, {"no quantized payloads to be joined"});
-  lossy::byte_writer out;
-  lossy::put_payload_header(out, steps.size());
+  for (const auto& delta : in.deltas) {
+    if (delta.codec != "lc2" && delta.codec != "lc3") return std::nullopt;
+    if (!for_each_step(delta.payload, [&](std::span<const std::byte> step) { steps.push_back(step); }))
+      fail(errc::corrupt, {delta.where, ": ", in.path, ": a quantized payload is malformed, or of a newer version"});
+  }
+  if (steps.empty()) return std::nullopt;
+  byte_writer out;
+  put_payload_header(out, steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i + 1 < steps.size()) out.put_number(steps[i].size());
     out.put(steps[i]);
@@ -260,4 +260,4 @@ CAIRN_INLINE std::vector<std::byte> join_lc_payloads(std::span<const std::span<c
   return out.take();
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail::lc

@@ -1,0 +1,2 @@
+// The SIMD kernels of the lossless codec.
+#include "cairn/encode/simd/lossless_kernels.ipp"

@@ -1,0 +1,42 @@
+// The lossy delta codec behind codecs::lc. Does not make the codec known to loads: see encode/lc.hpp.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/dtype.hpp"
+#include "cairn/encode/base.hpp"
+#include "cairn/encode/lc/options.hpp"
+
+namespace cairn::detail::lc {
+
+struct survey_result;
+
+/// See codec.
+[[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes);
+
+/// Encodes with symbols of `bits` bits, or three where two exceed a bound; payloads are named `name`. `shared` holds the buckets of
+/// the whole state; null: the leaf chooses its own.
+[[nodiscard]] CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name,
+                                                const survey_result* shared, const encode_request& in,
+                                                std::span<std::byte> out);
+CAIRN_INLINE void decode(const decode_request& from);
+
+/// The buckets that all deltas together promote.
+[[nodiscard]] CAIRN_INLINE std::shared_ptr<const survey_result> survey_state(const options& how,
+                                                                             std::span<const encode_request> all);
+
+/// One payload with the steps of all, the oldest first; nothing when one is of another codec. Code tables that they name by id are
+/// still needed. errc::corrupt when one is malformed.
+[[nodiscard]] CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in);
+
+}  // namespace cairn::detail::lc
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/encode/lc/codec.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,68 @@
+// Highway, and what Cairn's kernels need of it; for the files that compile kernels only.
+#pragma once
+
+// Compiled once, the kernels are there for AVX-512, AVX2 and the target that the unit is compiled for. Header-only, where every unit
+// that includes them pays, the first is left out: measured, lossless gets 4 % slower, lc<2> and lc<3> encode 10 and 20 % slower and
+// decode no slower. Highway does not even parse other targets.
+#if !defined(HWY_DISABLED_TARGETS) && !defined(HIGHWAY_HWY_DETECT_TARGETS_H_)
+#if defined(__AVX512F__)
+#define HWY_DISABLED_TARGETS 0
+#elif defined(__SSSE3__)
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | CAIRN_SIMD_WITHOUT_AVX3)
+#else
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | CAIRN_SIMD_WITHOUT_AVX3)
+#endif
+#endif
+#if defined(CAIRN_SEPARATE_COMPILATION)
+#define CAIRN_SIMD_WITHOUT_AVX3 0
+#else
+#define CAIRN_SIMD_WITHOUT_AVX3 HWY_AVX3
+#endif
+#ifndef HWY_WANT_AVX3_DL
+#define HWY_WANT_AVX3_DL 1  // also keeps Highway 1.0.3 from an #error under -march=native on some machines
+#endif
+#if defined(HWY_ONCE)
+#if !HWY_ONCE
+#error "cairn cannot be included from a file that Highway compiles once per target"
+#endif
+#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hwy/highway.h"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+#undef HWY_TARGET_INCLUDE
+
+// Header-only, every unit compiles the kernels. Units with different -m flags have different static targets and must not share
+// kernels, so all kernels and their tables are in an inline namespace of that name.
+#if HWY_STATIC_TARGET == HWY_AVX3_DL
+#define CAIRN_SIMD_BASE base_avx3_dl
+#elif HWY_STATIC_TARGET == HWY_AVX3
+#define CAIRN_SIMD_BASE base_avx3
+#elif HWY_STATIC_TARGET == HWY_AVX2
+#define CAIRN_SIMD_BASE base_avx2
+#elif HWY_STATIC_TARGET == HWY_SSE4
+#define CAIRN_SIMD_BASE base_sse4
+#elif HWY_STATIC_TARGET == HWY_SSSE3
+#define CAIRN_SIMD_BASE base_ssse3
+#else
+#define CAIRN_SIMD_BASE base_least
+#endif
+
+// The targets that kernels are compiled for beside the static one.
+#if defined(CAIRN_SEPARATE_COMPILATION) && (HWY_TARGETS & HWY_AVX3) && HWY_STATIC_TARGET != HWY_AVX3 && \
+    HWY_STATIC_TARGET != HWY_AVX3_DL
+#define CAIRN_SIMD_AVX3
+#define CAIRN_SIMD_TABLE_AVX3(table) &N_AVX3::table,
+#else
+#define CAIRN_SIMD_TABLE_AVX3(table)
+#endif
+#if (HWY_TARGETS & HWY_AVX2) && HWY_STATIC_TARGET > HWY_AVX2
+#define CAIRN_SIMD_AVX2
+#define CAIRN_SIMD_TABLE_AVX2(table) &N_AVX2::table,
+#else
+#define CAIRN_SIMD_TABLE_AVX2(table)
+#endif
+
+/// In the namespace of the kernels: initialises an array of pointers to the table `table` of every target, the best first.
+#define CAIRN_SIMD_TABLES(table) \
+  {CAIRN_SIMD_TABLE_AVX3(table) CAIRN_SIMD_TABLE_AVX2(table) & HWY_STATIC_DISPATCH(table)}

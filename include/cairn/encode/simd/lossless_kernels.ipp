@@ -1,0 +1,40 @@
+// Definitions of planes.hpp and zeros.hpp: the kernels of lossless.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/shuffles.hpp"
+#include "cairn/encode/simd/zeros.hpp"
+
+#define CAIRN_SIMD_KERNELS "cairn/encode/simd/lossless_kernels-inl.hpp"
+#include "cairn/encode/simd/each_target.hpp"
+
+namespace cairn::detail::simd {
+inline namespace CAIRN_SIMD_BASE {
+
+inline constexpr const planes_kernels* planes_tables[] = CAIRN_SIMD_TABLES(planes_table);
+inline constexpr const zeros_kernels* zeros_tables[] = CAIRN_SIMD_TABLES(zeros_table);
+
+}  // namespace CAIRN_SIMD_BASE
+
+CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept {
+  return runnable<planes_kernels>(planes_tables, hwy::SupportedTargets());
+}
+CAIRN_INLINE const planes_kernels& planes() noexcept {
+  static const auto& best = *all_planes().front();
+  return best;
+}
+
+CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept {
+  return runnable<zeros_kernels>(zeros_tables, hwy::SupportedTargets());
+}
+CAIRN_INLINE const zeros_kernels& zeros() noexcept {
+  static const auto& best = *all_zeros().front();
+  return best;
+}
+
+}  // namespace cairn::detail::simd

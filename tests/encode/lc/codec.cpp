@@ -1,0 +1,1 @@
+#include "cairn/encode/lc/codec.hpp"

@@ -1,1 +1,0 @@
-#include "cairn/encode/make_code_table.hpp"
