@@ -43,17 +43,17 @@ class checkpointer {
   /// Loads the newest checkpoint that can be restored; nothing when there is none yet, as on the first run. Corrupt ones are passed
   /// over with an event and listed in the report. A checkpoint that does not fit the state is an error (`mismatch`), and so is a
   /// place where none of the checkpoints can be restored. The state is then as it was.
-  template <class State>
+  template <loadable State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(refer(state), options);
   }
-  std::optional<load_report> restore(any_state state, const load_options& options = {});
+  std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Tells of a step done. When the policy says so, copies the state and returns: the copy is encoded, written and published behind
   /// the training, which may change the state at once. Throws, once and before it does anything, what went wrong behind the
   /// training since the last call. When a signal of `preempt` has come it saves at once, within the deadline if that is possible, and
   /// `stop` says so.
-  template <class State>
+  template <saveable State>
   step_outcome step(const State& state, const observation& now) {
     return step(refer(state), now);
   }
@@ -62,7 +62,7 @@ class checkpointer {
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and what no rule keeps is removed; what cannot
   /// be removed is told to the observer. Waits for the save on its way; throws as `step` does. After an error nothing is left behind
   /// of this save, and all earlier checkpoints stay.
-  template <class State>
+  template <saveable State>
   save_report save(const State& state, const observation& now) {
     return save(refer(state), now);
   }

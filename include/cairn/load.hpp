@@ -54,24 +54,24 @@ class chain_reader;
 namespace detail {
 
 /// Loads an open checkpoint. Until everything has been checked the state is untouched.
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
                                    rank_info here = {});
 
 /// Loads the newest checkpoint of the store that can be restored, or nothing when there is none at all.
 /// Throws when there are some and none of them can be.
-CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_state state,
+CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_mutable_state state,
                                                        const load_options& options, const observer& on_event = {},
                                                        rank_info here = {});
 
 /// See cairn::load.
-CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options);
+CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options);
 
 }  // namespace detail
 
 /// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be
 /// restored), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`,
 /// `unsupported`, `io`; the state is then as it was.
-template <class State>
+template <loadable State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
   return detail::load(path, refer(state), options);
 }

@@ -79,7 +79,7 @@ CAIRN_INLINE save_report save(const std::string& path, any_state state, const sa
 /// Saves `state` as the checkpoint `path`, a directory, which appears at once and whole, in place of an older
 /// one. Errors: `io`, `busy` when another process is saving to the same path, `invalid` for a state that
 /// cannot be saved; nothing is left behind, and an older checkpoint at the path stays.
-template <class State>
+template <saveable State>
 save_report save(const std::string& path, const State& state, const save_options& options = {}) {
   return detail::save(path, refer(state), options);
 }

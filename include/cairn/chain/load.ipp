@@ -73,7 +73,7 @@ inline void verify(const chain_reader& from, const match_report& found, const lo
 }
 
 /// See load_from, but for what the standard library throws.
-inline load_report check_and_load(const chain_reader& from, any_state state, const load_options& options,
+inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
                                   rank_info here) {
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
@@ -95,7 +95,7 @@ inline load_report check_and_load(const chain_reader& from, any_state state, con
   return report;
 }
 
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
                                    rank_info here) {
   constexpr std::string_view cause = " cannot be loaded: not enough memory";
   try {
@@ -112,7 +112,7 @@ inline bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::io || code == errc::not_found;
 }
 
-CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_state state,
+CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_mutable_state state,
                                                        const load_options& options, const observer& on_event,
                                                        rank_info here) {
   auto names = store.list();
@@ -141,7 +141,7 @@ CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, a
                        " can be restored; the newest one: ", skipped.front().reason});
 }
 
-CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
+CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
   if (is_file(path)) return load_from(chain_reader(stores::open_file(path), path, options.codecs), state, options);
   if (is_file(path + "/" + std::string(index_file))) {
     const auto [directory, name] = split_existing(path);

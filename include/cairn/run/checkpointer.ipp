@@ -20,7 +20,7 @@ CAIRN_INLINE checkpointer::checkpointer(checkpointer&&) noexcept = default;
 CAIRN_INLINE checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
 CAIRN_INLINE checkpointer::~checkpointer() = default;
 
-CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_state state, const load_options& options) {
+CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_mutable_state state, const load_options& options) {
   return self_->restore(state, options);
 }
 

@@ -70,7 +70,7 @@ class checkpoint_series {
       : store_(std::move(store)), options_(options), tell_(std::move(tell)) {}
 
   /// See checkpointer::restore.
-  std::optional<load_report> restore(any_state state, const load_options& options);
+  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
 
   /// Saves and publishes. What is thrown has been told of, but for `save_abandoned`.
   save_report save(save_request& request);

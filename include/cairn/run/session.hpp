@@ -32,7 +32,7 @@ class session {
   ~session();
 
   // See checkpointer.
-  std::optional<load_report> restore(any_state state, const load_options& options);
+  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
   step_outcome step(any_state state, const observation& now);
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }

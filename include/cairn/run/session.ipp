@@ -34,7 +34,7 @@ CAIRN_INLINE session::~session() {
   background_.wait();
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore(any_state state, const load_options& options) {
+CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   background_.wait();
   rethrow_failure();
   learn();

@@ -1,16 +1,33 @@
 // From a state to its description.
 #pragma once
 
+#include <memory>
+
 #include "cairn/state/any_state.hpp"
+#include "cairn/state/saveable.hpp"
 #include "cairn/state/walk.hpp"
 
 namespace cairn {
 
-/// A reference to `state` for the stages behind. It is changed by loading only.
+namespace detail {
+
 template <class State>
+void walk_state(walker& w, void* object) {
+  walk(w, *static_cast<State*>(object));
+}
+
+}  // namespace detail
+
+/// A reference to a state that is saved.
+template <saveable State>
 [[nodiscard]] any_state refer(const State& state) noexcept {
-  return {const_cast<State*>(&state),
-          [](detail::walker& w, void* object) { detail::walk(w, *static_cast<State*>(object)); }};
+  return {std::addressof(state), detail::walk_state<State>};
+}
+
+/// A reference to a state that is saved or loaded into.
+template <loadable State>
+[[nodiscard]] any_mutable_state refer(State& state) noexcept {
+  return {{std::addressof(state), detail::walk_state<State>}};
 }
 
 /// The leaves and facts of a state, in the order of its fields; arrays are not copied but pointed to. The
@@ -19,7 +36,7 @@ template <class State>
 /// + elements saved as copies).
 [[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {});
 
-template <class State>
+template <saveable State>
 [[nodiscard]] description describe(const State& state, rank_info here = {}) {
   return describe(refer(state), here);
 }

@@ -14,7 +14,7 @@ class loading {
  public:
   /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have.
   /// `from` and `options` must outlive this object.
-  loading(any_state state, const catalog& from, const match_options& options, rank_info here = {});
+  loading(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
 
   [[nodiscard]] match_report& report() noexcept { return match_.report; }
 
@@ -26,7 +26,7 @@ class loading {
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return match_.targets; }
 
  private:
-  any_state state_;
+  any_mutable_state state_;
   detail::matching match_;
   rank_info here_;
 };

@@ -5,10 +5,11 @@
 
 namespace cairn {
 
-CAIRN_INLINE loading::loading(any_state state, const catalog& from, const match_options& options, rank_info here)
+CAIRN_INLINE loading::loading(any_mutable_state state, const catalog& from, const match_options& options,
+                              rank_info here)
     : state_(state), match_(from, options), here_(here) {
   detail::walker w(match_, here_);
-  state_.walk(w, state_.object);
+  state_.walk(w, const_cast<void*>(state_.object));
   match_.finish_check();
 }
 
@@ -17,7 +18,7 @@ CAIRN_INLINE void loading::apply() {
   match_.objects.clear();
   match_.filled_objects.clear();
   detail::walker w(match_, here_);
-  state_.walk(w, state_.object);
+  state_.walk(w, const_cast<void*>(state_.object));
 }
 
 }  // namespace cairn
