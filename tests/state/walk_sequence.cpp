@@ -86,7 +86,7 @@ TEST_CASE("a big growth waits until memory has been prepared for all") {
   const tests::kept kept(cairn::describe(original));
   std::vector<std::vector<float>> fresh;
   const cairn::match_options options;
-  cairn::loading load(cairn::refer(fresh), kept.contents, options);
+  cairn::detail::load_plan load(cairn::refer(fresh), kept.contents, options);
   CHECK(fresh.empty());
   load.apply();
   REQUIRE(load.growths().size() == 1);

@@ -13,14 +13,15 @@
 #include "cairn/load.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/paths.hpp"
-#include "cairn/state/match.hpp"
+#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/load_plan.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
 
 /// Runs the growths of a load: all memory is made present first, then each container is sized.
-inline void grow(const std::vector<matching::growth>& growths, unsigned threads) {
+inline void grow(const std::vector<growth>& growths, unsigned threads) {
   std::vector<memory_range> ranges;
   for (const auto& each : growths) {
     const auto begin = reinterpret_cast<std::uintptr_t>(each.memory);
@@ -77,7 +78,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
                                   rank_info here) {
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
-  loading load(state, from.contents(), how, here);
+  load_plan load(state, from.contents(), how, here);
   if (options.verify) verify(from, load.report(), options);
   load.apply();
   grow(load.growths(), options.threads);

@@ -9,8 +9,8 @@
 
 namespace cairn {
 
-/// One fact about the object at a path.
-struct fact {
+/// What is stored about the object at a path.
+struct structure_entry {
   enum class kind : std::uint8_t {
     size,     ///< a sequence of `number` elements that are stored under their own paths
     keys,     ///< a map with the entries `keys`, each stored under `path.key`
@@ -26,10 +26,12 @@ struct fact {
   std::string text{};
   std::vector<std::string> keys{};
 
-  friend bool operator==(const fact&, const fact&) = default;
+  friend bool operator==(const structure_entry&, const structure_entry&) = default;
 };
 
-/// Path -> fact, in path order.
-using structure = std::map<std::string, fact, std::less<>>;
+/// Path -> entry, in path order.
+using structure = std::map<std::string, structure_entry, std::less<>>;
+
+using fact = structure_entry;  // the older name, until the last use is renamed
 
 }  // namespace cairn

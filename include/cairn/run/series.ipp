@@ -22,7 +22,8 @@ CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what
   return {errc::invalid, what + ": " + cause.what()};
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state, const load_options& options) {
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
+                                                                   const load_options& options) {
   auto how = options;
   how.codecs.insert(how.codecs.end(), options_.codecs.begin(), options_.codecs.end());
   auto report = restore_newest(store_, state, how, tell_);

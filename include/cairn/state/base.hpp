@@ -11,6 +11,7 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
+#include "cairn/state/rank_info.hpp"
 
 namespace cairn {
 
@@ -47,12 +48,6 @@ struct match_report {
 struct target {
   std::size_t index;
   memory_view destination;
-};
-
-/// This process among those that save together.
-struct rank_info {
-  unsigned rank = 0;
-  unsigned ranks = 1;
 };
 
 /// Nesting deeper than this is refused, in a state as in a file: a linked list of nodes is better kept in a

@@ -4,30 +4,22 @@
 #include <memory>
 
 #include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
 #include "cairn/state/saveable.hpp"
 #include "cairn/state/walk.hpp"
 
 namespace cairn {
 
-namespace detail {
-
-template <class State>
-void walk_state(walker& w, void* object) {
-  walk(w, *static_cast<State*>(object));
-}
-
-}  // namespace detail
-
 /// A reference to a state that is saved.
 template <saveable State>
 [[nodiscard]] any_state refer(const State& state) noexcept {
-  return {std::addressof(state), detail::walk_state<State>};
+  return {std::addressof(state), detail::walk<State>};
 }
 
 /// A reference to a state that is saved or loaded into.
 template <loadable State>
 [[nodiscard]] any_mutable_state refer(State& state) noexcept {
-  return {{std::addressof(state), detail::walk_state<State>}};
+  return {{std::addressof(state), detail::walk<State>}};
 }
 
 /// The leaves and facts of a state, in the order of its fields; arrays are not copied but pointed to. The

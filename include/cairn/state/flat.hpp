@@ -38,9 +38,9 @@ consteval bool is_flat() {
       return sizeof...(I) > 0 && (is_flat<std::remove_const_t<std::tuple_element_t<I, T>>>() && ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (kind == category::record) {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return sizeof...(I) > 0 && (is_flat<std::remove_const_t<field_type<T, I>>>() && ...);
-    }(std::make_index_sequence<arity<T>>{});
+    return []<class... Types>(type_list<Types...>) {
+      return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
+    }(field_types<T>{});
   } else if constexpr (kind == category::listed) {
     return are_flat_members(decltype(T::cairn_fields()){});
   } else {

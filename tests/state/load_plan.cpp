@@ -1,4 +1,4 @@
-#include "cairn/state/match.hpp"
+#include "cairn/state/load_plan.hpp"
 
 #include <map>
 #include <string>

@@ -1,18 +1,16 @@
-// Columns: elements that do not lie side by side in the state, laid side by side to be saved.
+// Copies of elements that do not lie side by side in the state, laid side by side as columns.
 #pragma once
 
-#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "cairn/core/error.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/state/flat.hpp"
 
 namespace cairn::detail {
@@ -81,6 +79,9 @@ using column = std::conditional_t<
     text<typename column_element<T>::type>, text_column,
     std::conditional_t<std::same_as<T, bool>, bool_array, std::vector<typename column_element<T>::type>>>;
 
+/// Throws errc::corrupt unless a string of `stored` can reach from `begin` to `end`.
+CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
+
 template <class T>
 decltype(auto) take_element(const T& value) {
   if constexpr (flat<T> || text<T>)
@@ -99,27 +100,32 @@ void put_element(T& value, Stored&& stored) {
   }
 }
 
-/// Fills a column from `count` values that `next` hands out one after the other.
-template <columnar T, class Next>
-column<T> take_column(std::size_t count, const Next& next) {
-  column<T> result;
-  if constexpr (std::same_as<column<T>, text_column>) {
-    result.ends.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      result.text += take_element(static_cast<const T&>(next()));
-      result.ends.push_back(result.text.size());
-    }
-  } else {
-    result.resize(count);
-    for (auto& element : std::span(result.data(), count)) {
-      if constexpr (std::is_array_v<T>)
-        std::memcpy(&element, &next(), sizeof element);
-      else
-        element = take_element(static_cast<const T&>(next()));
+/// Makes a column of values that come one after the other.
+template <columnar T>
+class column_writer {
+ public:
+  explicit column_writer(std::size_t count) {
+    if constexpr (std::same_as<column<T>, text_column>)
+      result_.ends.reserve(count);
+    else
+      result_.resize(count);
+  }
+
+  void add(const T& value) {
+    if constexpr (std::same_as<column<T>, text_column>) {
+      result_.text += take_element(value);
+      result_.ends.push_back(result_.text.size());
+    } else {
+      result_.data()[at_++] = take_element(value);
     }
   }
-  return result;
-}
+
+  [[nodiscard]] column<T> take() { return std::move(result_); }
+
+ private:
+  column<T> result_;
+  std::size_t at_ = 0;
+};
 
 template <columnar T>
 [[nodiscard]] std::size_t column_size(const column<T>& stored) noexcept {
@@ -129,21 +135,29 @@ template <columnar T>
     return stored.size();
 }
 
-/// Calls `accept(element)` for every element of a column.
-template <columnar T, class Accept>
-void put_column(column<T>& stored, const Accept& accept) {
-  if constexpr (std::same_as<column<T>, text_column>) {
-    std::uint64_t begin = 0;
-    for (const auto end : stored.ends) {
-      if (end < begin || end > stored.text.size())
-        fail(errc::corrupt, {"a list of strings whose ends are not ascending or lie beyond the text"});
-      accept(stored.text.substr(begin, end - begin));
-      begin = end;
+/// Takes the elements of a column one after the other.
+template <columnar T>
+class column_reader {
+ public:
+  explicit column_reader(column<T>& stored) : stored_(stored) {}
+
+  /// Puts the next element into `value`.
+  void read(T& value) {
+    if constexpr (std::same_as<column<T>, text_column>) {
+      const auto end = stored_.ends[at_++];
+      check_text_end(stored_, begin_, end);
+      put_element(value, stored_.text.substr(begin_, end - begin_));
+      begin_ = end;
+    } else {
+      put_element(value, std::move(stored_.data()[at_++]));
     }
-  } else {
-    for (auto& element : std::span(stored.data(), stored.size())) accept(std::move(element));
   }
-}
+
+ private:
+  column<T>& stored_;
+  std::size_t at_ = 0;
+  std::uint64_t begin_ = 0;
+};
 
 /// Order for the keys of unordered containers: their own where they have one, else field by field.
 template <class Key>
@@ -158,33 +172,41 @@ bool key_less(const Key& a, const Key& b) {
                   "the same bytes");
     bool less = false;
     bool decided = false;
-    auto left = tie(a);
-    auto right = tie(b);
+    const auto left = tie_fields(a);
+    const auto right = tie_fields(b);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      using boost::pfr::detail::sequence_tuple::get;
-      ((decided = decided || (less = key_less(get<I>(left), get<I>(right))) || key_less(get<I>(right), get<I>(left))),
+      ((decided = decided || (less = key_less(std::get<I>(left), std::get<I>(right))) ||
+                  key_less(std::get<I>(right), std::get<I>(left))),
        ...);
     }(std::make_index_sequence<arity<Key>>{});
     return less;
   }
 }
 
-/// Pointers to all values of an associative container in key order.
-template <class Container, class KeyOf>
-auto in_key_order(const Container& container, const KeyOf& key_of) {
-  using value_type = typename Container::value_type;
-  std::vector<std::pair<const value_type*, std::size_t>> numbered;  // equal keys keep their order
-  numbered.reserve(container.size());
-  for (const auto& value : container) numbered.emplace_back(&value, numbered.size());
-  if constexpr (!requires { typename Container::key_compare; })
-    std::sort(numbered.begin(), numbered.end(), [&](const auto& a, const auto& b) {
-      if (key_less(key_of(*a.first), key_of(*b.first))) return true;
-      return !key_less(key_of(*b.first), key_of(*a.first)) && a.second < b.second;
+/// Sorts pointers; those to equal objects keep their order.
+CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*));
+
+/// Calls `action` for all values of an associative container in the order of their keys.
+template <class Container, class KeyOf, class Action>
+void for_each_in_key_order(Container& container, const KeyOf&, const Action& action) {
+  using value = std::remove_reference_t<decltype(*container.begin())>;
+  if constexpr (requires { typename Container::key_compare; }) {
+    for (auto& each : container) action(each);
+  } else {
+    static_assert(std::is_empty_v<KeyOf>);
+    std::vector<const void*> order;
+    order.reserve(container.size());
+    for (auto& each : container) order.push_back(std::addressof(each));
+    sort_pointers(order, [](const void* a, const void* b) {
+      const KeyOf key{};
+      return key_less(key(*static_cast<const value*>(a)), key(*static_cast<const value*>(b)));
     });
-  std::vector<const value_type*> order;
-  order.reserve(numbered.size());
-  for (const auto& [value, number] : numbered) order.push_back(value);
-  return order;
+    for (const auto* each : order) action(*static_cast<value*>(const_cast<void*>(each)));
+  }
 }
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/column_copy.ipp"  // IWYU pragma: keep
+#endif
