@@ -22,7 +22,7 @@ struct kept {
   explicit kept(const cairn::description& what) {
     contents.origin = "kept";
     contents.has_structure = true;
-    contents.facts = what.facts;
+    contents.structure = what.structure;
     for (const auto& leaf : what.leaves) {
       contents.leaves.push_back({leaf.path, leaf.type, leaf.shape});
       auto& copy = bytes[leaf.path];
@@ -59,7 +59,7 @@ struct kept {
   }
 
   friend bool operator==(const kept& a, const kept& b) {
-    return a.bytes == b.bytes && a.contents.facts == b.contents.facts;
+    return a.bytes == b.bytes && a.contents.structure == b.contents.structure;
   }
 };
 

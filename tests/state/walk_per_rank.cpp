@@ -23,7 +23,7 @@ tests::kept united(std::vector<State>& states) {
   for (unsigned rank = 0; rank < ranks; ++rank) {
     auto what = cairn::describe(states[rank], {rank, ranks});
     all.leaves.insert(all.leaves.end(), what.leaves.begin(), what.leaves.end());
-    all.facts.merge(what.facts);
+    all.structure.merge(what.structure);
   }
   return tests::kept(all);
 }

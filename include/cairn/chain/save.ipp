@@ -88,7 +88,7 @@ class save_in_flight {
         as_delta_(begin_delta(store, what.leaves, options, link)) {
     if (steps.shards.empty()) steps.shards = divide_evenly(what.leaves, options.shards);
     spec_.leaves = what.leaves;
-    spec_.facts = {what.facts};
+    spec_.facts = {what.structure};
     spec_.step = options.step;
     spec_.metrics = options.metrics;
     spec_.notes = std::move(steps.notes);

@@ -1,4 +1,4 @@
-// What a stored checkpoint offers to a load: its leaves and facts, and a way to get a leaf's bytes.
+// What a stored checkpoint offers to a load: its leaves and structure, and a function that reads the bytes of a leaf.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct stored_leaf {
 struct catalog {
   std::string origin;               ///< what it was read from, for messages
   std::vector<stored_leaf> leaves;  ///< sorted by path, no path twice
-  structure facts;
-  bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no facts
+  cairn::structure structure;
+  bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no structure
   /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
   /// cairn::error.
   std::function<void(std::size_t index, std::span<std::byte> out)> fetch;

@@ -20,7 +20,7 @@ namespace cairn {
 /// description lives.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
-  structure facts;
+  cairn::structure structure;
 };
 
 /// How a load brings a state and a checkpoint together.

@@ -72,7 +72,7 @@ CAIRN_INLINE void describer::ranks(std::string path, std::uint64_t ranks) {
 }
 
 CAIRN_INLINE void describer::note(std::string path, structure_entry entry) {
-  const auto [at, first] = result_.facts.try_emplace(std::move(path), std::move(entry));
+  const auto [at, first] = result_.structure.try_emplace(std::move(path), std::move(entry));
   if (!first) fail_twice(at->first);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cairn/state/load_plan.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 

@@ -16,7 +16,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
-#include "cairn/state/walker.hpp"
+#include "cairn/state/answers.hpp"
 
 namespace cairn::detail {
 

@@ -188,7 +188,7 @@ CAIRN_INLINE void matcher::refuse(const std::string& path, const std::string& pr
 CAIRN_INLINE void matcher::finish_check() {
   for (std::size_t i = 0; i < used_.size(); ++i)
     if (!used_[i] && accepts(from_.leaves[i].path)) report_.unexpected.push_back(from_.leaves[i].path);
-  for (const auto& [path, entry] : from_.facts)
+  for (const auto& [path, entry] : from_.structure)
     if (!known_.contains(&entry) && accepts(path)) report_.unexpected.push_back(path);
   if (options_.strict) {
     for (const auto& path : report_.missing) problems_.push_back(path + " is missing in the checkpoint");
@@ -214,8 +214,8 @@ CAIRN_INLINE bool matcher::accepts(std::string_view stored) const {
 
 CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, structure_entry::kind kind) {
   using enum structure_entry::kind;
-  const auto at = from_.facts.find(stored_path(path));
-  if (at == from_.facts.end()) {
+  const auto at = from_.structure.find(stored_path(path));
+  if (at == from_.structure.end()) {
     if (from_.has_structure && !probe_) miss(path);
     return nullptr;
   }
@@ -231,14 +231,14 @@ CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, struc
 CAIRN_INLINE std::size_t matcher::find_leaf(const std::string& stored) {
   const std::size_t index = from_.find(stored);
   if (index != catalog::npos) return index;
-  const auto entry = from_.facts.find(stored);
-  if (entry == from_.facts.end() || entry->second.what != structure_entry::kind::same) return catalog::npos;
+  const auto entry = from_.structure.find(stored);
+  if (entry == from_.structure.end() || entry->second.what != structure_entry::kind::same) return catalog::npos;
   known_.insert(&entry->second);
   return from_.find(entry->second.text);
 }
 
 CAIRN_INLINE void matcher::check_size(const std::string& path, std::uint64_t size, bool empty_elements) const {
-  const std::uint64_t most = empty_elements ? 1U << 20 : from_.leaves.size() + from_.facts.size();
+  const std::uint64_t most = empty_elements ? 1U << 20 : from_.leaves.size() + from_.structure.size();
   if (size > most)
     fail(errc::corrupt,
          {path, " in ", from_.origin, " claims ", std::to_string(size), " objects, which it cannot hold"});
@@ -253,7 +253,7 @@ CAIRN_INLINE void matcher::claim(std::string_view path) {
   const std::string inside = path.empty() ? "" : stored_path(path) + '.';
   for (std::size_t i = 0; i < from_.leaves.size(); ++i)
     if ((from_.leaves[i].path + '.').starts_with(inside)) used_[i] = true;
-  for (const auto& [at, entry] : from_.facts)
+  for (const auto& [at, entry] : from_.structure)
     if ((at + '.').starts_with(inside)) known_.insert(&entry);
 }
 

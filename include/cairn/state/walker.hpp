@@ -14,96 +14,14 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/state/answers.hpp"
+#include "cairn/state/operations.hpp"
 #include "cairn/state/rank_info.hpp"
 
 namespace cairn::detail {
 
 class describer;
 class matcher;
-class walker;
-
-/// Walks an object of the type that the function is made for.
-using walk_function = void (*)(walker&, void* object);
-
-struct named_part {
-  std::string_view name;
-  void* object = nullptr;
-  walk_function walk = nullptr;
-};
-
-/// What becomes of an object that may be absent: the value of an optional, what a pointer points to.
-enum class presence {
-  keep,      ///< nothing to do
-  clear,     ///< the holder becomes empty
-  walk,      ///< the object is there: walk it
-  make,      ///< make a new object in the holder, then walk that
-  prototype  ///< the load will make it: walk a temporary object in its place
-};
-
-struct pointee_answer {
-  presence what{};
-  std::string_view type;  ///< the object's, of the closed list of types
-};
-
-struct shared_answer {
-  presence what{};
-  std::string_view type;
-  std::shared_ptr<void> same;  ///< not null: the pointer becomes one to this object
-};
-
-struct alternative_answer {
-  presence what{};
-  std::uint64_t index = 0;
-};
-
-/// The size that a container has from now on, or will have after the load.
-struct size_answer {
-  std::uint64_t size = 0;
-  bool resize = false;  ///< give it that size now
-};
-
-/// A container whose elements lie side by side, with a fixed layout each.
-struct contiguous_operations {
-  std::size_t width;  ///< bytes per element
-  walk_function walk_element;
-  void* sample;  ///< an element to take addresses in where there is none; not read or written
-  /// Resizes; null where the container cannot. Returns the first element.
-  void* (*resize)(void* container, std::uint64_t size);
-  /// Empties the container and reserves memory; null where the container cannot. Returns the first element, or null,
-  /// having done nothing, when there is room already.
-  void* (*reserve)(void* container, std::uint64_t size);
-};
-
-/// A map whose values have paths of their own.
-struct map_operations {
-  struct entry {
-    std::string key;
-    void* value;
-  };
-  walk_function walk_value;
-  void (*walk_prototype)(walker&);
-  std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
-  bool (*is_key)(const std::string& key);
-  void* (*find)(void* map, const std::string& key);  ///< the value, or null
-  void (*insert)(void* map, const std::string& key);
-  void (*erase)(void* map, const std::string& key);
-};
-
-/// An object that is saved as a copy of another type.
-struct copy_operations {
-  walk_function walk_copy;
-  void* (*take)(const void* object);
-  void* (*make)();  ///< an empty copy
-  void (*destroy)(void* copy);
-  void (*put)(void* object, void* copy);  ///< may move from the copy
-  /// Throws where the copy does not fit this very object; null: any fits.
-  void (*check)(const void* object, const void* copy);
-  /// Throws where `put` would, whatever the object; null: not known. May move from the copy.
-  void (*try_put)(void* copy);
-};
-
-/// What becomes of a copy after it was walked.
-enum class copy_answer { drop, check, put };
 
 /// One type is walked by one function for all purposes: it shows the walker what the object has and does what the walker
 /// answers. Answers come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
