@@ -15,7 +15,7 @@
 
 namespace cairn {
 
-/// A leaf of a checkpoint, whole, however it is cut into slices and spread over shards.
+/// A whole leaf of a checkpoint, however it is cut into slices and spread over shards.
 struct stored_leaf {
   std::string path;
   dtype type{};
@@ -26,8 +26,8 @@ struct stored_leaf {
 
 /// The contents of one checkpoint, without its bytes.
 struct catalog {
-  std::string origin;               ///< what it was read from, for messages
-  std::vector<stored_leaf> leaves;  ///< sorted by path, no path twice
+  std::string origin;               ///< the name of its source, for messages
+  std::vector<stored_leaf> leaves;  ///< sorted by path; no path occurs twice
   cairn::structure structure;
   bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no structure
   /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws

@@ -15,7 +15,7 @@
 
 namespace cairn::detail {
 
-/// bools side by side, one byte each, as std::vector<bool> is not.
+/// Bools of one byte each, contiguous; std::vector<bool> is not.
 class bool_array {
  public:
   using value_type = bool;
@@ -34,7 +34,7 @@ class bool_array {
   std::size_t size_ = 0;
 };
 
-/// Many strings as two arrays: all text, and where each string ends.
+/// Strings as two arrays: the text of all, and the offset at which each one ends.
 struct text_column {
   std::string text;
   std::vector<std::uint64_t> ends;
@@ -57,13 +57,13 @@ concept copied = requires { typename copy_traits<T>::type; };
 template <class T>
 using copy_type = typename copy_traits<T>::type;
 
-/// Elements that may live in a column: of fixed layout, strings, or copied as one of these. What is checked against the
-/// very object that it would go into is loaded one by one.
+/// Elements that a column can hold: of fixed layout, strings, or copied as one of these. Elements with a checking adapter
+/// are saved one by one, since each is checked against its own object.
 template <class T>
 concept columnar = flat<T> || text<T> ||
                    (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>>);
 
-/// The elements of a copy that stands in for a row of T.
+/// The type of the elements of a column of T.
 template <class T>
 struct column_element {
   using type = T;

@@ -1,4 +1,4 @@
-// Containers that are saved as columns or as a vector: sets, maps without paths of their own, and scattered sequences.
+// Containers that are saved as columns or as a vector: sets, maps of small values, and sequences that are not contiguous.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace cairn::detail {
 
-/// Sequences of columnar elements that do not lie side by side, or are not themselves of fixed layout.
+/// Sequences of columnar elements that are not contiguous, or whose elements are not of fixed layout.
 template <class T>
 requires(category_of<T>() == category::sequence && columnar<typename T::value_type> &&
          !(contiguous<T> && flat<typename T::value_type>))
@@ -82,7 +82,7 @@ struct copy_traits<T> {
   }
 };
 
-/// Maps whose entries can have paths of their own: one value per key, the key a short text.
+/// Maps whose values have paths of their own: one value per key, and the key is a short text or a number.
 template <class T>
 concept short_key = text<T> || std::is_integral_v<T> || std::is_enum_v<T>;
 

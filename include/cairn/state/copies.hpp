@@ -1,4 +1,4 @@
-// Single values that are saved as a copy of another type: what has no memory of its own to read from or to write into.
+// Single values that are saved as a copy of another type, because their own memory cannot be read or written as an array.
 #pragma once
 
 #include <array>

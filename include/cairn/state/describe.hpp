@@ -22,10 +22,9 @@ template <loadable State>
   return {{std::addressof(state), detail::walk<State>}};
 }
 
-/// The leaves and facts of a state, in the order of its fields; arrays are not copied but pointed to. The
-/// description is valid while the state lives and keeps its sizes. Throws `errc::invalid` for two parts with
-/// one path, for nesting deeper than `max_nesting` and for a type that a closed list does not name. O(leaves
-/// + elements saved as copies).
+/// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description is
+/// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
+/// `max_nesting`, or an object's type is not in the list of its base class. O(leaves + elements saved as copies).
 [[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {});
 
 template <saveable State>

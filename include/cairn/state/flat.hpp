@@ -1,5 +1,4 @@
-// Which types have a fixed layout of elements, so that many of them in a row are columns and not a million
-// leaves.
+// Which types have a fixed layout of elements. A container of them is saved as columns: one leaf per field, not per object.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,7 @@ consteval bool are_flat_members(fields<Members...>) {
   return sizeof...(Members) > 0 && (is_flat<decltype(member_type(Members))>() && ...);
 }
 
-/// True for types whose every object is the same elements at the same offsets: numbers, fixed arrays, and
-/// records of them.
+/// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, and records of them.
 template <class T>
 consteval bool is_flat() {
   constexpr auto kind = category_of<T>();
@@ -51,7 +49,7 @@ consteval bool is_flat() {
 template <class T>
 concept flat = is_flat<T>();
 
-/// A container whose elements lie side by side.
+/// A container whose elements are contiguous in memory.
 template <class T>
 concept contiguous = requires(T& t) {
   { t.data() } -> std::same_as<typename T::value_type*>;

@@ -133,6 +133,7 @@ CAIRN_INLINE std::uint64_t matcher::ranks(const std::string& path, std::string_v
   const auto* stored = find(path, structure_entry::kind::ranks);
   if (!stored) return 0;
   claim(known);
+  if (stored->number == 0) refuse(path, "is per-rank state saved by no rank");
   if (takes_all && stored->number != ranks) check_size(path, stored->number, false);
   return stored->number;
 }

@@ -1,4 +1,4 @@
-// Marks state that differs from rank to rank, and says what becomes of it on another number of ranks.
+// Marks state that differs between ranks, and defines how it is loaded on another number of ranks.
 #pragma once
 
 namespace cairn {

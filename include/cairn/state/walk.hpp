@@ -1,4 +1,4 @@
-// Takes an object of any type apart for the walker: one function per category.
+// Shows the parts of an object of any type to the walker: one function per category.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Walks what may hold something or nothing, or one of several things.
+// Walks optionals and variants.
 #pragma once
 
 #include <cstddef>

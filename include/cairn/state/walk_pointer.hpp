@@ -1,4 +1,4 @@
-// Walks owning pointers: null or not, shared or not, to one type or to one of a closed list.
+// Walks owning pointers: unique, shared and weak, to one type or to one of a closed list of types.
 #pragma once
 
 #include <memory>

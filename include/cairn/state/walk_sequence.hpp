@@ -1,5 +1,4 @@
-// Walks containers of elements in a row: columns where the elements have a fixed layout, else one path per
-// element.
+// Walks sequences: as columns where the elements have a fixed layout, else with one path per element.
 #pragma once
 
 #include <cstddef>

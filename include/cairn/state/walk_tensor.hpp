@@ -1,12 +1,11 @@
-// Walks arrays that bring their own shape: tensors of any library, and adapted types that can be viewed as
-// one.
+// Walks arrays with a shape of their own: tensors of any library, and adapted types that are viewed as one array.
 #pragma once
 
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
 
-/// Any tensor as our view of it. Strides are taken in elements, as all tensor libraries give them.
+/// A view of any tensor. Strides count elements, as in all tensor libraries.
 template <class T>
 auto view_of(T& tensor) {
   if constexpr (has_adapter<T>) {
@@ -39,11 +38,10 @@ template <class T>
 concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
                            (!has_adapter<T> && requires(T& t, const extents& shape) { t.resize(shape); });
 
-/// Whether the tensor can take the shape at all: some have dimensions that are fixed or bounded.
+/// Whether the tensor can have the shape: some dimensions are fixed or bounded.
 template <class T>
 bool can_be([[maybe_unused]] const T& tensor, const extents& shape) {
-  constexpr std::uint64_t largest = std::uint64_t{1}
-                                    << 48U;  // of any dimension: products of signed sizes stay in range
+  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: products of signed sizes stay in range
   for (const auto n : shape)
     if (n > largest) return false;
   if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); })
