@@ -1,36 +1,11 @@
-// All that Cairn compiles once per program where CAIRN_SEPARATE_COMPILATION is defined (core/config.hpp): add this unit to
-// the program, as the CMake target cairn::compiled does.
+// All definitions in one unit, for builds without CMake. Compile it once per program and define CAIRN_SEPARATE_COMPILATION for all
+// units (core/config.hpp). The units of cairn::compiled are the files listed here: CMake reads this list.
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #define CAIRN_SEPARATE_COMPILATION
 #endif
 
-#include "cairn/chain/load.ipp"
-#include "cairn/chain/merge.ipp"
-#include "cairn/chain/reader.ipp"
-#include "cairn/chain/save.ipp"
-#include "cairn/core/convert.ipp"
-#include "cairn/core/strided.ipp"
-#include "cairn/encode/lc.ipp"
-#include "cairn/encode/lossless.ipp"
-#include "cairn/run/checkpointer.ipp"
-#include "cairn/run/observers.ipp"
-#include "cairn/run/series.ipp"
-#include "cairn/run/session.ipp"
-#include "cairn/run/session_background.ipp"
-#include "cairn/schedule/default_policy.ipp"
-#include "cairn/schedule/estimators.ipp"
-#include "cairn/schedule/fit.ipp"
-#include "cairn/schedule/optimum.ipp"
-#include "cairn/schedule/planner.ipp"
-#include "cairn/schedule/simulate.ipp"
-#include "cairn/schedule/worth.ipp"
-#include "cairn/state/column_copy.ipp"
-#include "cairn/state/container_copies.ipp"
-#include "cairn/state/copies.ipp"
-#include "cairn/state/describe.ipp"
-#include "cairn/state/describer.ipp"
-#include "cairn/state/fetch_leaf.ipp"
-#include "cairn/state/load_plan.ipp"
-#include "cairn/state/matcher.ipp"
-#include "cairn/state/walk_map.ipp"
-#include "cairn/state/walker.ipp"
+#include "cairn/definitions/chain.cpp"
+#include "cairn/definitions/encode.cpp"
+#include "cairn/definitions/run.cpp"
+#include "cairn/definitions/schedule.cpp"
+#include "cairn/definitions/state.cpp"

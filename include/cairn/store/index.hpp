@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
@@ -29,9 +30,6 @@ struct index_shard {
 
   friend bool operator==(const index_shard&, const index_shard&) = default;
 };
-
-/// Named numbers that whoever saves wants back after a restart; they say nothing of the state.
-using run_notes = std::map<std::string, std::vector<double>>;
 
 struct checkpoint_index {
   std::uint64_t step = 0;

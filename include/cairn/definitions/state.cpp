@@ -1,0 +1,13 @@
+// The definitions of core/ and state/.
+#include "cairn/core/convert.ipp"
+#include "cairn/core/strided.ipp"
+#include "cairn/state/column_copy.ipp"
+#include "cairn/state/container_copies.ipp"
+#include "cairn/state/copies.ipp"
+#include "cairn/state/describe.ipp"
+#include "cairn/state/describer.ipp"
+#include "cairn/state/fetch_leaf.ipp"
+#include "cairn/state/load_plan.ipp"
+#include "cairn/state/matcher.ipp"
+#include "cairn/state/walk_map.ipp"
+#include "cairn/state/walker.ipp"
