@@ -45,27 +45,27 @@ class checkpointer {
   /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run.
   /// Corrupt ones are passed over with an event and listed in the report. Errors: `mismatch` for a checkpoint that does not fit the
   /// state; `corrupt` for a place where none can be restored; `not_found` for a step without a checkpoint. The state is then as it was.
-  template <class State>
+  template <loadable State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(refer(state), options);
   }
-  std::optional<load_report> restore(any_state state, const load_options& options = {});
+  std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
   /// `options.step` is not looked at. Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric.
-  template <class State>
+  template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {
     return restore_best(refer(state), std::move(order), options);
   }
-  std::optional<load_report> restore_best(any_state state, std::optional<metric_order> order = std::nullopt,
+  std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {});
 
   /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
   /// the background, and the training may change the state at once. Throws, once and before it does anything else, the error of the
   /// save in the background (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible,
   /// and the result says `stop`.
-  template <class State>
+  template <saveable State>
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {
     return step(refer(state), now);
   }
@@ -74,7 +74,7 @@ class checkpointer {
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and what no rule keeps is removed; what cannot
   /// be removed is an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
   /// and all earlier checkpoints stay.
-  template <class State>
+  template <saveable State>
   save_report save(const State& state, const observation& now) {
     return save(refer(state), now);
   }

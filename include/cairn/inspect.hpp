@@ -41,7 +41,7 @@ class chain_reader;
 class checkpoint;
 
 namespace detail {
-CAIRN_INLINE load_report load(const checkpoint& from, any_state state, const load_options& options);
+CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
 }
 
 /// A checkpoint, open for reading: together with those that it is built on, which stay readable while it is open. Copies share the
@@ -79,7 +79,7 @@ class checkpoint {
   void verify(unsigned threads = 0) const;
 
  private:
-  friend load_report detail::load(const checkpoint& from, any_state state, const load_options& options);
+  friend load_report detail::load(const checkpoint& from, any_mutable_state state, const load_options& options);
 
   [[nodiscard]] std::size_t index_of(std::string_view name) const;
   [[nodiscard]] std::size_t elements_of(std::string_view name, dtype type) const;

@@ -14,35 +14,35 @@
 namespace cairn {
 
 namespace detail {
-CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options);
-CAIRN_INLINE load_report load(const any_store& store, any_state state, const load_options& options);
-CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_state state,
+CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options);
+CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options);
+CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
                               const load_options& options);
-CAIRN_INLINE load_report load(const checkpoint& from, any_state state, const load_options& options);
+CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
 }  // namespace detail
 
 /// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be restored, or that of
 /// `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`, `unsupported`, `io`; the
 /// state is then as it was.
-template <class State>
+template <loadable State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
   return detail::load(path, refer(state), options);
 }
 
 /// As above, from the newest checkpoint of a store that can be restored, or that of `options.step`.
-template <class State>
+template <loadable State>
 load_report load(const any_store& store, State& state, const load_options& options = {}) {
   return detail::load(store, refer(state), options);
 }
 
 /// As above, from checkpoint `name` of a store. `options.step` is not looked at.
-template <class State>
+template <loadable State>
 load_report load(const any_store& store, std::string_view name, State& state, const load_options& options = {}) {
   return detail::load(store, name, refer(state), options);
 }
 
 /// As above, from an open checkpoint. `options.step` and `options.codecs` are not looked at.
-template <class State>
+template <loadable State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
   return detail::load(from, refer(state), options);
 }

@@ -34,13 +34,13 @@ CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state 
 /// Saves `state` as the checkpoint `path`, a directory, which appears at once and complete, and replaces an older one. Errors: `io`;
 /// `busy` when another process is saving to the same path; `invalid` for a state that cannot be saved. After an error nothing is left
 /// behind, and an older checkpoint at the path stays.
-template <class State>
+template <saveable State>
 save_report save(const std::string& path, const State& state, const save_options& options = {}) {
   return detail::save(path, refer(state), options);
 }
 
 /// As above, as checkpoint `name` of a store. errc::invalid for `durable = false`, which is the store's own decision.
-template <class State>
+template <saveable State>
 save_report save(any_store store, std::string_view name, const State& state, const save_options& options = {}) {
   return detail::save(std::move(store), name, refer(state), options);
 }

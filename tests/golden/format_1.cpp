@@ -22,7 +22,7 @@ TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
   CHECK(reader.metrics() == spec.metrics);
   auto facts = spec.facts[0];
   facts.insert(spec.facts[1].begin(), spec.facts[1].end());
-  CHECK(reader.contents().facts == facts);
+  CHECK(reader.contents().structure == facts);
   REQUIRE(reader.contents().leaves.size() == state.leaves.size());
   for (const auto& leaf : state.leaves) {
     INFO(leaf.path);

@@ -10,7 +10,8 @@
 
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describe.hpp"
-#include "cairn/state/match.hpp"
+#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/load_plan.hpp"
 
 namespace tests {
 
@@ -21,7 +22,7 @@ struct kept {
   explicit kept(const cairn::description& what) {
     contents.origin = "kept";
     contents.has_structure = true;
-    contents.facts = what.facts;
+    contents.structure = what.structure;
     for (const auto& leaf : what.leaves) {
       contents.leaves.push_back({leaf.path, leaf.type, leaf.shape});
       auto& copy = bytes[leaf.path];
@@ -43,7 +44,7 @@ struct kept {
 
   template <class State>
   cairn::match_report load(State& state, const cairn::match_options& options = {}, cairn::rank_info here = {}) const {
-    cairn::loading load(cairn::refer(state), contents, options, here);
+    cairn::detail::load_plan load(cairn::refer(state), contents, options, here);
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);
     for (const auto& each : load.targets()) cairn::detail::fetch_leaf(contents, each.index, each.destination);
@@ -58,7 +59,7 @@ struct kept {
   }
 
   friend bool operator==(const kept& a, const kept& b) {
-    return a.bytes == b.bytes && a.contents.facts == b.contents.facts;
+    return a.bytes == b.bytes && a.contents.structure == b.contents.structure;
   }
 };
 

@@ -32,7 +32,7 @@ TEST_CASE("entries with arrays have the paths of their keys") {
   const std::map<std::string, moments> state{{"conv1.weight", {{1}, {2}}}, {"fc", {{}, {}}}};
   const tests::kept kept(cairn::describe(state));
   CHECK(kept.paths() == "conv1.weight.m conv1.weight.v fc.m fc.v");
-  CHECK(kept.contents.facts.at("value").keys == std::vector<std::string>{"conv1.weight", "fc"});
+  CHECK(kept.contents.structure.at("value").keys == std::vector<std::string>{"conv1.weight", "fc"});
 }
 
 TEST_CASE("the entries of a lazily made optimizer are created, and old ones go") {
@@ -111,7 +111,7 @@ TEST_CASE("keys that no map of the state can have are corrupt") {
   const std::map<int, moments> original{{1, {}}};
   for (const auto& keys : {std::vector<std::string>{"x"}, {"1", "1"}, {"99999999999999"}, {"1 "}}) {
     tests::kept kept(cairn::describe(original));
-    kept.contents.facts.at("value").keys = keys;
+    kept.contents.structure.at("value").keys = keys;
     std::map<int, moments> fresh{{5, {}}};
     try {
       kept.load(fresh);

@@ -14,7 +14,7 @@ struct sum_of_all {
   }
 };
 
-/// What `ranks` ranks save, united as a reader unites the facts and leaves of their shards.
+/// What `ranks` ranks save, united as a reader unites the structure and leaves of their shards.
 template <class State>
 tests::kept united(std::vector<State>& states) {
   cairn::description all;
@@ -23,7 +23,7 @@ tests::kept united(std::vector<State>& states) {
   for (unsigned rank = 0; rank < ranks; ++rank) {
     auto what = cairn::describe(states[rank], {rank, ranks});
     all.leaves.insert(all.leaves.end(), what.leaves.begin(), what.leaves.end());
-    all.facts.merge(what.facts);
+    all.structure.merge(what.structure);
   }
   return tests::kept(all);
 }
@@ -40,6 +40,14 @@ TEST_CASE("each rank gets its own value back") {
     CHECK(*fresh == 10 * static_cast<int>(rank + 1));
     CHECK(report.unexpected.empty());
   }
+}
+
+TEST_CASE("per-rank state of no rank is refused") {
+  tests::kept kept(cairn::describe(cairn::per_rank<int>{7}));
+  kept.contents.structure.at("value").number = 0;
+  cairn::per_rank<int> fresh{1};
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("saved by no rank"));
+  CHECK(*fresh == 1);
 }
 
 TEST_CASE("on another number of ranks per-rank state is refused, or redistributed") {

@@ -122,7 +122,7 @@ TEST_CASE("a type that is not listed is neither saved nor made") {
   CHECK_THROWS_WITH(cairn::describe(strange), Catch::Matchers::ContainsSubstring("does not list"));
   const std::unique_ptr<layer> original = std::make_unique<dropout>();
   tests::kept kept(cairn::describe(original));
-  kept.contents.facts.at("value").text = "std::system";
+  kept.contents.structure.at("value").text = "std::system";
   std::unique_ptr<layer> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("not a listed type"));
   CHECK(fresh == nullptr);
@@ -143,7 +143,7 @@ TEST_CASE("a chain too deep to walk is refused with advice") {
 TEST_CASE("a checkpoint that shares what it does not have is refused") {
   const std::vector<std::shared_ptr<tensor>> original{std::make_shared<tensor>(), nullptr};
   tests::kept kept(cairn::describe(original));
-  kept.contents.facts.at("1") = {.what = cairn::fact::kind::same, .text = "elsewhere"};
+  kept.contents.structure.at("1") = {.what = cairn::structure_entry::kind::same, .text = "elsewhere"};
   std::vector<std::shared_ptr<tensor>> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("shares the object at elsewhere"));
 }

@@ -44,7 +44,7 @@ TEST_CASE("a vector of small records is one leaf per field") {
   CHECK(what.leaves[0].shape == cairn::extents{1000, 3});
   CHECK(what.leaves[0].memory == reinterpret_cast<const std::byte*>(&all[0].position));  // in place, not copied
   CHECK(what.leaves[1].strides == std::vector<std::int64_t>{sizeof(particle)});
-  CHECK(what.facts.empty());
+  CHECK(what.structure.empty());
   std::vector<particle> fresh;
   CHECK(tests::comes_back(all, fresh));
   REQUIRE(fresh.size() == 1000);
@@ -56,7 +56,7 @@ TEST_CASE("elements with sizes of their own have paths of their own") {
   std::vector<layer> layers{{{1, 2}, {3}}, {{}, {4, 5}}};
   const tests::kept kept(cairn::describe(layers));
   CHECK(kept.paths() == "0.bias 0.weight 1.bias 1.weight");
-  CHECK(kept.contents.facts.at("value").number == 2);
+  CHECK(kept.contents.structure.at("value").number == 2);
 }
 
 TEST_CASE("containers take the checkpoint's size, and say so") {
@@ -86,7 +86,7 @@ TEST_CASE("a big growth waits until memory has been prepared for all") {
   const tests::kept kept(cairn::describe(original));
   std::vector<std::vector<float>> fresh;
   const cairn::match_options options;
-  cairn::loading load(cairn::refer(fresh), kept.contents, options);
+  cairn::detail::load_plan load(cairn::refer(fresh), kept.contents, options);
   CHECK(fresh.empty());
   load.apply();
   REQUIRE(load.growths().size() == 1);
@@ -156,7 +156,7 @@ TEST_CASE("a span is filled in place and cannot grow") {
 TEST_CASE("an impossible size is refused before anything is made") {
   std::vector<layer> layers(2);
   tests::kept kept(cairn::describe(layers));
-  kept.contents.facts.at("value").number = 1ULL << 40;
+  kept.contents.structure.at("value").number = 1ULL << 40;
   std::vector<layer> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("claims 1099511627776 objects"));
   CHECK(fresh.empty());

@@ -51,7 +51,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     const cairn::checkpoint_reader reader(store, "c");
     CHECK(reader.step() == spec.step);
     CHECK(reader.metrics() == spec.metrics);
-    CHECK(reader.contents().facts == spec.facts[0]);
+    CHECK(reader.contents().structure == spec.facts[0]);
     CHECK(reader.contents().has_structure);
     CHECK(reader.contents().origin == store.location() + "/c");
     REQUIRE(reader.contents().leaves.size() == leaves.list.size());

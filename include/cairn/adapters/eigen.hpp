@@ -18,8 +18,7 @@ namespace detail {
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
-/// Whether a dimension can be `n` long that is fixed to `size` and bounded by `most`, where these are not
-/// Eigen::Dynamic.
+/// Whether a dimension can be `n`, if it is fixed to `size` and at most `most`; Eigen::Dynamic means no such limit.
 [[nodiscard]] constexpr bool eigen_can_be(std::uint64_t n, Eigen::Index size, Eigen::Index most) noexcept {
   if (size != Eigen::Dynamic) return n == static_cast<std::uint64_t>(size);
   return n <= static_cast<std::uint64_t>(most == Eigen::Dynamic ? std::numeric_limits<Eigen::Index>::max() : most);
@@ -27,11 +26,10 @@ concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
 }  // namespace detail
 
-/// Every Eigen::Matrix and Eigen::Array. Shape: [rows, cols], whatever the order in memory, so that a matrix
-/// saved by columns loads into one kept by rows; vectors are [n]. Column-major matrices are gathered and
-/// scattered, which costs a pass through the cache; vectors and row-major matrices move as they are. A load
-/// resizes what is dynamic; a dimension that is fixed or bounded (Matrix3d, Matrix3Xf) and cannot take the
-/// checkpoint's is a mismatch, found before anything is changed.
+/// Every Eigen::Matrix and Eigen::Array. The shape is [rows, cols] in either storage order, so that a column-major matrix
+/// loads into a row-major one; a vector is [n]. Vectors and row-major matrices are saved and loaded in place; column-major
+/// ones are gathered and scattered. A load resizes dynamic dimensions. errc::mismatch, before anything is changed: a fixed or
+/// bounded dimension (Matrix3d, Matrix3Xf) cannot take the stored size.
 template <detail::eigen_dense Dense>
 struct adapter<Dense> {
   using scalar = typename Dense::Scalar;
@@ -47,7 +45,7 @@ struct adapter<Dense> {
     }
   }
 
-  /// Whether a Dense of this shape can be.
+  /// Whether a Dense can have this shape.
   [[nodiscard]] static bool can_be(const extents& shape) noexcept {
     if constexpr (Dense::IsVectorAtCompileTime) {
       return shape.size() == 1 && detail::eigen_can_be(shape[0], Dense::SizeAtCompileTime, Dense::MaxSizeAtCompileTime);
@@ -58,8 +56,7 @@ struct adapter<Dense> {
     }
   }
 
-  /// Gives `object` the shape; its values are then unspecified. Throws errc::mismatch, and changes nothing, for
-  /// a shape that it cannot take.
+  /// Resizes `object`; its values are then unspecified. errc::mismatch: it cannot have that shape; it is as it was.
   static void resize(Dense& object, const extents& shape)
   requires(Dense::SizeAtCompileTime == Eigen::Dynamic)
   {

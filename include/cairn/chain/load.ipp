@@ -12,13 +12,14 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/system/clock.hpp"
-#include "cairn/state/match.hpp"
+#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/load_plan.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
 
 /// Runs the growths of a load: all memory is made present first, then each container is sized.
-inline void grow(const std::vector<matching::growth>& growths, unsigned threads) {
+inline void grow(const std::vector<growth>& growths, unsigned threads) {
   std::vector<memory_range> ranges;
   for (const auto& each : growths) {
     const auto begin = reinterpret_cast<std::uintptr_t>(each.memory);
@@ -73,11 +74,11 @@ inline void check(const chain_reader& from, const match_report& found, const loa
 }
 
 /// See load_from, but for what the standard library throws.
-inline load_report check_and_load(const chain_reader& from, any_state state, const load_options& options,
+inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
                                   rank_info here) {
   const stopwatch watch;
   const match_options how{options.strict, options.rename, options.filter, options.convert};
-  loading load(state, from.contents(), how, here);
+  load_plan load(state, from.contents(), how, here);
   check(from, load.report(), options);
   load.apply();
   grow(load.growths(), options.threads);
@@ -95,7 +96,7 @@ inline load_report check_and_load(const chain_reader& from, any_state state, con
   return report;
 }
 
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
                                    rank_info here) {
   constexpr std::string_view cause = " cannot be loaded: not enough memory";
   try {
@@ -113,7 +114,7 @@ inline bool is_of_checkpoint(errc code) noexcept {
 }
 
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
-                                                      any_state state, const load_options& options,
+                                                      any_mutable_state state, const load_options& options,
                                                       const observer& on_event, rank_info here) {
   std::vector<skipped_checkpoint> skipped;
   for (const auto& name : names) {
@@ -140,8 +141,8 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, st
                        " can be restored; the first one tried: ", skipped.front().reason});
 }
 
-CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_state state, const load_options& options,
-                                                const observer& on_event, rank_info here) {
+CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
+                                                const load_options& options, const observer& on_event, rank_info here) {
   auto names = store.list();
   if (!options.step) {
     std::reverse(names.begin(), names.end());

@@ -33,7 +33,7 @@ class merging {
     if (is_delta_) spec_.ties.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
     spec_.shards = std::move(shards_);
-    spec_.facts = {chain.contents().facts};
+    spec_.facts = {chain.contents().structure};
     spec_.step = chain.step();
     spec_.metrics = chain.metrics();
     spec_.notes = chain.newest().notes();

@@ -83,7 +83,7 @@ CAIRN_INLINE void chain_reader::describe_contents() {
   const auto& stored = newest().contents();
   contents_.origin = stored.origin;
   contents_.leaves = stored.leaves;
-  contents_.facts = stored.facts;
+  contents_.structure = stored.structure;
   contents_.has_structure = stored.has_structure;
   contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
     if (index >= contents_.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", contents_.origin});

@@ -1,4 +1,4 @@
-// What a stored checkpoint offers to a load: its leaves and facts, and a way to get a leaf's bytes.
+// What a stored checkpoint offers to a load: its leaves and structure, and a function that reads the bytes of a leaf.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace cairn {
 
-/// A leaf of a checkpoint, whole, however it is cut into slices and spread over shards.
+/// A whole leaf of a checkpoint, however it is cut into slices and spread over shards.
 struct stored_leaf {
   std::string path;
   dtype type{};
@@ -26,10 +26,10 @@ struct stored_leaf {
 
 /// The contents of one checkpoint, without its bytes.
 struct catalog {
-  std::string origin;               ///< what it was read from, for messages
-  std::vector<stored_leaf> leaves;  ///< sorted by path, no path twice
-  structure facts;
-  bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no facts
+  std::string origin;               ///< the name of its source, for messages
+  std::vector<stored_leaf> leaves;  ///< sorted by path; no path occurs twice
+  cairn::structure structure;
+  bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no structure
   /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
   /// cairn::error.
   std::function<void(std::size_t index, std::span<std::byte> out)> fetch;

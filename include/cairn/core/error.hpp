@@ -26,11 +26,18 @@ enum class errc {
 /// disagree.
 class error : public std::runtime_error {
  public:
-  error(errc code, const std::string& sentence) : std::runtime_error("cairn: " + sentence), code_(code) {}
+  error(errc code, const std::string& sentence) : std::runtime_error(prefix + sentence), code_(code) {}
 
   [[nodiscard]] errc code() const noexcept { return code_; }
 
+  /// The sentence without the name of the library.
+  [[nodiscard]] std::string_view sentence() const noexcept {
+    return std::string_view(what()).substr(sizeof(prefix) - 1);
+  }
+
  private:
+  static constexpr char prefix[] = "cairn: ";
+
   errc code_;
 };
 

@@ -1,5 +1,4 @@
-// The leaf: one array of a state, as every stage behind `state/` sees it. Bytes and numbers only, no user
-// types.
+// The leaf: one array of a state, as bytes and numbers, without the user's types.
 #pragma once
 
 #include <bit>
@@ -46,11 +45,10 @@ struct memory_view {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return count() * size_of(type); }
 };
 
-/// One array of a state under its path. Valid while the state it was taken from is alive and unchanged in
-/// shape.
+/// One array of a state and its path. Valid while the state lives and keeps its sizes.
 struct leaf : memory_view {
   std::string path;
-  std::shared_ptr<const void> owner;  ///< keeps `memory` alive where it is a copy made for this leaf; else null
+  std::shared_ptr<const void> owner;  ///< of `memory`, if that is a copy made for this leaf; else null
 };
 
 }  // namespace cairn

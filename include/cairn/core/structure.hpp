@@ -1,4 +1,4 @@
-// What a tensor list cannot say about a state: sizes of lists of objects, keys, what is null, what is shared.
+// What a list of arrays cannot express about a state: sizes of lists of objects, keys, null pointers, shared objects.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace cairn {
 
-/// One fact about the object at a path.
-struct fact {
+/// What is stored about the object at a path.
+struct structure_entry {
   enum class kind : std::uint8_t {
-    size,     ///< a sequence of `number` elements that are stored under their own paths
-    keys,     ///< a map with the entries `keys`, each stored under `path.key`
-    engaged,  ///< an optional or pointer: holds an object (`number` 1) or nothing (0)
+    size,     ///< a sequence of `number` objects, each stored under its own path
+    keys,     ///< a map with `keys`; each value is stored under `path.key`
+    engaged,  ///< an optional or pointer that holds an object (`number` 1) or none (0)
     index,    ///< a variant that holds alternative `number`
-    type,     ///< a polymorphic pointer to an object of the listed type `text`
-    same,     ///< shared: is the object or array at path `text`
-    ranks     ///< per-rank state: saved by `number` ranks, each under `path.rank<i>`
+    type,     ///< a pointer to an object of type `text`, of a closed list of types
+    same,     ///< shared: the object or array that is stored at path `text`
+    ranks     ///< per-rank state of `number` ranks, each stored under `path.rank<i>`
   };
 
   kind what{};
@@ -26,10 +26,12 @@ struct fact {
   std::string text{};
   std::vector<std::string> keys{};
 
-  friend bool operator==(const fact&, const fact&) = default;
+  friend bool operator==(const structure_entry&, const structure_entry&) = default;
 };
 
-/// Path -> fact, in path order.
-using structure = std::map<std::string, fact, std::less<>>;
+/// Path -> entry, in path order.
+using structure = std::map<std::string, structure_entry, std::less<>>;
+
+using fact = structure_entry;  // the older name, until the last use is renamed
 
 }  // namespace cairn

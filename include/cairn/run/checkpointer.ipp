@@ -29,11 +29,12 @@ CAIRN_INLINE checkpointer::checkpointer(checkpointer&&) noexcept = default;
 CAIRN_INLINE checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
 CAIRN_INLINE checkpointer::~checkpointer() = default;
 
-CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_state state, const load_options& options) {
+CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_mutable_state state, const load_options& options) {
   return self_->restore(state, options);
 }
 
-CAIRN_INLINE std::optional<load_report> checkpointer::restore_best(any_state state, std::optional<metric_order> order,
+CAIRN_INLINE std::optional<load_report> checkpointer::restore_best(any_mutable_state state,
+                                                                   std::optional<metric_order> order,
                                                                    const load_options& options) {
   return self_->restore_best(state, std::move(order), options);
 }

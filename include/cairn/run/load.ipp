@@ -8,24 +8,24 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
+CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
   if (is_checkpoint(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
   return load(stores::directory(path), state, options);
 }
 
-CAIRN_INLINE load_report load(const any_store& store, any_state state, const load_options& options) {
+CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
   if (auto report = restore(store, state, options)) return *std::move(report);
   fail(errc::not_found, {"there is no checkpoint in ", store.location()});
 }
 
-CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_state state,
+CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
                               const load_options& options) {
   auto report = load_from(chain_reader(store, name, options.codecs), state, options);
   report.name = name;
   return report;
 }
 
-CAIRN_INLINE load_report load(const checkpoint& from, any_state state, const load_options& options) {
+CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options) {
   return load_from(*from.reader_, state, options);
 }
 

@@ -36,9 +36,10 @@ class checkpoint_series {
   ~checkpoint_series();
 
   /// See checkpointer::restore.
-  std::optional<load_report> restore(any_state state, const load_options& options);
+  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
   /// See checkpointer::restore_best.
-  std::optional<load_report> restore_best(any_state state, const metric_order& order, const load_options& options);
+  std::optional<load_report> restore_best(any_mutable_state state, const metric_order& order,
+                                          const load_options& options);
 
   /// Steps of the published checkpoints, ascending. Any thread.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;

@@ -55,13 +55,15 @@ CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& 
   newest_step_ = report->step;
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_state state, const load_options& options) {
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
+                                                                   const load_options& options) {
   auto report = detail::restore(store_, state, with_codecs(options), on_event_);
   restored(report);
   return report;
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_state state, const metric_order& order,
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
+                                                                        const metric_order& order,
                                                                         const load_options& options) {
   struct candidate {
     double value;

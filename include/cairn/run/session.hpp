@@ -35,8 +35,8 @@ class session {
   ~session();
 
   // See checkpointer.
-  std::optional<load_report> restore(any_state state, const load_options& options);
-  std::optional<load_report> restore_best(any_state state, std::optional<metric_order> order,
+  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
+  std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order,
                                           const load_options& options);
   step_outcome step(any_state state, const observation& now);
   save_report save(any_state state, const observation& now);

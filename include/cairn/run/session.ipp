@@ -40,14 +40,15 @@ CAIRN_INLINE session::~session() {
   background_.wait();
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore(any_state state, const load_options& options) {
+CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   wait();
   auto report = series_.restore(state, options);
   continue_from(report, state);
   return report;
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore_best(any_state state, std::optional<metric_order> order,
+CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state state,
+                                                              std::optional<metric_order> order,
                                                               const load_options& options) {
   wait();
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};

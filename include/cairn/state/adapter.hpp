@@ -1,17 +1,17 @@
-// The customization point for types one does not own.
+// The customization point for types of other libraries.
 #pragma once
 
 namespace cairn {
 
-/// Says how to save a `T` that Cairn cannot see through. Specialise it with one of these:
+/// Tells how to save and load a `T` whose parts Cairn cannot find by itself. Specialise it with one of these:
 ///
 /// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Where it can grow,
-///   `static void resize(T&, const extents&)`, and `static bool can_be(const extents&)` if it cannot take every shape.
+///   `static void resize(T&, const extents&)`, and `static bool can_be(const extents&)` if some shapes are impossible.
 /// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)` for
-///   every part.
-/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. What
-///   `set` throws leaves the state untouched. To refuse what does not fit the very object that would be set, add
-///   `static void check(const T& object, const P&)`, which throws and leaves the state untouched, too.
+///   each part.
+/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. `set` is
+///   tried on a temporary T before the state is changed; if it throws, the load fails and the state is as it was. To refuse a
+///   value that does not fit the object itself, add `static void check(const T& object, const P&)`, which throws.
 template <class T>
 struct adapter;
 

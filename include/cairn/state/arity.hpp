@@ -1,9 +1,7 @@
-// The number of fields of an aggregate, also with C arrays in it, which Boost.PFR up to 1.81 counts element
-// by element.
+// The number of fields of an aggregate.
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 namespace cairn::detail {
@@ -21,16 +19,48 @@ constexpr bool takes_flat(std::index_sequence<I...>) {
   return requires { T{anything_at<I>{}...}; };
 }
 
-/// The largest number of initializers that T takes when braces around C arrays are left out. `Misses` counts
-/// refused lengths in a row: a member that cannot be default-made needs the next one along.
-template <class T, std::size_t Length = 0, std::size_t Misses = 0>
-constexpr std::size_t flat_length() {
+/// The largest number of initializers that T takes, at least `Low` and less than `High`.
+template <class T, std::size_t Low, std::size_t High>
+constexpr std::size_t bisect_length() {
+  constexpr std::size_t middle = (Low + High) / 2;
+  if constexpr (middle == Low)
+    return Low;
+  else if constexpr (takes_flat<T>(std::make_index_sequence<middle>{}))
+    return bisect_length<T, middle, High>();
+  else
+    return bisect_length<T, Low, middle>();
+}
+
+/// The same from `Length` on, which T takes, where T takes every smaller number, too.
+template <class T, std::size_t Length>
+constexpr std::size_t double_length() {
+  if constexpr (takes_flat<T>(std::make_index_sequence<2 * Length>{}))
+    return double_length<T, 2 * Length>();
+  else
+    return bisect_length<T, Length, 2 * Length>();
+}
+
+/// The same for a T with a member that needs an initializer. `Misses` counts refused numbers in a row: there, the next
+/// number may be taken.
+template <class T, std::size_t Length = 1, std::size_t Misses = 0>
+constexpr std::size_t search_length() {
   if constexpr (takes_flat<T>(std::make_index_sequence<Length>{}))
-    return flat_length<T, Length + 1, 0>();
+    return search_length<T, Length + 1, 0>();
   else if constexpr (Misses < 8 && Length < sizeof(T) * 8)
-    return flat_length<T, Length + 1, Misses + 1>();
+    return search_length<T, Length + 1, Misses + 1>();
   else
     return Length - Misses - 1;
+}
+
+/// The largest number of initializers that T takes when the braces around C arrays are left out.
+template <class T>
+constexpr std::size_t flat_length() {
+  if constexpr (!takes_flat<T>(std::index_sequence<>{}))
+    return search_length<T>();
+  else if constexpr (!takes_flat<T>(std::index_sequence<0>{}))
+    return 0;
+  else
+    return double_length<T, 1>();
 }
 
 template <class T, std::size_t... Left, std::size_t... Right>
@@ -38,16 +68,16 @@ constexpr bool takes_empty_between(std::index_sequence<Left...>, std::index_sequ
   return requires { T{anything_at<Left>{}..., {}, anything_at<Right>{}...}; };
 }
 
-/// How many of `Length` flat initializers the field at `First` eats, more than one only for a C array: empty
-/// braces in their place leave room for `Rest` others.
-template <class T, std::size_t First, std::size_t Length, std::size_t Rest>
-constexpr std::size_t eaten() {
+/// How many of `Length` initializers the field at `First` takes; more than one only for a C array: where `{}` stands for
+/// all of them, `Rest` others still fit behind it.
+template <class T, std::size_t First, std::size_t Length, std::size_t Rest = Length - First - 1>
+constexpr std::size_t initializers_at() {
   if constexpr (takes_empty_between<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Rest>{}))
     return Length - First - Rest;
   else if constexpr (Rest == 0)
     return 1;
   else
-    return eaten<T, First, Length, Rest - 1>();
+    return initializers_at<T, First, Length, Rest - 1>();
 }
 
 template <class T, std::size_t First, std::size_t Length>
@@ -55,10 +85,10 @@ constexpr std::size_t fields_from() {
   if constexpr (First >= Length)
     return 0;
   else
-    return 1 + fields_from<T, First + eaten<T, First, Length, Length - First - 1>(), Length>();
+    return 1 + fields_from<T, First + initializers_at<T, First, Length>(), Length>();
 }
 
-/// Number of fields. O(fields) template instantiations, each of an expression as long as the record.
+/// The number of fields; a C array is one. Instantiates O(fields) templates, each as long as the record.
 template <class T>
 inline constexpr std::size_t arity = fields_from<T, 0, flat_length<T>()>();
 

@@ -11,52 +11,45 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
+#include "cairn/state/rank_info.hpp"
 
 namespace cairn {
 
-/// A state as the stages behind see it. Laws: the same state gives the same description; no path comes twice;
-/// a leaf's memory stays valid while the state lives and keeps its sizes, or, for copies, while the
-/// description lives.
+/// A state as all other stages see it. Laws: the same state gives the same description; no path occurs twice; the memory
+/// of a leaf stays valid while the state lives and keeps its sizes, and that of a copy while the description lives.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
-  structure facts;
+  cairn::structure structure;
 };
 
-/// How a load brings a state and a checkpoint together.
+/// How a load compares a state with a checkpoint.
 struct match_options {
-  /// Keys that only one side has are errors; else they are reported, and the state keeps what it holds there.
+  /// Paths that only one side has are errors; else they are reported, and the state keeps its value there.
   bool strict = true;
-  /// The path in the checkpoint of a path in the state. Not set: the same.
+  /// Gives the path in the checkpoint for a path in the state. Not set: the same path.
   std::function<std::string(std::string_view path)> rename;
-  /// Which leaves of the state to load, by their path in the checkpoint. Not set: all.
+  /// True for the leaves to load, by their path in the checkpoint. Not set: all.
   std::function<bool(std::string_view path)> filter;
-  /// Which differences of dtype to bridge.
+  /// Which conversions between dtypes are allowed.
   conversion convert = conversion::none;
 };
 
-/// What a load did, by path: in the state for `missing` and `resized`, in the checkpoint for all else.
+/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others.
 struct match_report {
   std::vector<std::string> loaded;
-  std::vector<std::string> missing;     ///< the state has it, the checkpoint does not
-  std::vector<std::string> unexpected;  ///< the checkpoint has it, the state does not
-  std::vector<std::string> converted;   ///< loaded from another dtype
-  std::vector<std::string> resized;     ///< containers that took the checkpoint's size
+  std::vector<std::string> missing;     ///< only the state has it
+  std::vector<std::string> unexpected;  ///< only the checkpoint has it
+  std::vector<std::string> converted;   ///< had another dtype
+  std::vector<std::string> resized;     ///< containers that changed to the stored size
 };
 
-/// Where stored leaf `index` goes: `memory` of the state, of the same number of elements.
+/// Where stored leaf `index` is loaded to; it has as many elements as the leaf.
 struct target {
   std::size_t index;
   memory_view destination;
 };
 
-/// This process among those that save together.
-struct rank_info {
-  unsigned rank = 0;
-  unsigned ranks = 1;
-};
-
-/// Nesting deeper than this is refused, in a state as in a file: a linked list of nodes is better kept in a
-/// vector.
+/// Deeper nesting is refused, in a state and in a file. Keep the nodes of a long linked list in a vector.
 inline constexpr unsigned max_nesting = 400;
 
 }  // namespace cairn

@@ -1,4 +1,4 @@
-// Sorts every type into exactly one category by what it can do.
+// Puts every type into exactly one category, by its operations.
 #pragma once
 
 #include <cstddef>
@@ -12,38 +12,37 @@
 namespace cairn::detail {
 
 enum class category {
-  adapted,            // cairn::adapter<T>
-  listed,             // a class with a field list
-  per_rank,           //
-  scalar,             // one element: numbers, enums, std::byte, small floats
-  wide_scalar,        // long double: has padding, saved as bytes
-  complex,            //
-  duration,           // chrono durations and time points: one number
-  calendar,           // std::chrono::year_month_day and its parts' kin: saved as days
-  fixed_array,        // C arrays and std::array
-  tuple,              // tuple and pair
-  record,             // plain aggregates
-  tensor,             // a pointer, a shape, perhaps strides
-  span,               //
-  bits,               // bitset and vector<bool>
-  valarray,           //
-  path,               // filesystem::path
-  sequence,           // vector, string, deque, list, forward_list, and their likes
-  map,                //
-  set,                //
+  adapted,  // cairn::adapter<T>
+  listed,   // a class with a field list
+  per_rank,
+  scalar,       // one element: numbers, enums, std::byte, small floats
+  wide_scalar,  // long double: has padding, saved as bytes
+  complex,
+  duration,     // chrono durations and time points: one number
+  calendar,     // std::chrono::year_month_day: saved as three numbers
+  fixed_array,  // C arrays and std::array
+  tuple,        // tuple and pair
+  record,       // plain aggregates
+  tensor,       // a pointer, a shape, and strides where not packed
+  span,
+  bits,  // bitset and vector<bool>
+  valarray,
+  path,      // std::filesystem::path
+  sequence,  // vector, string, deque, list, forward_list and similar
+  map,
+  set,
   container_adaptor,  // stack, queue, priority_queue
-  optional,           //
-  variant,            //
-  unique_pointer,     //
-  shared_pointer,     //
-  weak_pointer,       //
-  atomic,             //
-  random,             // engines and distributions: saved as the text that they stream
+  optional,
+  variant,
+  unique_pointer,
+  shared_pointer,
+  weak_pointer,
+  atomic,
+  random,  // engines and distributions: saved as their streamed text
   unsupported
 };
 
-/// The category of T, which is neither const nor a reference. The order decides where a type could be two
-/// things.
+/// The category of T, which is neither const nor a reference. Where several categories fit, the first one here counts.
 template <class T>
 consteval category category_of() {
   if constexpr (has_adapter<T>)
@@ -128,7 +127,7 @@ consteval dtype dtype_of() {
   else if constexpr (std::is_floating_point_v<T>)
     return sizeof(T) == 4 ? dtype::f32 : dtype::f64;
   else {
-    // Characters are text, whatever the sign of char is here.
+    // char is unsigned in a checkpoint on every machine.
     constexpr bool is_signed = std::is_signed_v<T> && !std::same_as<T, char> && !std::same_as<T, wchar_t>;
     switch (sizeof(T)) {
       case 1:

@@ -1,4 +1,4 @@
-// What a type can do, asked of the type itself, so that no container's header has to be included here.
+// Concepts that recognise a type by its operations, so that no container's header is included here.
 #pragma once
 
 #include <array>
@@ -181,8 +181,8 @@ concept streamed = requires(T& t, std::istream& in, std::ostream& out) {
   out << t;
 };
 
-/// piecewise_constant_distribution and piecewise_linear_distribution. Their own text cannot be read back exactly: the
-/// standard writes normalised densities, and reading normalises them again.
+/// piecewise_constant_distribution and piecewise_linear_distribution. Their text cannot be read back exactly: it holds
+/// normalised densities, and reading normalises them again.
 template <class T>
 concept piecewise_type = requires(const T& t) {
   t.intervals();

@@ -1,20 +1,19 @@
-// Containers that are saved as columns or as a vector: sets, maps without paths of their own, and scattered sequences.
+// Containers that are saved as columns or as a vector: sets, maps of small values, and sequences that are not contiguous.
 #pragma once
 
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "cairn/core/error.hpp"
-#include "cairn/state/columns.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/state/column_copy.hpp"
 #include "cairn/state/copies.hpp"
 
 namespace cairn::detail {
 
-/// Sequences of columnar elements that do not lie side by side, or are not themselves of fixed layout.
+/// Sequences of columnar elements that are not contiguous, or whose elements are not of fixed layout.
 template <class T>
 requires(category_of<T>() == category::sequence && columnar<typename T::value_type> &&
          !(contiguous<T> && flat<typename T::value_type>))
@@ -22,17 +21,22 @@ struct copy_traits<T> {
   using element = typename T::value_type;
   using type = column<element>;
   static type take(const T& value) {
-    auto at = value.begin();
-    return take_column<element>(static_cast<std::size_t>(std::distance(value.begin(), value.end())),
-                                [&]() -> const element& { return *at++; });
+    column_writer<element> copy(static_cast<std::size_t>(std::distance(value.begin(), value.end())));
+    for (const auto& each : value) copy.add(each);
+    return copy.take();
   }
   static void put(T& value, type& stored) {
     T fresh(column_size<element>(stored));
-    auto at = fresh.begin();
-    put_column<element>(stored, [&](auto&& each) { put_element(*at++, std::forward<decltype(each)>(each)); });
+    column_reader<element> next(stored);
+    for (auto& each : fresh) next.read(each);
     value.swap(fresh);
   }
 };
+
+/// errc::corrupt where an associative container of `size` holds less than the `stored` elements put into it.
+CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
+/// errc::corrupt where the columns of a map differ in length.
+CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
 
 template <class T>
 requires(category_of<T>() == category::set)
@@ -45,14 +49,16 @@ struct copy_traits<T> {
       return std::type_identity<std::vector<element>>{};
   }
   using type = typename decltype(make_type())::type;
+  static constexpr auto key_of = [](const element& e) -> const element& { return e; };
+
   static type take(const T& value) {
-    const auto order = in_key_order(value, [](const element& e) -> const element& { return e; });
-    auto at = order.begin();
     if constexpr (columnar<element>) {
-      return take_column<element>(order.size(), [&]() -> const element& { return **at++; });
+      column_writer<element> copy(value.size());
+      for_each_in_key_order(value, key_of, [&](const element& each) { copy.add(each); });
+      return copy.take();
     } else {
       type copy;
-      for (; at != order.end(); ++at) copy.push_back(**at);
+      for_each_in_key_order(value, key_of, [&](const element& each) { copy.push_back(each); });
       return copy;
     }
   }
@@ -61,25 +67,22 @@ struct copy_traits<T> {
     std::size_t size = 0;
     if constexpr (columnar<element>) {
       size = column_size<element>(stored);
-      put_column<element>(stored, [&](auto&& each) {
-        if constexpr (flat<element> || text<element>) {
-          fresh.insert(fresh.end(), element(std::forward<decltype(each)>(each)));
-        } else {
-          element key{};
-          put_element(key, std::forward<decltype(each)>(each));
-          fresh.insert(fresh.end(), std::move(key));
-        }
-      });
+      column_reader<element> next(stored);
+      for (std::size_t i = 0; i < size; ++i) {
+        element each{};
+        next.read(each);
+        fresh.insert(fresh.end(), std::move(each));
+      }
     } else {
       size = stored.size();
       for (auto& each : stored) fresh.insert(fresh.end(), std::move(each));
     }
-    if (fresh.size() != size) fail(errc::corrupt, {"a set with the same key twice"});
+    check_distinct(fresh.size(), size);
     value.swap(fresh);
   }
 };
 
-/// Maps whose entries can have paths of their own: one value per key, the key a short text.
+/// Maps whose values have paths of their own: one value per key, and the key is a short text or a number.
 template <class T>
 concept short_key = text<T> || std::is_integral_v<T> || std::is_enum_v<T>;
 
@@ -100,47 +103,49 @@ struct copy_traits<T> {
       return std::type_identity<std::vector<std::pair<key, mapped>>>{};
   }
   using type = typename decltype(make_type())::type;
+  static constexpr auto key_of = [](const auto& entry) -> const key& { return entry.first; };
 
   static type take(const T& value) {
-    const auto order = in_key_order(value, [](const auto& entry) -> const key& { return entry.first; });
-    type copy;
     if constexpr (in_columns) {
-      auto at = order.begin();
-      copy.key = take_column<key>(order.size(), [&]() -> const key& { return (*at++)->first; });
-      at = order.begin();
-      copy.value = take_column<mapped>(order.size(), [&]() -> const mapped& { return (*at++)->second; });
+      column_writer<key> keys(value.size());
+      column_writer<mapped> values(value.size());
+      for_each_in_key_order(value, key_of, [&](const auto& entry) {
+        keys.add(entry.first);
+        values.add(entry.second);
+      });
+      return {keys.take(), values.take()};
     } else {
-      for (const auto* entry : order) copy.emplace_back(entry->first, entry->second);
+      type copy;
+      for_each_in_key_order(value, key_of, [&](const auto& entry) { copy.emplace_back(entry.first, entry.second); });
+      return copy;
     }
-    return copy;
   }
   static void put(T& value, type& stored) {
     T fresh;
     std::size_t size = 0;
     if constexpr (in_columns) {
       size = column_size<key>(stored.key);
-      if (size != column_size<mapped>(stored.value))
-        fail(errc::corrupt, {"a map with a different number of keys and values"});
-      const auto keys = std::make_unique<key[]>(size);
-      std::size_t i = 0;
-      put_column<key>(stored.key, [&](auto&& each) { put_element(keys[i++], std::forward<decltype(each)>(each)); });
-      i = 0;
-      put_column<mapped>(stored.value, [&](auto&& each) {
-        if constexpr (flat<mapped> || text<mapped>) {
-          fresh.emplace_hint(fresh.end(), std::move(keys[i++]), std::forward<decltype(each)>(each));
-        } else {
-          mapped one{};
-          put_element(one, std::forward<decltype(each)>(each));
-          fresh.emplace_hint(fresh.end(), std::move(keys[i++]), std::move(one));
-        }
-      });
+      check_columns(size, column_size<mapped>(stored.value));
+      column_reader<key> keys(stored.key);
+      column_reader<mapped> values(stored.value);
+      for (std::size_t i = 0; i < size; ++i) {
+        key k{};
+        mapped v{};
+        keys.read(k);
+        values.read(v);
+        fresh.emplace_hint(fresh.end(), std::move(k), std::move(v));
+      }
     } else {
       size = stored.size();
       for (auto& [k, v] : stored) fresh.emplace_hint(fresh.end(), std::move(k), std::move(v));
     }
-    if (fresh.size() != size) fail(errc::corrupt, {"a map with the same key twice"});
+    check_distinct(fresh.size(), size);
     value.swap(fresh);
   }
 };
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/container_copies.ipp"  // IWYU pragma: keep
+#endif

@@ -1,23 +1,20 @@
-// Single values that are saved as a copy of another type: what has no memory of its own to read from or to write into.
+// Single values that are saved as a copy of another type, because their own memory cannot be read or written as an array.
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <locale>
-#include <sstream>
+#include <istream>
+#include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/error.hpp"
-#include "cairn/state/columns.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/state/column_copy.hpp"
 
 namespace cairn::detail {
-
-// ------------------------------------------------------------------------------------
 
 template <class T>
 requires(category_of<T>() == category::wide_scalar)
@@ -57,30 +54,33 @@ struct copy_traits<T> {
             static_cast<std::int32_t>(static_cast<unsigned>(value.day()))};
   }
   static void put(T& value, const type& stored) {
-    value = T{std::chrono::year{stored[0]}, std::chrono::month{static_cast<unsigned>(stored[1])},
-              std::chrono::day{static_cast<unsigned>(stored[2])}};
+    const auto part = []<class Part, class Number>(const Part&, Number number) { return Part{number}; };
+    value = T{part(value.year(), stored[0]), part(value.month(), static_cast<unsigned>(stored[1])),
+              part(value.day(), static_cast<unsigned>(stored[2]))};
   }
 };
+
+/// The text that an engine or distribution streams, in the classic locale and with all digits.
+CAIRN_INLINE std::string streamed_text(const void* object, void (*write)(std::ostream& to, const void* object));
+/// Reads such a text. errc::corrupt: it cannot be read.
+CAIRN_INLINE void read_streamed(const std::string& from, void* object, void (*read)(std::istream& from, void* object));
 
 template <class T>
 requires(category_of<T>() == category::random)
 struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) {
-    std::ostringstream text;
-    text.imbue(std::locale::classic());
-    text.precision(17);
-    text << value;
-    return std::move(text).str();
+    return streamed_text(&value, [](std::ostream& to, const void* object) { to << *static_cast<const T*>(object); });
   }
   static void put(T& value, const type& stored) {
-    std::istringstream text(stored);
-    text.imbue(std::locale::classic());
     T fresh;
-    if (!(text >> fresh)) fail(errc::corrupt, {"the text of a random engine or distribution cannot be read back"});
+    read_streamed(stored, &fresh, [](std::istream& from, void* object) { from >> *static_cast<T*>(object); });
     value = std::move(fresh);
   }
 };
+
+/// errc::mismatch where a bitset of `size` bits cannot take the stored ones.
+CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored);
 
 template <class T>
 requires(category_of<T>() == category::bits)
@@ -94,9 +94,7 @@ struct copy_traits<T> {
   }
   static void put(T& value, bool_array& stored) {
     if constexpr (requires { value.resize(1); }) value.resize(stored.size());
-    if (value.size() != stored.size())
-      fail(errc::mismatch,
-           {"a bitset of ", std::to_string(value.size()), " bits cannot take ", std::to_string(stored.size())});
+    check_bits(value.size(), stored.size());
     for (std::size_t i = 0; i < value.size(); ++i) value[i] = stored.data()[i];
   }
 };
@@ -110,3 +108,7 @@ struct copy_traits<T> {
 };
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/copies.ipp"  // IWYU pragma: keep
+#endif

@@ -1,25 +1,33 @@
 // From a state to its description.
 #pragma once
 
+#include <memory>
+
 #include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
+#include "cairn/state/saveable.hpp"
 #include "cairn/state/walk.hpp"
 
 namespace cairn {
 
-/// A reference to `state` for the stages behind. It is changed by loading only.
-template <class State>
+/// A reference to a state that is saved.
+template <saveable State>
 [[nodiscard]] any_state refer(const State& state) noexcept {
-  return {const_cast<State*>(&state),
-          [](detail::walker& w, void* object) { detail::walk(w, *static_cast<State*>(object)); }};
+  return {std::addressof(state), detail::walk<State>};
 }
 
-/// The leaves and facts of a state, in the order of its fields; arrays are not copied but pointed to. The
-/// description is valid while the state lives and keeps its sizes. Throws `errc::invalid` for two parts with
-/// one path, for nesting deeper than `max_nesting` and for a type that a closed list does not name. O(leaves
-/// + elements saved as copies).
+/// A reference to a state that is saved or loaded into.
+template <loadable State>
+[[nodiscard]] any_mutable_state refer(State& state) noexcept {
+  return {{std::addressof(state), detail::walk<State>}};
+}
+
+/// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description is
+/// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
+/// `max_nesting`, or an object's type is not in the list of its base class. O(leaves + elements saved as copies).
 [[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {});
 
-template <class State>
+template <saveable State>
 [[nodiscard]] description describe(const State& state, rank_info here = {}) {
   return describe(refer(state), here);
 }

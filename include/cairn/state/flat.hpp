@@ -1,5 +1,4 @@
-// Which types have a fixed layout of elements, so that many of them in a row are columns and not a million
-// leaves.
+// Which types have a fixed layout of elements. A container of them is saved as columns: one leaf per field, not per object.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,7 @@ consteval bool are_flat_members(fields<Members...>) {
   return sizeof...(Members) > 0 && (is_flat<decltype(member_type(Members))>() && ...);
 }
 
-/// True for types whose every object is the same elements at the same offsets: numbers, fixed arrays, and
-/// records of them.
+/// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, and records of them.
 template <class T>
 consteval bool is_flat() {
   constexpr auto kind = category_of<T>();
@@ -38,9 +36,9 @@ consteval bool is_flat() {
       return sizeof...(I) > 0 && (is_flat<std::remove_const_t<std::tuple_element_t<I, T>>>() && ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (kind == category::record) {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return sizeof...(I) > 0 && (is_flat<std::remove_const_t<field_type<T, I>>>() && ...);
-    }(std::make_index_sequence<arity<T>>{});
+    return []<class... Types>(type_list<Types...>) {
+      return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
+    }(field_types<T>{});
   } else if constexpr (kind == category::listed) {
     return are_flat_members(decltype(T::cairn_fields()){});
   } else {
@@ -51,7 +49,7 @@ consteval bool is_flat() {
 template <class T>
 concept flat = is_flat<T>();
 
-/// A container whose elements lie side by side.
+/// A container whose elements are contiguous in memory.
 template <class T>
 concept contiguous = requires(T& t) {
   { t.data() } -> std::same_as<typename T::value_type*>;

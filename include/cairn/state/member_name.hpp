@@ -7,13 +7,13 @@
 
 namespace cairn::detail {
 
-/// A char of an identifier; bytes of UTF-8 count.
+/// True for a character of an identifier, including every byte of a UTF-8 sequence.
 constexpr bool is_identifier_char(char c) noexcept {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// The last identifier in `text`: of "... = ptr<T>{(&fake<S>.value.S::name)}]" it is "name".
+/// The last identifier in `text`; in "... = ptr<T>{(&fake<S>.value.S::name)}]" it is "name".
 constexpr std::string_view last_identifier(std::string_view text) noexcept {
   std::size_t end = text.size();
   while (end > 0 && !is_identifier_char(text[end - 1])) --end;
@@ -34,7 +34,7 @@ consteval auto signature_of_type() {
   return __PRETTY_FUNCTION__;
 }
 
-/// A copy of a name that alone goes into the program, without the long signature around it.
+/// A copy of a name, so that the program does not contain the whole signature.
 template <std::size_t Size>
 struct short_name {
   std::array<char, Size> chars{};
@@ -72,7 +72,7 @@ consteval std::string_view type_name_view() {
 template <class T>
 inline constexpr short_name<type_name_view<T>().size()> stored_type_name{type_name_view<T>()};
 
-/// "nn::dense": the name that a checkpoint uses for the type behind a polymorphic pointer.
+/// "nn::dense": the name of the type behind a polymorphic pointer, as a checkpoint stores it.
 template <class T>
 constexpr std::string_view type_name() noexcept {
   return stored_type_name<T>.view();

@@ -1,18 +1,18 @@
-// Marks state that differs from rank to rank, and says what becomes of it on another number of ranks.
+// Marks state that differs between ranks, and defines how it is loaded on another number of ranks.
 #pragma once
-
-#include <utility>
 
 namespace cairn {
 
-/// The default for `per_rank`: a checkpoint of another number of ranks does not load.
-struct refuse {};
+/// The default of `per_rank`: a checkpoint of another number of ranks does not load.
+struct refuse_other_ranks {};
 
-/// State of one rank alone: a random engine, a data cursor. Saved by every rank, loaded by the rank that
-/// saved it. On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank,
-/// unsigned ranks) -> T` makes this rank's value from those of all earlier ranks; with `refuse` the load
-/// fails.
-template <class T, class Redistribute = refuse>
+/// State of one rank alone: a random engine, a data cursor. Every rank saves its own value and loads that value again. A
+/// program that names no ranks is one rank, the first of one: its value is stored as `<path>.rank0` and comes back as it
+/// was.
+///
+/// On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank, unsigned ranks) -> T` makes
+/// this rank's value from those of all ranks that saved; without one the load fails (errc::mismatch).
+template <class T, class Redistribute = refuse_other_ranks>
 struct per_rank {
   T value{};
 

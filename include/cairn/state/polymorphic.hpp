@@ -3,13 +3,12 @@
 
 namespace cairn {
 
-/// The types that an object behind a `Base` pointer may have.
+/// The types that an object behind a pointer to a base class may have.
 template <class... Types>
 struct one_of {};
 
-/// Specialise it for a base class: `template <> struct cairn::polymorphic<layer> : cairn::one_of<dense, conv>
-/// {};` A checkpoint names one of these types and can never choose another, so a file cannot choose code to
-/// run.
+/// Specialise it for a base class: `template <> struct cairn::polymorphic<layer> : cairn::one_of<dense, conv> {};`
+/// A checkpoint can name only one of these types, so that a file never chooses code to run.
 template <class Base>
 struct polymorphic;
 

@@ -1,17 +1,16 @@
-// The fields of a plain aggregate, by reference and by name. Rests on Boost.PFR's structured-binding tables
-// (`pfr/core.hpp`) and on the compiler's spelling of a pointer to a member of an object that is never
-// defined.
+// The fields of a plain aggregate, by reference, type and name. Rests on structured bindings and on the compiler's spelling
+// of a pointer to a member of an object that is never defined.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include <boost/pfr/core.hpp>
-
 #include "cairn/state/arity.hpp"
+#include "cairn/state/field_table.hpp"
 #include "cairn/state/member_name.hpp"
 
 namespace cairn::detail {
@@ -22,22 +21,32 @@ namespace cairn::detail {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
 
-/// References to all fields, as PFR ties them.
-template <class Record>
-constexpr auto tie(Record& record) noexcept {
-  static_assert(arity<std::remove_cv_t<Record>> <= 100,
-                "cairn: an aggregate of more than 100 fields: group some into a nested struct, or give the "
-                "type a public "
-                "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
-  return boost::pfr::detail::tie_as_tuple(record, boost::pfr::detail::size_t_<arity<std::remove_cv_t<Record>>>{});
+/// Calls `action` with references to all fields, and returns what it returns.
+template <class Record, class Action>
+constexpr decltype(auto) with_fields(Record& record, const Action& action) {
+  return bind_fields<arity<std::remove_const_t<Record>>>(record, action);
 }
+
+/// A std::tuple of references to all fields.
+template <class Record>
+constexpr auto tie_fields(Record& record) noexcept {
+  return with_fields(record, [](auto&... each) { return std::tie(each...); });
+}
+
+template <class... Types>
+struct type_list {};
+
+/// The types of the fields, const where a field is.
+template <class Record>
+using field_types = decltype(with_fields(
+    std::declval<Record&>(), [](auto&... each) { return type_list<std::remove_reference_t<decltype(each)>...>{}; }));
 
 template <class Record>
 struct nameless {
   Record value;
 };
 template <class Record>
-extern const nameless<Record> undefined_object;  // only its address's spelling is used
+extern const nameless<Record> undefined_object;  // only the spelling of its address is used
 
 template <class Pointer>
 struct member_pointer {
@@ -46,23 +55,18 @@ struct member_pointer {
 template <class Pointer>
 member_pointer(Pointer) -> member_pointer<Pointer>;
 
-template <class Record, std::size_t I>
-consteval auto field_pointer() noexcept {
-  auto fields = tie(const_cast<Record&>(undefined_object<Record>.value));
-  return member_pointer{std::addressof(boost::pfr::detail::sequence_tuple::get<I>(fields))};
-}
+template <class Record>
+inline constexpr auto field_pointers =
+    with_fields(const_cast<Record&>(undefined_object<Record>.value),
+                [](auto&... each) { return std::tuple{member_pointer{std::addressof(each)}...}; });
 
 template <class Record, std::size_t I>
 consteval std::string_view field_name_view() {
-  return last_identifier(signature_of_value<field_pointer<Record, I>()>());
+  return last_identifier(signature_of_value<std::get<I>(field_pointers<Record>)>());
 }
 
 template <class Record, std::size_t I>
 inline constexpr short_name<field_name_view<Record, I>().size()> stored_field_name{field_name_view<Record, I>()};
-
-template <class Record, std::size_t I>
-using field_type = std::remove_reference_t<decltype(boost::pfr::detail::sequence_tuple::get<I>(
-    std::declval<decltype(tie(std::declval<Record&>()))&>()))>;
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

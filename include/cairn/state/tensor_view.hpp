@@ -1,4 +1,4 @@
-// A view of a strided array: our own tensor type, and what Cairn takes any other tensor for.
+// A view of a strided array: Cairn's own tensor type, and its view of every other tensor.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace cairn {
 
-/// `shape` elements at `data`; element (i, j, ...) lies i * strides[0] + j * strides[1] + ... elements behind
-/// `data`. Row-major and packed when `strides` is empty. Saved by gathering, loaded in place by scattering.
+/// `shape` elements at `data`. Element (i, j, ...) is at data[i * strides[0] + j * strides[1] + ...]; an empty `strides`
+/// means row-major and packed. The memory stays the caller's: a save gathers from it and a load scatters into it.
 template <class T>
 struct tensor_view {
   using value_type = T;

@@ -1,14 +1,11 @@
-// Takes an object of any type apart for the walker: one function per category.
+// Shows the parts of an object of any type to the walker: one function per category.
 #pragma once
 
-#include <charconv>
-#include <cstring>
-#include <memory>
+#include <cstddef>
+#include <new>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
@@ -19,40 +16,48 @@
 
 namespace cairn::detail {
 
-/// Walks `object`. Describing changes nothing; checking changes nothing either; applying changes sizes,
-/// pointees and everything that is saved as a copy, and leaves a list of arrays to read.
+/// Walks the T at `object`: a `walk_function`. It changes the object only where the walker answers so.
 template <class T>
-void walk(walker& w, T& object);
+void walk(walker& w, void* object);
+
+/// The operations of a map whose values have paths of their own.
+template <class T>
+struct map_of;
 
 template <class T>
 inline constexpr bool always_false = false;
 
-/// Walks an object that stands for one that applying will make.
+template <class T>
+void destroy(void* object) {
+  delete static_cast<T*>(object);
+}
+
+/// Walks an object that stands for one that the load will make.
 template <class T>
 void walk_prototype(walker& w) {
-  if constexpr (std::is_default_constructible_v<T>) {
-    const auto object = std::make_unique<T>();
-    ++w.match().prototypes;
-    walk(w, *object);
-    --w.match().prototypes;
-  } else {
+  if constexpr (std::is_default_constructible_v<T>)
+    w.prototype(new T(), walk<T>, destroy<T>);
+  else
     w.refuse("has to be made by the load but its type has no default constructor; make it before the load");
-  }
 }
 
-/// Walks the part `name` of the object at hand; a name is a text or an index.
-template <class Name, class T>
-void walk_part(walker& w, const Name& name, T& part) {
-  w.enter(name);
-  walk(w, part);
-  w.leave();
-}
-
-/// Memory to take the address of fields in where a container is empty; never read or written.
 template <class T>
-T& no_object() {
-  alignas(T) static std::byte memory[sizeof(T)];
-  return *reinterpret_cast<T*>(memory);
+concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
+                            (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
+                             std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
+
+/// A T to take addresses in where a container is empty. Its value is neither read nor written.
+template <class T>
+T& sample() {
+  if constexpr (implicit_lifetime<T>) {
+    alignas(T) static std::byte memory[sizeof(T)];  // an array of bytes creates the T in it: [intro.object]
+    return *std::launder(reinterpret_cast<T*>(memory));
+  } else {
+    static_assert(std::is_default_constructible_v<T>,
+                  "cairn: the elements of a container need a default constructor, or to be trivially copyable");
+    static T object{};
+    return object;
+  }
 }
 
 }  // namespace cairn::detail
@@ -67,44 +72,45 @@ T& no_object() {
 
 namespace cairn::detail {
 
-/// A type that is saved as a copy.
 template <class T>
-void walk_copied(walker& w, T& object) {
-  if (w.is_filtered()) return;
-  std::shared_ptr<copy_type<T>> copy;
-  if (w.is_describing()) {
-    copy = std::make_shared<copy_type<T>>(copy_traits<T>::take(object));
-  } else {
-    copy = std::make_shared<copy_type<T>>();
+struct copied_object {
+  using copy = copy_type<T>;
+
+  static void* take(const void* object) { return new copy(copy_traits<T>::take(*static_cast<const T*>(object))); }
+  static void* make() { return new copy(); }
+  static void put(void* object, void* stored) {
+    copy_traits<T>::put(*static_cast<T*>(object), *static_cast<copy*>(stored));
   }
-  w.begin_copy(copy);
-  walk(w, *copy);
-  const bool complete = w.end_copy();
-  if (w.is_describing() || !complete) return;
-  try {
-    if constexpr (has_checked_adapter<T, copy_type<T>>) adapter<T>::check(std::as_const(object), std::as_const(*copy));
-    if (w.is_writing()) {
-      copy_traits<T>::put(object, *copy);
-    } else if constexpr (std::is_default_constructible_v<T>) {
-      const auto trial = std::make_unique<T>();  // what cannot be put into place fails before anything is changed
-      copy_traits<T>::put(*trial, *copy);
+  static void check(const void* object, const void* stored) {
+    if constexpr (has_checked_adapter<T, copy>)
+      adapter<T>::check(*static_cast<const T*>(object), *static_cast<const copy*>(stored));
+  }
+  static void try_put(void* stored) {
+    if constexpr (std::is_default_constructible_v<T>) {
+      T* const trial = new T();
+      struct guard {
+        T* object;
+        ~guard() { delete object; }
+      } owner{trial};
+      put(trial, stored);
     }
-  } catch (const error& cause) {
-    fail(cause.code(), {w.path(), " in ", w.match().from.origin, ": ", std::string_view(cause.what()).substr(7)});
   }
-}
+
+  static constexpr copy_operations operations{walk<copy>, take, make, destroy<copy>, put, check, try_put};
+};
 
 template <class T>
-void walk(walker& w, T& object) {
+void walk(walker& w, void* at) {
+  T& object = *static_cast<T*>(at);
   constexpr auto kind = category_of<T>();
   if constexpr (copied<T>)
-    walk_copied(w, object);
+    w.copy(at, copied_object<T>::operations);
   else if constexpr (kind == category::adapted)
     walk_adapted(w, object);
   else if constexpr (kind == category::per_rank)
     walk_per_rank(w, object);
   else if constexpr (kind == category::scalar)
-    w.element(dtype_of<T>(), &object);
+    w.element(dtype_of<T>(), at);
   else if constexpr (kind == category::complex)
     walk_complex(w, object);
   else if constexpr (kind == category::duration)
@@ -126,7 +132,7 @@ void walk(walker& w, T& object) {
   else if constexpr (kind == category::sequence)
     walk_sequence(w, object);
   else if constexpr (kind == category::map)
-    walk_map(w, object);
+    w.map(at, map_of<T>::operations);
   else if constexpr (kind == category::container_adaptor)
     walk_container_adaptor(w, object);
   else if constexpr (kind == category::optional)
@@ -144,8 +150,7 @@ void walk(walker& w, T& object) {
   else if constexpr (std::is_pointer_v<T>)
     static_assert(always_false<T>,
                   "cairn: a raw pointer does not say how much it points to, nor who owns it: use unique_ptr, "
-                  "shared_ptr, "
-                  "span or cairn::tensor_view");
+                  "shared_ptr, span or cairn::tensor_view");
   else if constexpr (piecewise_type<T>)
     static_assert(
         always_false<T>,

@@ -1,5 +1,11 @@
-// Walks what may hold something or nothing, or one of several things.
+// Walks optionals and variants.
 #pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "cairn/state/walk.hpp"
 
@@ -7,50 +13,45 @@ namespace cairn::detail {
 
 template <class T>
 void walk_optional(walker& w, T& object) {
-  if (w.is_filtered()) return;
-  if (w.is_describing()) {
-    w.state(fact::kind::engaged, object.has_value());
-  } else if (const fact* stored = w.stored(fact::kind::engaged)) {
-    const bool engaged = stored->number != 0;
-    if (w.is_writing() && !engaged) object.reset();
-    if (w.is_writing() && engaged && !object) {
-      if constexpr (requires { object.emplace(); }) object.emplace();
-    }
-    if (!engaged) return;
-    if (!object) return walk_prototype<typename T::value_type>(w);
+  using value = std::remove_cvref_t<decltype(*object)>;
+  switch (w.optional(object.has_value())) {
+    case presence::keep:
+      return;
+    case presence::clear:
+      return object.reset();
+    case presence::make:
+      if constexpr (requires { object.emplace(); }) {
+        object.emplace();
+        break;
+      }
+      [[fallthrough]];
+    case presence::prototype:
+      return walk_prototype<value>(w);
+    case presence::walk:
+      break;
   }
-  if (object.has_value()) walk(w, *object);
+  walk<value>(w, std::addressof(*object));
+}
+
+/// Walks alternative I, which `object` holds or will hold.
+template <std::size_t I, class T>
+void walk_alternative(walker& w, T& object, presence what) {
+  using type = std::variant_alternative_t<I, T>;
+  if (what == presence::make) {
+    if constexpr (std::is_default_constructible_v<type>) object.template emplace<I>();
+  }
+  if (object.index() == I)
+    walk<type>(w, std::get_if<I>(&object));
+  else
+    walk_prototype<type>(w);
 }
 
 template <class T>
 void walk_variant(walker& w, T& object) {
-  if (w.is_filtered()) return;
-  std::size_t index = object.index();
-  if (w.is_describing()) {
-    if (object.valueless_by_exception()) fail(errc::invalid, {w.path(), " is a variant without a value"});
-    w.state(fact::kind::index, index);
-  } else if (const fact* stored = w.stored(fact::kind::index)) {
-    index = stored->number;
-    if (index >= std::variant_size_v<T>) {
-      w.refuse("holds alternative " + std::to_string(index) + " of a variant of " +
-               std::to_string(std::variant_size_v<T>));
-      return;
-    }
-  }
+  const auto [what, index] = w.alternative(object.index(), std::variant_size_v<T>);
+  if (what == presence::keep) return;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    const auto alternative = [&]<std::size_t At>() {
-      using type = std::variant_alternative_t<At, T>;
-      if (object.index() != At) {
-        if constexpr (std::is_default_constructible_v<type>) {
-          if (w.is_writing()) object.template emplace<At>();
-        }
-      }
-      if (object.index() == At)
-        walk(w, std::get<At>(object));
-      else
-        walk_prototype<type>(w);
-    };
-    ((I == index ? alternative.template operator()<I>() : void()), ...);
+    ((I == index ? walk_alternative<I>(w, object, what) : void()), ...);
   }(std::make_index_sequence<std::variant_size_v<T>>{});
 }
 

@@ -1,15 +1,21 @@
 // Walks what has a fixed number of parts: records, tuples, fixed arrays, and the numbers made of numbers.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
 
 template <class T>
 void walk_complex(walker& w, T& object) {
-  using number = typename T::value_type;
-  // [complex.numbers]: an array of two, real part first.
-  w.array(dtype_of<number>(), &object, {2}, {});
+  w.array(dtype_of<typename T::value_type>(), 2, &object, {});  // [complex.numbers]: an array of two, real part first
 }
 
 template <class T>
@@ -21,19 +27,29 @@ void walk_duration(walker& w, T& object) {
 }
 
 template <class T>
+[[nodiscard]] named_part part_of(std::string_view name, T& member) noexcept {
+  static_assert(!std::is_const_v<T>,
+                "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
+                "`static auto cairn_fields() { return cairn::fields<...>{}; }`");
+  return {name, const_cast<std::remove_const_t<T>*>(std::addressof(member)), walk<std::remove_const_t<T>>};
+}
+
+template <class T>
 void walk_record(walker& w, T& object) {
-  auto members = tie(object);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    static_assert((!std::is_const_v<field_type<T, I>> && ...),
-                  "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
-                  "`static auto cairn_fields() { return cairn::fields<...>{}; }`");
-    (walk_part(w, stored_field_name<T, I>.view(), boost::pfr::detail::sequence_tuple::get<I>(members)), ...);
-  }(std::make_index_sequence<arity<T>>{});
+  with_fields(object, [&](auto&... members) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const named_part parts[] = {part_of(stored_field_name<T, I>.view(), members)..., {}};
+      w.parts({parts, sizeof...(I)});
+    }(std::index_sequence_for<decltype(members)...>{});
+  });
 }
 
 template <class T>
 void walk_listed(walker& w, T& object) {
-  T::cairn_fields().for_each(object, [&](std::string_view name, auto& member) { walk_part(w, name, member); });
+  [&]<auto... Members>(fields<Members...>) {
+    const named_part parts[] = {part_of(listed_name<Members>(), object.*Members)..., {}};
+    w.parts({parts, sizeof...(Members)});
+  }(T::cairn_fields());
 }
 
 template <class T>
@@ -41,7 +57,10 @@ void walk_adapted(walker& w, T& object) {
   if constexpr (has_view_adapter<T>)
     walk_tensor(w, object);
   else
-    adapter<T>::fields(object, [&](std::string_view name, auto& member) { walk_part(w, name, member); });
+    adapter<T>::fields(object, [&](std::string_view name, auto& member) {
+      const named_part part = part_of(name, member);
+      w.part(part.name, part.object, part.walk);
+    });
 }
 
 template <class T>
@@ -50,12 +69,12 @@ void walk_tuple(walker& w, T& object) {
                   object.first;
                   object.second;
                 }) {
-    walk_part(w, "first", object.first);
-    walk_part(w, "second", object.second);
+    const named_part parts[] = {part_of("first", object.first), part_of("second", object.second)};
+    w.parts(parts);
   } else {
-    using std::get;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (walk_part(w, I, get<I>(object)), ...);
+      using std::get;
+      (w.part(I, std::addressof(get<I>(object)), walk<std::tuple_element_t<I, T>>), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
@@ -65,12 +84,10 @@ void walk_fixed_array(walker& w, T& object) {
   using element = std::remove_reference_t<decltype(object[0])>;
   if constexpr (flat<element>) {
     const std::size_t count = std::size(object);
-    w.begin_batch(count, sizeof(element));
-    walk(w, count > 0 ? object[0] : no_object<element>());
-    w.end_batch();
+    w.columns(count, sizeof(element), count > 0 ? &object[0] : &sample<element>(), walk<element>);
   } else {
     std::size_t i = 0;
-    for (auto& each : object) walk_part(w, i++, each);
+    for (auto& each : object) w.part(i++, std::addressof(each), walk<element>);
   }
 }
 

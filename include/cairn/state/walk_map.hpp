@@ -1,94 +1,94 @@
 // Walks maps whose values have paths of their own, one per key.
 #pragma once
 
-#include <optional>
-#include <unordered_set>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "cairn/core/config.hpp"
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
+
+/// What a key that is not text counts as.
+template <class Key>
+struct key_number {
+  using type = Key;
+};
+template <class Key>
+requires(std::is_enum_v<Key>)
+struct key_number<Key> {
+  using type = std::underlying_type_t<Key>;
+};
 
 template <class Key>
 std::string key_text(const Key& key) {
   if constexpr (text<Key>)
     return std::string(key.data(), key.size());
-  else if constexpr (std::is_enum_v<Key>)
-    return std::to_string(static_cast<std::underlying_type_t<Key>>(key));
   else
-    return std::to_string(key);
+    return std::to_string(static_cast<typename key_number<Key>::type>(key));
 }
 
+/// False where the text is no such number.
+CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number);
+CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number);
+
+/// False where the text is no such key.
 template <class Key>
-std::optional<Key> parse_key(const std::string& from) {
+bool parse_key(const std::string& from, Key& key) {
   if constexpr (text<Key>) {
-    return Key(from.data(), from.size());
-  } else if constexpr (std::is_enum_v<Key>) {
-    const auto number = parse_key<std::underlying_type_t<Key>>(from);
-    return number ? std::optional(static_cast<Key>(*number)) : std::nullopt;
+    key = Key(from.data(), from.size());
+    return true;
   } else {
-    using number = std::conditional_t<std::is_signed_v<Key>, long long, unsigned long long>;
-    number value{};
-    const auto [end, failure] = std::from_chars(from.data(), from.data() + from.size(), value);
-    const auto key = static_cast<Key>(value);
-    if (failure != std::errc{} || end != from.data() + from.size() || static_cast<number>(key) != value)
-      return std::nullopt;
-    return key;
+    std::conditional_t<std::is_signed_v<typename key_number<Key>::type>, std::int64_t, std::uint64_t> number{};
+    if (!parse_number(from, number)) return false;
+    key = static_cast<Key>(number);
+    return key_text(key) == from;
   }
 }
 
 template <class T>
-void describe_map(walker& w, T& object) {
-  const auto order = in_key_order(object, [](const auto& entry) -> const auto& { return entry.first; });
-  fact entries{.what = fact::kind::keys};
-  for (const auto* entry : order) entries.keys.push_back(key_text(entry->first));
-  w.state(entries);
-  for (std::size_t i = 0; i < order.size(); ++i)
-    walk_part(w, entries.keys[i], const_cast<typename T::mapped_type&>(order[i]->second));
-}
+struct map_of {
+  using key = typename T::key_type;
+  using mapped = typename T::mapped_type;
 
-/// The stored keys as keys of T, in the order of the checkpoint.
-template <class T>
-std::vector<typename T::key_type> stored_keys(walker& w, const fact& stored) {
-  std::vector<typename T::key_type> keys;
-  std::unordered_set<std::string_view> seen;
-  for (const auto& each : stored.keys) {
-    auto key = parse_key<typename T::key_type>(each);
-    if (!key || !seen.insert(each).second)
-      fail(errc::corrupt, {w.path(), " in ", w.match().from.origin, " has the key '", each, "', ",
-                           key ? "twice" : "which is not a key of that map"});
-    keys.push_back(std::move(*key));
+  static std::vector<map_operations::entry> entries(void* map) {
+    std::vector<map_operations::entry> all;
+    for_each_in_key_order(
+        *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
+        [&](auto& entry) { all.push_back({key_text(entry.first), std::addressof(entry.second)}); });
+    return all;
   }
-  return keys;
-}
+  static bool is_key(const std::string& text) {
+    key parsed{};
+    return parse_key(text, parsed);
+  }
+  static void* find(void* map, const std::string& text) {
+    key parsed{};
+    parse_key(text, parsed);
+    const auto at = static_cast<T*>(map)->find(parsed);
+    return at == static_cast<T*>(map)->end() ? nullptr : std::addressof(at->second);
+  }
+  static void insert(void* map, const std::string& text) {
+    key parsed{};
+    parse_key(text, parsed);
+    (*static_cast<T*>(map))[std::move(parsed)];
+  }
+  static void erase(void* map, const std::string& text) {
+    key parsed{};
+    parse_key(text, parsed);
+    static_cast<T*>(map)->erase(parsed);
+  }
 
-template <class T>
-void walk_map(walker& w, T& object) {
-  if (w.is_filtered()) return;
-  if (w.is_describing()) return describe_map(w, object);
-  const fact* stored = w.stored(fact::kind::keys);
-  if (!stored) {
-    for (auto& [key, value] : object) walk_part(w, key_text(key), value);
-    return;
-  }
-  const auto keys = stored_keys<T>(w, *stored);
-  bool resized = keys.size() != object.size();
-  for (const auto& key : keys) resized = resized || object.find(key) == object.end();
-  if (resized) w.match().resized(w.path());
-  if (resized && w.is_writing()) {
-    const std::unordered_set<std::string_view> kept(stored->keys.begin(), stored->keys.end());
-    for (auto at = object.begin(); at != object.end();)
-      at = kept.contains(key_text(at->first)) ? std::next(at) : object.erase(at);
-    for (const auto& key : keys) object[key];
-  }
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    w.enter(stored->keys[i]);
-    const auto at = object.find(keys[i]);
-    if (at != object.end())
-      walk(w, at->second);
-    else
-      walk_prototype<typename T::mapped_type>(w);
-    w.leave();
-  }
-}
+  static constexpr map_operations operations{walk<mapped>, walk_prototype<mapped>, entries, is_key, find, insert,
+                                             erase};
+};
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walk_map.ipp"  // IWYU pragma: keep
+#endif

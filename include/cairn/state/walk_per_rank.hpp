@@ -1,35 +1,36 @@
 // Walks state of one rank: each rank's value has a path of its own.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
 
-inline std::string rank_path(unsigned rank) { return "rank" + std::to_string(rank); }
+inline std::string rank_path(std::uint64_t rank) { return "rank" + std::to_string(rank); }
 
 template <class T, class Redistribute>
 void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
-  if (w.is_filtered()) return;
+  constexpr bool redistributes = !std::is_same_v<Redistribute, refuse_other_ranks>;
   const auto [rank, ranks] = w.here();
-  if (w.is_describing()) {
-    w.state(fact::kind::ranks, ranks);
-    return walk_part(w, rank_path(rank), object.value);
-  }
-  const fact* stored = w.stored(fact::kind::ranks);
-  if (!stored) return;
-  w.claim();
-  if (stored->number == ranks) return walk_part(w, rank_path(rank), object.value);
-  if constexpr (std::is_same_v<Redistribute, refuse>) {
-    w.refuse("is per-rank state saved by " + std::to_string(stored->number) + " ranks, which cannot be loaded on " +
-             std::to_string(ranks) + "; give cairn::per_rank a Redistribute that can");
-  } else {
-    const auto saved = w.match().checked_size(w.path(), stored->number, false);
+  const auto saved = w.saved_ranks(redistributes);
+  if (saved == 0) return;
+  if (saved == ranks) return w.part(rank_path(rank), &object.value, walk<T>);
+  if constexpr (redistributes) {
     const auto values = std::make_shared<std::vector<T>>(saved);
     w.begin_copy(values);
-    for (unsigned r = 0; r < saved; ++r) walk_part(w, rank_path(r), (*values)[r]);
-    if (!w.end_copy()) return;
+    for (std::uint64_t r = 0; r < saved; ++r) w.part(rank_path(r), &(*values)[r], walk<T>);
+    const auto answer = w.end_copy();
+    if (answer == copy_answer::drop) return;
     T mine = Redistribute::redistribute(std::move(*values), rank, ranks);
-    if (w.is_writing()) object.value = std::move(mine);
+    if (answer == copy_answer::put) object.value = std::move(mine);
+  } else {
+    w.refuse("is per-rank state saved by " + std::to_string(saved) + " ranks, which cannot be loaded on " +
+             std::to_string(ranks) + "; give cairn::per_rank a Redistribute that can");
   }
 }
 

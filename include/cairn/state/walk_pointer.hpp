@@ -1,7 +1,12 @@
-// Walks owning pointers: null or not, shared or not, to one type or to one of a closed list.
+// Walks owning pointers: unique, shared and weak, to one type or to one of a closed list of types.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <typeinfo>
+#include <utility>
 
 #include "cairn/state/walk.hpp"
 
@@ -24,144 +29,94 @@ bool for_some_type(const one_of<Types...>&, const Action& action) {
   return (action(static_cast<Types*>(nullptr)) || ...);
 }
 
-/// States the fact of a pointer that is not null, and walks what it points to.
+/// The name of the object's type if it is listed, else nothing.
 template <class Base>
-void describe_pointee(walker& w, Base& object) {
-  if constexpr (has_type_list<Base>) {
-    const bool listed = for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
-      if (typeid(object) != typeid(Derived)) return false;
-      w.state({.what = fact::kind::type, .text = std::string(type_name<Derived>())});
-      walk(w, static_cast<Derived&>(object));
-      return true;
+std::string_view listed_type(const Base* object) {
+  std::string_view name;
+  if (object)
+    for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
+      if (typeid(*object) == typeid(Derived)) name = type_name<Derived>();
+      return !name.empty();
     });
-    if (!listed)
-      fail(errc::invalid,
-           {w.path(), " points to a type that cairn::polymorphic<", type_name<Base>(), "> does not list"});
-  } else {
-    w.state(fact::kind::engaged, 1);
-    walk(w, object);
-  }
+  return name;
 }
 
-/// Walks the object behind `pointer` against a checkpoint in which it is not null; `make<Derived>()` replaces
-/// the object where it has to be another one.
-template <class Pointer, class Make>
-void match_pointee(walker& w, Pointer& pointer, const fact& stored, const Make& make) {
-  using base = pointee<Pointer>;
-  if constexpr (has_type_list<base>) {
-    const bool listed = for_some_type(polymorphic<base>{}, [&]<class Derived>(Derived*) {
-      if (stored.text != type_name<Derived>()) return false;
-      bool fits = false;
-      if (pointer) {
-        auto& object = *pointer;
-        fits = typeid(object) == typeid(Derived);
-      }
-      make.template operator()<Derived>(fits);
-      if (fits || w.is_writing())
-        walk(w, static_cast<Derived&>(*pointer));
-      else
-        walk_prototype<Derived>(w);
-      return true;
-    });
-    if (listed) return;
-    w.refuse("is a '" + stored.text + "' in the checkpoint, which is not a listed type");
-  } else {
-    if constexpr (std::is_default_constructible_v<base>) make.template operator()<base>(pointer != nullptr);
-    if (pointer)
-      walk(w, *pointer);
+/// Walks the object behind a pointer that is not null, or will not be: `made<Derived>()` returns a new object.
+template <class Base, class Make>
+void walk_pointee(walker& w, Base* object, presence what, std::string_view type, const Make& made) {
+  const auto walk_as = [&]<class Derived>(Derived*) {
+    if constexpr (std::is_default_constructible_v<Derived>) {
+      if (what == presence::make) return walk<Derived>(w, made.template operator()<Derived>());
+    }
+    if (what == presence::walk)
+      walk<Derived>(w, static_cast<Derived*>(object));
     else
-      walk_prototype<base>(w);
+      walk_prototype<Derived>(w);
+  };
+  if constexpr (has_type_list<Base>) {
+    if (!for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived* derived) {
+          if (type == type_name<Derived>()) walk_as(derived);
+          return type == type_name<Derived>();
+        }))
+      w.refuse("is a '" + std::string(type) + "' in the checkpoint, which is not a listed type");
+  } else {
+    walk_as(object);
   }
 }
 
-template <class Base>
-constexpr fact::kind pointer_fact = has_type_list<Base> ? fact::kind::type : fact::kind::engaged;
-
-inline bool is_null(const fact& stored) { return stored.what == fact::kind::engaged && stored.number == 0; }
+/// The object behind the pointer, or null.
+template <class T>
+pointee<T>* object_of(const T& pointer) noexcept {
+  return pointer ? const_cast<pointee<T>*>(std::addressof(*pointer)) : nullptr;
+}
 
 template <class T>
 void walk_unique(walker& w, T& pointer) {
-  check_pointee<pointee<T>>();
-  if (w.is_filtered()) return;
-  if (w.is_describing()) {
-    if (pointer) return describe_pointee(w, *pointer);
-    return w.state(fact::kind::engaged, 0);
-  }
-  const fact* stored = w.stored(pointer_fact<pointee<T>>);
-  if (!stored) {
-    if constexpr (!has_type_list<pointee<T>>) {
-      if (pointer) walk(w, *pointer);
-    }
-    return;
-  }
-  if (is_null(*stored)) {
-    if (w.is_writing()) pointer.reset();
-    return;
-  }
-  match_pointee(w, pointer, *stored, [&]<class Object>(bool fits) {
-    if (!fits && w.is_writing()) pointer.reset(new Object());
+  using base = pointee<T>;
+  check_pointee<base>();
+  pointee_answer answer;
+  if constexpr (has_type_list<base>)
+    answer = w.polymorphic(pointer != nullptr, listed_type<base>(object_of(pointer)), type_name<base>());
+  else
+    answer.what = w.optional(pointer != nullptr);
+  if (answer.what == presence::keep) return;
+  if (answer.what == presence::clear) return pointer.reset();
+  walk_pointee(w, object_of(pointer), answer.what, answer.type, [&]<class Object>() {
+    auto* const object = new Object();
+    pointer.reset(object);
+    return object;
   });
-}
-
-/// The first path that leads to a shared object describes it; all others say that it is the same.
-template <class T>
-void describe_shared(walker& w, const T& pointer) {
-  if (!pointer) return w.state(fact::kind::engaged, 0);
-  using object = pointee<T>;
-  if (const auto* first = w.description().met_before(pointer.get(), typeid(object), w.path()))
-    return w.state({.what = fact::kind::same, .text = *first});
-  describe_pointee(w, const_cast<object&>(*pointer));
-}
-
-/// Takes the object that an earlier path has loaded.
-template <class T>
-void match_same(walker& w, T& pointer, const fact& stored) {
-  using object = pointee<T>;
-  const auto at = w.match().objects.find(stored.text);
-  if (at == w.match().objects.end() || at->second.first != std::type_index(typeid(object))) {
-    w.refuse("shares the object at " + stored.text + ", which is not loaded" +
-             (at == w.match().objects.end() ? "" : " as the same type"));
-    return;
-  }
-  if (w.is_writing()) pointer = std::static_pointer_cast<typename T::element_type>(at->second.second);
 }
 
 template <class T>
 void walk_shared(walker& w, T& pointer) {
-  using object = pointee<T>;
-  check_pointee<object>();
-  if (w.is_filtered()) return;
-  if (w.is_describing()) return describe_shared(w, pointer);
-  auto& match = w.match();
-  const fact* stored = w.stored(pointer_fact<object>);
-  if (!stored) {
-    if constexpr (!has_type_list<object>) {
-      if (pointer && match.filled_objects.insert(pointer.get()).second) walk(w, const_cast<object&>(*pointer));
-    }
-    return;
+  using base = pointee<T>;
+  check_pointee<base>();
+  std::string_view type, listed_base;
+  if constexpr (has_type_list<base>) {
+    type = listed_type<base>(object_of(pointer));
+    listed_base = type_name<base>();
   }
-  if (stored->what == fact::kind::same) return match_same(w, pointer, *stored);
-  if (is_null(*stored)) {
-    if (w.is_writing()) pointer.reset();
-    return;
-  }
-  const auto path = match.stored_path(w.path());
-  std::shared_ptr<object> loaded = std::const_pointer_cast<object>(pointer);
-  // An object that another path has filled is not this path's: in the checkpoint the two are distinct.
-  if (match.filled_objects.contains(loaded.get())) loaded.reset();
-  match_pointee(w, loaded, *stored, [&]<class Object>(bool fits) {
-    if (!fits && w.is_writing()) loaded = std::make_shared<Object>();
-    if (loaded) match.filled_objects.insert(loaded.get());
-    match.objects.insert_or_assign(path, std::pair{std::type_index(typeid(object)), std::shared_ptr<void>(loaded)});
+  const auto answer = w.shared(std::const_pointer_cast<base>(pointer), typeid(base), type, listed_base);
+  if (answer.same) pointer = std::static_pointer_cast<base>(answer.same);
+  if (answer.what == presence::keep) return;
+  if (answer.what == presence::clear) return pointer.reset();
+  std::shared_ptr<base> fresh;
+  walk_pointee(w, object_of(pointer), answer.what, answer.type, [&]<class Object>() {
+    const auto object = std::make_shared<Object>();
+    fresh = object;
+    w.shared_made(fresh, typeid(base));
+    return object.get();
   });
-  if (w.is_writing()) pointer = loaded;
+  if (fresh) pointer = std::move(fresh);
 }
 
 template <class T>
 void walk_weak(walker& w, T& pointer) {
   auto strong = pointer.lock();
+  const auto before = strong;
   walk_shared(w, strong);
-  if (!w.is_describing() && w.is_writing()) pointer = strong;
+  if (strong != before) pointer = strong;
 }
 
 }  // namespace cairn::detail

@@ -1,12 +1,11 @@
-// Walks arrays that bring their own shape: tensors of any library, and adapted types that can be viewed as
-// one.
+// Walks arrays with a shape of their own: tensors of any library, and adapted types that are viewed as one array.
 #pragma once
 
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
 
-/// Any tensor as our view of it. Strides are taken in elements, as all tensor libraries give them.
+/// A view of any tensor. Strides count elements, as in all tensor libraries.
 template <class T>
 auto view_of(T& tensor) {
   if constexpr (has_adapter<T>) {
@@ -39,11 +38,10 @@ template <class T>
 concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
                            (!has_adapter<T> && requires(T& t, const extents& shape) { t.resize(shape); });
 
-/// Whether the tensor can take the shape at all: some have dimensions that are fixed or bounded.
+/// Whether the tensor can have the shape: some dimensions are fixed or bounded.
 template <class T>
 bool can_be([[maybe_unused]] const T& tensor, const extents& shape) {
-  constexpr std::uint64_t largest = std::uint64_t{1}
-                                    << 48U;  // of any dimension: products of signed sizes stay in range
+  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: products of signed sizes stay in range
   for (const auto n : shape)
     if (n > largest) return false;
   if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); })
@@ -64,39 +62,23 @@ template <class Element>
 void walk_view(walker& w, const tensor_view<Element>& view) {
   static_assert(!std::is_const_v<Element>, "cairn: a tensor of const elements can be saved but not loaded");
   static_assert(scalar_type<Element> || complex_type<Element>, "cairn: a tensor of numbers");
-  if (!view.strides().empty() && view.strides().size() != view.shape().size())
-    fail(errc::invalid, {w.path(), " is a tensor of ", std::to_string(view.shape().size()), " dimensions and ",
-                         std::to_string(view.strides().size()), " strides"});
-  extents shape = view.shape();
-  std::vector<std::int64_t> strides;
-  for (const auto step : view.strides()) strides.push_back(step * static_cast<std::int64_t>(sizeof(Element)));
-  if constexpr (complex_type<Element>) {
-    using number = typename Element::value_type;
-    shape.push_back(2);
-    if (!strides.empty()) strides.push_back(sizeof(number));
-    w.array(dtype_of<number>(), view.data(), shape, strides);
-  } else {
-    w.array(dtype_of<Element>(), view.data(), shape, strides);
-  }
+  if constexpr (complex_type<Element>)
+    w.array(dtype_of<typename Element::value_type>(), 2, view.data(), view.shape(), view.strides());
+  else
+    w.array(dtype_of<Element>(), 1, view.data(), view.shape(), view.strides());
 }
 
 template <class T>
 void walk_tensor(walker& w, T& tensor) {
   auto view = view_of(tensor);
-  using element = std::remove_pointer_t<decltype(view.data())>;
   if constexpr (resizable_tensor<T>) {
-    const extents* stored = w.is_describing() ? nullptr : w.match().stored_shape(w.path());
-    const std::size_t rank = view.shape().size() + (complex_type<element> ? 1 : 0);
-    if (stored && stored->size() == rank && !w.is_filtered()) {
-      extents shape(stored->begin(), stored->begin() + static_cast<std::ptrdiff_t>(view.shape().size()));
-      if (shape != view.shape() && can_be(tensor, shape)) {
-        w.match().resized(w.path());
-        if (element_count(shape) > element_count(view.shape()))
-          w.match().grows(w.path(), element_count(shape), sizeof(element));
-        if (!w.is_writing()) return walk_view(w, tensor_view<element>(nullptr, std::move(shape)));
-        resize_tensor(tensor, shape);
-        view = view_of(tensor);
-      }
+    using element = std::remove_pointer_t<decltype(view.data())>;
+    extents wanted;
+    if (w.has_other_shape(view.shape(), complex_type<element> ? 2 : 1, wanted) && can_be(tensor, wanted)) {
+      if (!w.resizes(element_count(view.shape()), element_count(wanted), sizeof(element)))
+        return walk_view(w, tensor_view<element>(nullptr, std::move(wanted)));
+      resize_tensor(tensor, wanted);
+      view = view_of(tensor);
     }
   }
   walk_view(w, view);

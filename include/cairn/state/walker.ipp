@@ -1,10 +1,26 @@
 // Definitions of walker.hpp.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
+#include "cairn/state/describer.hpp"
+#include "cairn/state/matcher.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
+
+template <class Question>
+decltype(auto) walker::ask(const Question& question) {
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) return question(**to);
+  return question(load());
+}
 
 CAIRN_INLINE std::string walker::path() const { return path_.empty() ? "value" : path_; }
 
@@ -17,83 +33,229 @@ CAIRN_INLINE void walker::enter(std::string_view name) {
   path_ += name;
 }
 
-CAIRN_INLINE void walker::enter(std::uint64_t index) { enter(std::to_string(index)); }
-
 CAIRN_INLINE void walker::leave() {
   path_.resize(lengths_.back());
   lengths_.pop_back();
 }
 
-CAIRN_INLINE void walker::begin_batch(std::uint64_t count, std::size_t stride) {
-  shape_.push_back(count);
-  strides_.push_back(static_cast<std::int64_t>(stride));
+CAIRN_INLINE bool walker::is_filtered() {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  if (!to || (*to)->wants(path_)) return false;
+  (*to)->skip();
+  return true;
 }
 
-CAIRN_INLINE void walker::end_batch() {
+CAIRN_INLINE void walker::part(std::string_view name, void* object, walk_function walk) {
+  enter(name);
+  if (!is_filtered()) walk(*this, object);
+  leave();
+}
+
+CAIRN_INLINE void walker::part(std::uint64_t index, void* object, walk_function walk) {
+  part(std::to_string(index), object, walk);
+}
+
+CAIRN_INLINE void walker::parts(std::span<const named_part> all) {
+  for (const auto& each : all) part(each.name, each.object, each.walk);
+}
+
+CAIRN_INLINE void walker::prototype_part(std::uint64_t index, void (*walk_prototype)(walker&)) {
+  enter(std::to_string(index));
+  if (!is_filtered()) walk_prototype(*this);
+  leave();
+}
+
+CAIRN_INLINE void walker::prototype(void* object, walk_function walk, void (*destroy)(void*)) {
+  const std::shared_ptr<void> owner(object, destroy);
+  load().begin_prototype();
+  walk(*this, object);
+  load().end_prototype();
+}
+
+CAIRN_INLINE void walker::element(dtype type, void* memory) { array(type, 1, memory, {}); }
+
+CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, const extents& shape,
+                                const std::vector<std::int64_t>& strides) {
+  if (!strides.empty() && strides.size() != shape.size())
+    fail(errc::invalid, {path(), " is a tensor of ", std::to_string(shape.size()), " dimensions and ",
+                         std::to_string(strides.size()), " strides"});
+  const std::size_t width = size_of(type);
+  memory_view view{type, shape_, static_cast<std::byte*>(memory), {}};
+  view.shape.insert(view.shape.end(), shape.begin(), shape.end());
+  auto steps = strides_;
+  extents inner = shape;
+  if (components > 1) {
+    inner.push_back(components);
+    view.shape.push_back(components);
+  }
+  if (strides.empty()) {
+    const auto packed = packed_strides(inner, width);
+    steps.insert(steps.end(), packed.begin(), packed.end());
+  } else {
+    for (const auto step : strides) steps.push_back(step * static_cast<std::int64_t>(width * components));
+    if (components > 1) steps.push_back(static_cast<std::int64_t>(width));
+  }
+  if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
+  ask([&](auto& to) { to.add(path(), std::move(view)); });
+}
+
+CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk) {
+  shape_.push_back(rows);
+  strides_.push_back(static_cast<std::int64_t>(width));
+  walk(*this, first);
   shape_.pop_back();
   strides_.pop_back();
 }
 
-CAIRN_INLINE void walker::begin_probe() {
-  matching_->probe = {.active = true, .rows = {}};
-  begin_batch(0, 0);
+CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* first,
+                                     const contiguous_operations& how) {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  if (!to) return columns(size, how.width, size > 0 ? first : how.sample, how.walk_element);
+  matcher& load = **to;
+  if (how.resize) {
+    load.begin_probe();
+    columns(0, 0, how.sample, how.walk_element);
+    const std::uint64_t stored = load.end_probe().value_or(size);
+    const std::uint64_t bytes = stored * how.width;
+    if (stored != size && load.resizes(path(), size, stored, how.width)) {
+      first = stored > size && how.reserve && load.may_grow_later(bytes) ? how.reserve(container, stored) : nullptr;
+      if (first)
+        load.grow_later({container, stored, how.resize, static_cast<std::byte*>(first), bytes});
+      else
+        first = how.resize(container, stored);
+    } else if (stored != size) {
+      first = nullptr;
+    }
+    size = stored;
+  }
+  if (size > 0 && first) return columns(size, how.width, first, how.walk_element);
+  load.begin_prototype();
+  columns(size, how.width, how.sample, how.walk_element);
+  load.end_prototype();
 }
 
-CAIRN_INLINE std::optional<std::uint64_t> walker::end_probe() {
-  end_batch();
-  return std::exchange(matching_->probe, {}).rows;
+CAIRN_INLINE size_answer walker::sequence(std::uint64_t size, bool empty_elements) {
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) return (*to)->sequence(path(), size);
+  return load().sequence(path(), size, empty_elements);
 }
 
-CAIRN_INLINE void walker::element(dtype type, void* memory) { array(type, memory, {}, {}); }
+CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned components, extents& wanted) {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  const extents* stored = to ? (*to)->shape(path()) : nullptr;
+  if (!stored || stored->size() != shape.size() + (components > 1 ? 1 : 0)) return false;
+  wanted.assign(stored->begin(), stored->begin() + static_cast<std::ptrdiff_t>(shape.size()));
+  return wanted != shape;
+}
 
-CAIRN_INLINE void walker::array(dtype type, void* memory, const extents& shape,
-                                const std::vector<std::int64_t>& strides) {
-  memory_view view{type, shape_, static_cast<std::byte*>(memory), {}};
-  view.shape.insert(view.shape.end(), shape.begin(), shape.end());
-  auto steps = strides_;
-  const auto inner = strides.empty() ? packed_strides(shape, size_of(type)) : strides;
-  steps.insert(steps.end(), inner.begin(), inner.end());
-  if (!is_packed(view.shape, steps, size_of(type))) view.strides = std::move(steps);
-  if (describing_)
-    describing_->add(path(), std::move(view));
-  else
-    matching_->add(path(), std::move(view));
+CAIRN_INLINE bool walker::resizes(std::uint64_t from, std::uint64_t to, std::size_t width) {
+  return load().resizes(path(), from, to, width);
+}
+
+CAIRN_INLINE presence walker::optional(bool engaged) {
+  return ask([&](auto& to) { return to.optional(path(), engaged); });
+}
+
+CAIRN_INLINE pointee_answer walker::polymorphic(bool engaged, std::string_view type, std::string_view base) {
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) return (*to)->polymorphic(path(), engaged, type, base);
+  return load().polymorphic(path(), engaged, type);
+}
+
+CAIRN_INLINE shared_answer walker::shared(std::shared_ptr<void> object, const std::type_info& pointee,
+                                          std::string_view type, std::string_view base) {
+  if (auto* const* to = std::get_if<describer*>(&purpose_))
+    return (*to)->shared(path(), object.get(), pointee, type, base);
+  return load().shared(path(), object, pointee, type, !base.empty());
+}
+
+CAIRN_INLINE void walker::shared_made(std::shared_ptr<void> object, const std::type_info& pointee) {
+  load().shared_made(path(), std::move(object), pointee);
+}
+
+CAIRN_INLINE alternative_answer walker::alternative(std::uint64_t index, std::uint64_t count) {
+  return ask([&](auto& to) { return to.alternative(path(), index, count); });
+}
+
+CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
+  const auto now = how.entries(object);
+  const std::vector<std::string>* stored = nullptr;
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) {
+    std::vector<std::string> keys;
+    keys.reserve(now.size());
+    for (const auto& entry : now) keys.push_back(entry.key);
+    (*to)->keys(path(), std::move(keys));
+  } else {
+    stored = load().keys(path());
+  }
+  if (!stored) {
+    for (const auto& entry : now) part(entry.key, entry.value, how.walk_value);
+    return;
+  }
+  bool differs = now.size() != stored->size();
+  for (const auto& key : *stored) {
+    if (!how.is_key(key))
+      fail(errc::corrupt,
+           {path(), " in ", load().origin(), " has the key '", key, "', which is not a key of that map"});
+    differs = differs || !how.find(object, key);
+  }
+  if (differs && load().resizes(path(), now.size(), stored->size(), 0)) {
+    const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
+    for (const auto& entry : now)
+      if (!kept.contains(entry.key)) how.erase(object, entry.key);
+    for (const auto& key : *stored) how.insert(object, key);
+  }
+  for (const auto& key : *stored) {
+    enter(key);
+    if (!is_filtered()) {
+      if (void* value = how.find(object, key))
+        how.walk_value(*this, value);
+      else
+        how.walk_prototype(*this);
+    }
+    leave();
+  }
+}
+
+CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
+  const bool describes = std::holds_alternative<describer*>(purpose_);
+  const std::shared_ptr<void> copy(describes ? how.take(object) : how.make(), how.destroy);
+  begin_copy(copy);
+  how.walk_copy(*this, copy.get());
+  const auto answer = end_copy();
+  if (answer == copy_answer::drop) return;
+  try {
+    if (how.check) how.check(object, copy.get());
+    if (answer == copy_answer::put)
+      how.put(object, copy.get());
+    else if (how.try_put)
+      how.try_put(copy.get());
+  } catch (const error& cause) {
+    fail(cause.code(), {path(), " in ", load().origin(), ": ", cause.sentence()});
+  }
 }
 
 CAIRN_INLINE void walker::begin_copy(std::shared_ptr<const void> object) {
-  copies_.emplace_back();
-  if (describing_) {
-    copies_.back().outer_owner = std::exchange(describing_->owner, std::move(object));
-  } else {
-    copies_.back().incomplete = matching_->incomplete;
-    ++matching_->immediate;
+  if (auto* const* to = std::get_if<describer*>(&purpose_))
+    outer_copies_.push_back((*to)->own(std::move(object)));
+  else
+    load().begin_copy();
+}
+
+CAIRN_INLINE copy_answer walker::end_copy() {
+  auto* const* to = std::get_if<describer*>(&purpose_);
+  if (!to) return load().end_copy();
+  (*to)->own(std::move(outer_copies_.back()));
+  outer_copies_.pop_back();
+  return copy_answer::drop;
+}
+
+CAIRN_INLINE std::uint64_t walker::saved_ranks(bool takes_all) {
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) {
+    (*to)->ranks(path(), here_.ranks);
+    return here_.ranks;
   }
+  return load().ranks(path(), path_, here_.ranks, takes_all);
 }
 
-CAIRN_INLINE bool walker::end_copy() {
-  const auto ended = std::move(copies_.back());
-  copies_.pop_back();
-  if (describing_) {
-    describing_->owner = ended.outer_owner;
-    return true;
-  }
-  --matching_->immediate;
-  return matching_->incomplete == ended.incomplete;
-}
-
-CAIRN_INLINE void walker::state(fact what) { describing_->state(path(), std::move(what)); }
-
-CAIRN_INLINE void walker::state(fact::kind what, std::uint64_t number) { state({.what = what, .number = number}); }
-
-CAIRN_INLINE const fact* walker::stored(fact::kind kind) { return matching_->find_fact(path(), kind); }
-
-CAIRN_INLINE bool walker::is_filtered() const { return matching_ && !path_.empty() && !matching_->wants(path_); }
-
-CAIRN_INLINE void walker::claim() { matching_->claim(path_); }
-
-CAIRN_INLINE void walker::refuse(const std::string& problem) {
-  matching_->problems.push_back(path() + ' ' + problem);
-  ++matching_->incomplete;
-}
+CAIRN_INLINE void walker::refuse(const std::string& problem) { load().refuse(path(), problem); }
 
 }  // namespace cairn::detail

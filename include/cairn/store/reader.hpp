@@ -274,7 +274,7 @@ class checkpoint_reader {
   explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) : opened_(std::move(opened)) {
     contents_.origin = opened_->origin;
     contents_.leaves = opened_->leaves;
-    contents_.facts = opened_->facts;
+    contents_.structure = opened_->facts;
     contents_.has_structure = opened_->by_cairn;
     contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
       if (index >= from->leaves.size()) fail(errc::invalid, {"there is no such leaf in ", from->origin});

@@ -1,4 +1,4 @@
-#include "cairn/state/match.hpp"
+#include "cairn/state/load_plan.hpp"
 
 #include <map>
 #include <string>
@@ -27,7 +27,7 @@ using names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("keys that only one side has are errors, all told at once, and nothing is changed") {
+TEST_CASE("paths that only one side has are errors, all reported at once, and nothing is changed") {
   const tests::kept kept(cairn::describe(trainer{}));
   struct other {
     model net;
@@ -91,7 +91,7 @@ TEST_CASE("a filter keeps away from the structure of what it leaves out") {
   CHECK(fresh == nested{{"a", {{1}, {2}}}, {"b", {{9}, {9}}}});
 }
 
-TEST_CASE("a rename finds leaves and facts under other paths") {
+TEST_CASE("a rename finds leaves and structure under other paths") {
   struct old_state {
     std::vector<std::vector<int>> layers{{1}, {2, 3}};
   };
@@ -137,10 +137,10 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
   CHECK(narrow.count == 5);
 }
 
-TEST_CASE("a foreign file without facts loads into the structure that the state has") {
+TEST_CASE("a foreign file without structure loads into the structure that the state has") {
   tests::kept kept(cairn::describe(std::vector<model>(2)));
   kept.contents.has_structure = false;
-  kept.contents.facts.clear();
+  kept.contents.structure.clear();
   std::vector<model> fresh(2, model{{}, {}});
   const auto report = kept.load(fresh);
   CHECK(fresh[1].weight == std::vector<float>{1, 2});

@@ -1,0 +1,212 @@
+// Copies of elements that do not lie side by side in the state, laid side by side as columns.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/flat.hpp"
+
+namespace cairn::detail {
+
+/// Bools of one byte each, contiguous; std::vector<bool> is not.
+class bool_array {
+ public:
+  using value_type = bool;
+
+  [[nodiscard]] bool* data() noexcept { return values_.get(); }
+  [[nodiscard]] bool* begin() noexcept { return values_.get(); }
+  [[nodiscard]] bool* end() noexcept { return values_.get() + size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  void resize(std::size_t size) {
+    values_ = std::make_unique<bool[]>(size);
+    size_ = size;
+  }
+
+ private:
+  std::unique_ptr<bool[]> values_;
+  std::size_t size_ = 0;
+};
+
+/// Strings as two arrays: the text of all, and the offset at which each one ends.
+struct text_column {
+  std::string text;
+  std::vector<std::uint64_t> ends;
+};
+
+/// A map of small keys and values as two columns, in the order of the keys.
+template <class Keys, class Values>
+struct map_columns {
+  Keys key;
+  Values value;
+};
+
+template <class T>
+struct copy_traits;
+
+/// T is saved as a copy of `copy_type<T>`, made by `copy_traits<T>::take` and given back by `put`.
+template <class T>
+concept copied = requires { typename copy_traits<T>::type; };
+
+template <class T>
+using copy_type = typename copy_traits<T>::type;
+
+/// Elements that a column can hold: of fixed layout, strings, or copied as one of these. Elements with a checking adapter
+/// are saved one by one, since each is checked against its own object.
+template <class T>
+concept columnar = flat<T> || text<T> ||
+                   (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>>);
+
+/// The type of the elements of a column of T.
+template <class T>
+struct column_element {
+  using type = T;
+};
+template <copied T>
+requires(!flat<T>)
+struct column_element<T> {
+  using type = copy_type<T>;
+};
+
+template <columnar T>
+using column = std::conditional_t<
+    text<typename column_element<T>::type>, text_column,
+    std::conditional_t<std::same_as<T, bool>, bool_array, std::vector<typename column_element<T>::type>>>;
+
+/// Throws errc::corrupt unless a string of `stored` can reach from `begin` to `end`.
+CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
+
+template <class T>
+decltype(auto) take_element(const T& value) {
+  if constexpr (flat<T> || text<T>)
+    return (value);
+  else
+    return copy_traits<T>::take(value);
+}
+
+template <class T, class Stored>
+void put_element(T& value, Stored&& stored) {
+  if constexpr (flat<T> || text<T>)
+    value = std::forward<Stored>(stored);
+  else {
+    copy_type<T> copy(std::forward<Stored>(stored));
+    copy_traits<T>::put(value, copy);
+  }
+}
+
+/// Makes a column of values that come one after the other.
+template <columnar T>
+class column_writer {
+ public:
+  explicit column_writer(std::size_t count) {
+    if constexpr (std::same_as<column<T>, text_column>)
+      result_.ends.reserve(count);
+    else
+      result_.resize(count);
+  }
+
+  void add(const T& value) {
+    if constexpr (std::same_as<column<T>, text_column>) {
+      result_.text += take_element(value);
+      result_.ends.push_back(result_.text.size());
+    } else {
+      result_.data()[at_++] = take_element(value);
+    }
+  }
+
+  [[nodiscard]] column<T> take() { return std::move(result_); }
+
+ private:
+  column<T> result_;
+  std::size_t at_ = 0;
+};
+
+template <columnar T>
+[[nodiscard]] std::size_t column_size(const column<T>& stored) noexcept {
+  if constexpr (std::same_as<column<T>, text_column>)
+    return stored.ends.size();
+  else
+    return stored.size();
+}
+
+/// Takes the elements of a column one after the other.
+template <columnar T>
+class column_reader {
+ public:
+  explicit column_reader(column<T>& stored) : stored_(stored) {}
+
+  /// Puts the next element into `value`.
+  void read(T& value) {
+    if constexpr (std::same_as<column<T>, text_column>) {
+      const auto end = stored_.ends[at_++];
+      check_text_end(stored_, begin_, end);
+      put_element(value, stored_.text.substr(begin_, end - begin_));
+      begin_ = end;
+    } else {
+      put_element(value, std::move(stored_.data()[at_++]));
+    }
+  }
+
+ private:
+  column<T>& stored_;
+  std::size_t at_ = 0;
+  std::uint64_t begin_ = 0;
+};
+
+/// Order for the keys of unordered containers: their own where they have one, else field by field.
+template <class Key>
+bool key_less(const Key& a, const Key& b) {
+  if constexpr (requires {
+                  { a < b } -> std::convertible_to<bool>;
+                }) {
+    return a < b;
+  } else {
+    static_assert(category_of<Key>() == category::record,
+                  "cairn: the keys of an unordered container need operator<, so that the same state gives "
+                  "the same bytes");
+    bool less = false;
+    bool decided = false;
+    const auto left = tie_fields(a);
+    const auto right = tie_fields(b);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((decided = decided || (less = key_less(std::get<I>(left), std::get<I>(right))) ||
+                  key_less(std::get<I>(right), std::get<I>(left))),
+       ...);
+    }(std::make_index_sequence<arity<Key>>{});
+    return less;
+  }
+}
+
+/// Sorts pointers; those to equal objects keep their order.
+CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*));
+
+/// Calls `action` for all values of an associative container in the order of their keys.
+template <class Container, class KeyOf, class Action>
+void for_each_in_key_order(Container& container, const KeyOf&, const Action& action) {
+  using value = std::remove_reference_t<decltype(*container.begin())>;
+  if constexpr (requires { typename Container::key_compare; }) {
+    for (auto& each : container) action(each);
+  } else {
+    static_assert(std::is_empty_v<KeyOf>);
+    std::vector<const void*> order;
+    order.reserve(container.size());
+    for (auto& each : container) order.push_back(std::addressof(each));
+    sort_pointers(order, [](const void* a, const void* b) {
+      const KeyOf key{};
+      return key_less(key(*static_cast<const value*>(a)), key(*static_cast<const value*>(b)));
+    });
+    for (const auto* each : order) action(*static_cast<value*>(const_cast<void*>(each)));
+  }
+}
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/column_copy.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,57 @@
+// Answers a walk that describes a state: collects its leaves and structure, once where an object is shared.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/base.hpp"
+#include "cairn/state/answers.hpp"
+
+namespace cairn::detail {
+
+/// Each `path` is that of the object at hand. The answers leave every object as it is.
+class describer {
+ public:
+  /// Adds the leaf, or that it is the same memory as an earlier one.
+  void add(std::string path, memory_view view);
+
+  size_answer sequence(std::string path, std::uint64_t size);
+  presence optional(std::string path, bool engaged);
+  pointee_answer polymorphic(std::string path, bool engaged, std::string_view type, std::string_view base);
+  shared_answer shared(std::string path, const void* object, std::type_index pointee, std::string_view type,
+                       std::string_view base);
+  alternative_answer alternative(std::string path, std::uint64_t index, std::uint64_t count);
+  void keys(std::string path, std::vector<std::string> keys);
+  void ranks(std::string path, std::uint64_t ranks);
+
+  /// Makes `copy` the owner of the memory that is walked; null: the state owns it. Returns the owner before.
+  std::shared_ptr<const void> own(std::shared_ptr<const void> copy) noexcept { return std::exchange(owner_, copy); }
+
+  [[nodiscard]] description take() { return std::move(result_); }
+
+ private:
+  void note(std::string path, structure_entry entry);
+
+  [[noreturn]] static void fail_twice(const std::string& path);
+
+  description result_;
+  std::shared_ptr<const void> owner_;
+  std::unordered_set<std::string> paths_;                                   // of leaves
+  std::unordered_map<const void*, std::size_t> arrays_;                     // memory -> leaf
+  std::map<std::pair<const void*, std::type_index>, std::string> objects_;  // shared object -> its first path
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/describer.ipp"  // IWYU pragma: keep
+#endif

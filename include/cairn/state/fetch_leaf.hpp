@@ -1,0 +1,20 @@
+// Reads one stored leaf into memory of any dtype and layout.
+#pragma once
+
+#include <cstddef>
+
+#include "cairn/core/catalog.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/core/leaf.hpp"
+
+namespace cairn::detail {
+
+/// Fetches leaf `index` into `to`, which has as many elements; converts and scatters as needed. errc::mismatch: a value
+/// does not fit the dtype of `to`.
+CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memory_view& to);
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/fetch_leaf.ipp"  // IWYU pragma: keep
+#endif

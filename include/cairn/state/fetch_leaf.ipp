@@ -1,0 +1,28 @@
+// Definitions of fetch_leaf.hpp.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cairn/core/convert.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
+#include "cairn/state/fetch_leaf.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memory_view& to) {
+  const stored_leaf& stored = from.leaves[index];
+  if (stored.type == to.type && to.contiguous()) return from.fetch(index, {to.memory, to.bytes()});
+  std::vector<std::byte> bytes(stored.bytes());
+  from.fetch(index, bytes);
+  if (stored.type != to.type) {
+    std::vector<std::byte> converted(to.bytes());
+    if (!convert(stored.type, bytes, to.type, converted))
+      fail(errc::mismatch, {stored.path, " in ", from.origin, " has values that do not fit into ", name(to.type)});
+    bytes.swap(converted);
+  }
+  scatter(to, 0, bytes);
+}
+
+}  // namespace cairn::detail

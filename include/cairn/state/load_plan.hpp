@@ -1,0 +1,39 @@
+// From a checkpoint's catalog into a state, in two steps: check all, then change.
+#pragma once
+
+#include <vector>
+
+#include "cairn/state/any_state.hpp"
+#include "cairn/state/matcher.hpp"
+
+namespace cairn::detail {
+
+/// A load in two steps. The constructor compares everything and changes nothing. `apply` changes sizes and pointees, and
+/// lists where to read the arrays.
+class load_plan {
+ public:
+  /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have. `from` and
+  /// `options` must outlive this object.
+  load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
+
+  [[nodiscard]] match_report& report() noexcept { return matcher_.report(); }
+
+  /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, and reads `targets()`.
+  void apply();
+
+  [[nodiscard]] const std::vector<growth>& growths() const noexcept { return matcher_.growths(); }
+  [[nodiscard]] const std::vector<target>& targets() const noexcept { return matcher_.targets(); }
+
+ private:
+  void walk();
+
+  any_mutable_state state_;
+  matcher matcher_;
+  rank_info here_;
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/load_plan.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,1 @@
+#include "cairn/state/column_copy.hpp"

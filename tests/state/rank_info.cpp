@@ -1,0 +1,1 @@
+#include "cairn/state/rank_info.hpp"
