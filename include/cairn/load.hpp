@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cairn/core/config.hpp"
+#include "cairn/event.hpp"  // IWYU pragma: export
 #include "cairn/inspect.hpp"
 #include "cairn/chain/options.hpp"
 #include "cairn/report.hpp"
