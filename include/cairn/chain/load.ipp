@@ -15,6 +15,7 @@
 #include "cairn/system/paths.hpp"
 #include "cairn/state/match.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {

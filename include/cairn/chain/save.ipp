@@ -11,6 +11,7 @@
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
@@ -88,7 +89,7 @@ class save_in_flight {
         as_delta_(begin_delta(store, what.leaves, options, link)) {
     if (steps.shards.empty()) steps.shards = divide_evenly(what.leaves, options.shards);
     spec_.leaves = what.leaves;
-    spec_.facts = {what.facts};
+    spec_.structures = {what.facts};
     spec_.step = options.step;
     spec_.metrics = options.metrics;
     spec_.notes = std::move(steps.notes);
