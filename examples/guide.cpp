@@ -19,6 +19,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 // [plain]
@@ -249,7 +250,7 @@ static void run(const std::string& place) {
   }
   // [run]
   for (state.step = 1; state.step <= 300; ++state.step)
-    ckpt.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)});
+    if (ckpt.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)}).stop) break;
   // [errors]
   try {
     ckpt.save(state, {.step = state.step});
@@ -274,7 +275,7 @@ static void data_order(const std::string& place) {
   for (const cairn::batch& b : state.data) {
     for (const std::uint64_t i : b.items) state.weight += 1e-3 * images[i];
     if (b.ends_epoch) std::cout << "epoch " << b.epoch << ": " << state.weight << '\n';
-    ckpt.step(state, {.step = ++state.step});  // a batch counts as seen once it is handed out
+    if (ckpt.step(state, {.step = ++state.step}).stop) break;  // a batch counts as seen once it is handed out
   }
   // [loop]
   assert(state.step == 4 * 16);
@@ -329,7 +330,7 @@ static void when_to_save(const std::string& place) {
   // [observation]
   for (int i = 0; i < 500; ++i) {
     const double loss = train();
-    ckpt.step(state, {.step = state.step, .loss = loss, .workers = 4});
+    if (ckpt.step(state, {.step = state.step, .loss = loss, .workers = 4}).stop) break;
   }
   // [observation]
 
@@ -399,7 +400,7 @@ static void every_type(const std::string& place) {
 
   // [memory]
   cairn::checkpointer rollback{cairn::stores::memory{}, {.keep_last = 1, .when = when_loss_halves{}}};
-  rollback.step(state, {.step = 1, .loss = 4.0});
+  std::ignore = rollback.step(state, {.step = 1, .loss = 4.0});
   // [memory]
 }
 

@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "gate.hpp"
 #include "recording_policy.hpp"
 #include "trainer.hpp"
+#include "save_as.hpp"
 
 using cairn::checkpoint_name;
 using cairn::checkpointer;
@@ -119,9 +121,8 @@ TEST_CASE("a checkpoint is stored as the policy asks: as it is, whole, or as a d
         recording_policy policy;
         policy.decides = [&](const cairn::moment& now) { return decision(true, asked[now.step - 1]); };
         checkpointer run(store, {.when = policy,
-                                 .durable = false,
                                  .codecs = is_lossy ? chain::mixed_rules() : lossless_rules(),
-                                 .chain = {.anchor_every = 0},
+                                 .chain = {.anchor_every = std::nullopt},
                                  .asynchronous = asynchronous});
         auto state = untrained();
         for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -130,10 +131,8 @@ TEST_CASE("a checkpoint is stored as the policy asks: as it is, whole, or as a d
           INFO(name << (is_lossy ? ", lossy" : "") << (asynchronous ? ", asynchronous" : ""));
           CHECK(run.step(state, {.step = state.step}).started);
           run.wait();
-          if (i > 0) {
-            REQUIRE(policy.log->saved.size() == i);
-            CHECK(policy.log->saved.back().kind == expected[i - 1]);
-          }
+          REQUIRE(policy.log->saved.size() == i + 1);
+          CHECK(policy.log->saved.back().kind == expected[i]);
           const cairn::chain_reader reader(store, name);
           const auto& newest = reader.newest();
           CHECK((newest.parent() != nullptr) == (expected[i] == delta));
@@ -157,7 +156,7 @@ TEST_CASE("a policy's wish for a delta is that of the codecs and the chain: the 
   auto state = untrained();
   for (int i = 1; i <= 9; ++i) {
     train(state);
-    run.step(state, {.step = state.step});
+    std::ignore = run.step(state, {.step = state.step});
     run.wait();
   }
   for (std::uint64_t step = 1; step <= 9; ++step)
@@ -170,7 +169,7 @@ TEST_CASE("what `save` writes is as the codecs and the chain say") {
   policy.decides = [](const cairn::moment&) { return decision(true, save_kind::raw); };
   checkpointer run(store, {.when = policy, .codecs = chain::mixed_rules()});
   auto state = untrained();
-  run.step(state, {.step = 1});
+  std::ignore = run.step(state, {.step = 1});
   CHECK(run.save(state, {.step = 2}).is_delta);
 }
 
@@ -216,8 +215,8 @@ TEST_CASE("what `save` has cost is told by the next step") {
   checkpointer run(cairn::stores::memory(), {.when = policy});
   const auto report = run.save(trained(1), {.step = 1});
   CHECK(policy.log->saved.empty());
-  run.step(trained(2), {.step = 2});
-  run.step(trained(3), {.step = 3});
+  std::ignore = run.step(trained(2), {.step = 2});
+  std::ignore = run.step(trained(3), {.step = 3});
   REQUIRE(policy.log->saved.size() == 1);
   CHECK(policy.log->saved[0].step == 1);
   CHECK(policy.log->saved[0].bytes == report.bytes);
@@ -253,10 +252,10 @@ TEST_CASE("a policy sees that a save is on its way, until it is done") {
   tests::gated_store gated;
   checkpointer run(gated, {.when = policy});
   gated.entrance->close();
-  for (std::uint64_t step = 1; step <= 3; ++step) run.step(trained(step), {.step = step});
+  for (std::uint64_t step = 1; step <= 3; ++step) std::ignore = run.step(trained(step), {.step = step});
   gated.entrance->open();
   run.wait();
-  run.step(trained(4), {.step = 4});
+  std::ignore = run.step(trained(4), {.step = 4});
   std::vector<bool> is_saving;
   for (const auto& now : policy.log->asked) is_saving.push_back(now.is_saving);
   CHECK(is_saving == std::vector<bool>{false, true, true, false});
@@ -269,7 +268,7 @@ TEST_CASE("the memory for copies is made ready when nothing is on its way: a mer
   std::atomic<std::size_t> merged = 0;
   checkpointer run(gated, {.when = policy,
                            .codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = 0, .merge_every = 2},
+                           .chain = {.anchor_every = std::nullopt, .merge_every = 2},
                            .on_event = [&](const cairn::event& e) {
                              merged += e.what == kind::merged;
                              if (e.what == kind::published && e.step == 3) gated.entrance->close();
@@ -279,13 +278,13 @@ TEST_CASE("the memory for copies is made ready when nothing is on its way: a mer
     train(state);
     run.save(state, {.step = state.step});
   }
-  for (std::uint64_t step = 4; step <= 6; ++step) run.step(state, {.step = step});
+  for (std::uint64_t step = 4; step <= 6; ++step) std::ignore = run.step(state, {.step = step});
   CHECK(policy.log->asked.back().is_saving);
   gated.entrance->open();
   run.wait();
   CHECK(merged == 1);
-  run.step(state, {.step = 7});
-  run.step(state, {.step = 8});
+  std::ignore = run.step(state, {.step = 7});
+  std::ignore = run.step(state, {.step = 8});
   CHECK_FALSE(policy.log->asked.back().is_saving);
   chain::check_restores(gated.inner, checkpoint_name(3), state);
 }
@@ -296,9 +295,9 @@ TEST_CASE("a save that is abandoned or fails costs nothing that is told, and the
     {
       checkpointer run(cairn::stores::memory(), {.when = policy,
                                                  .on_busy = cairn::when_busy::replace,
-                                                 .on_destruction = cairn::when_destroyed::abandon,
+                                                 .on_destruction = cairn::when_destroyed::cancel,
                                                  .max_bytes_per_second = next_to_nothing});
-      for (std::uint64_t step = 1; step <= 3; ++step) run.step(trained(step), {.step = step});
+      for (std::uint64_t step = 1; step <= 3; ++step) std::ignore = run.step(trained(step), {.step = step});
       CHECK(policy.log->asked.back().saved_step == 2);
     }
     CHECK(policy.log->saved.empty());
@@ -314,13 +313,13 @@ TEST_CASE("a save that is abandoned or fails costs nothing that is told, and the
     const auto policy = saving_at([](std::uint64_t step) { return step > 1; });
     checkpointer run(cairn::stores::memory(), {.when = policy,
                                                .on_busy = cairn::when_busy::replace,
-                                               .on_destruction = cairn::when_destroyed::abandon,
+                                               .on_destruction = cairn::when_destroyed::cancel,
                                                .max_bytes_per_second = next_to_nothing});
-    run.step(trained(1), {.step = 1});
-    run.step(trained(2), {.step = 2});
-    CHECK_FALSE(sample::failure_of([&] { run.step(deep, {.step = 3}); }).sentence.empty());
+    std::ignore = run.step(trained(1), {.step = 1});
+    std::ignore = run.step(trained(2), {.step = 2});
+    CHECK_FALSE(sample::failure_of([&] { std::ignore = run.step(deep, {.step = 3}); }).sentence.empty());
     CHECK(policy.log->asked.back().saved_step == 2);
-    run.step(trained(4), {.step = 4});
+    std::ignore = run.step(trained(4), {.step = 4});
     CHECK(policy.log->asked.back().saved_step == 0);
     CHECK(policy.log->asked.back().saved_seconds == 0);
   }
@@ -329,15 +328,15 @@ TEST_CASE("a save that is abandoned or fails costs nothing that is told, and the
     tests::gated_store gated;
     gated.refuses = [](std::string_view name) { return name == checkpoint_name(2); };
     checkpointer run(gated, {.when = policy, .on_busy = cairn::when_busy::wait});
-    run.step(trained(1), {.step = 1});
-    run.step(trained(2), {.step = 2});
+    std::ignore = run.step(trained(1), {.step = 1});
+    std::ignore = run.step(trained(2), {.step = 2});
     CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full"));
-    run.step(trained(3), {.step = 3});
+    std::ignore = run.step(trained(3), {.step = 3});
     CHECK(policy.log->asked.back().saved_step == 1);
     CHECK(policy.log->asked.back().saved_seconds >= policy.log->asked[0].seconds);
     CHECK(policy.log->asked.back().saved_seconds <= policy.log->asked[1].seconds);
     run.wait();
-    run.step(trained(4), {.step = 4});
+    std::ignore = run.step(trained(4), {.step = 4});
     CHECK(steps_of(policy.log->saved) == steps{1, 3});
   }
 }
@@ -355,7 +354,7 @@ TEST_CASE("in parts: what the trainer waits for is its stall, and not behind the
   const auto outcome = run.step(trained(1, 1'000'000), {.step = 1});
   CHECK(outcome.stall_seconds >= held);
   run.wait();
-  run.step(trained(2), {.step = 2});
+  std::ignore = run.step(trained(2), {.step = 2});
   REQUIRE(policy.log->saved.size() == 1);
   REQUIRE(events.all.size() == 1);
   CHECK(policy.log->saved[0].stall_seconds == outcome.stall_seconds);
@@ -382,10 +381,10 @@ TEST_CASE("an iteration is the training alone: neither what saving stopped it, n
   work(held);
   auto state = trained(0);
   CHECK_FALSE(run.restore(state));
-  run.step(trained(1), {.step = 1});
+  std::ignore = run.step(trained(1), {.step = 1});
   const cairn::detail::stopwatch watch;
-  CHECK(sample::failure_of([&] { run.step(trained(2), {.step = 2}); }).says("the disk is full"));
-  run.step(trained(3), {.step = 3});
+  CHECK(sample::failure_of([&] { std::ignore = run.step(trained(2), {.step = 2}); }).says("the disk is full"));
+  std::ignore = run.step(trained(3), {.step = 3});
   const double passed = watch.seconds();
   REQUIRE(policy.log->asked.size() == 3);
   CHECK(policy.log->asked[0].iteration_seconds <= policy.log->asked[0].seconds - held);
@@ -396,12 +395,12 @@ TEST_CASE("who goes back to a checkpoint is told first what it has cost") {
   auto policy = saving_at([](std::uint64_t step) { return step == 2; });
   policy.remembers = [] { return cairn::policy_memory{{"mine", {1}}}; };
   checkpointer run(cairn::stores::memory(), {.when = policy});
-  for (std::uint64_t step = 1; step <= 2; ++step) run.step(trained(step), {.step = step});
+  for (std::uint64_t step = 1; step <= 2; ++step) std::ignore = run.step(trained(step), {.step = step});
   auto state = trained(0);
   const auto report = run.restore(state);
   REQUIRE(report);
   CHECK(report->step == 2);
-  run.step(trained(3), {.step = 3});
+  std::ignore = run.step(trained(3), {.step = 3});
   CHECK(policy.log->order == std::vector<std::string>{"asked", "asked", "saved", "restarted", "asked"});
   CHECK_FALSE(policy.log->restarted[0].after_failure);
   CHECK(policy.log->asked.back().saved_step == 2);
@@ -413,15 +412,15 @@ TEST_CASE("the default policy saves at the tenth step, and a second process know
   for (const auto& store : stores(scratch)) {
     steps saved;
     {
-      checkpointer run(store, {.durable = false});
+      checkpointer run(store);
       for (std::uint64_t step = 1; step <= 10; ++step)
         if (run.step(trained(step), {.step = step}).started) saved.push_back(step);
       run.wait();
-      run.step(trained(11), {.step = 11});
+      std::ignore = run.step(trained(11), {.step = 11});
       run.save(trained(12), {.step = 12});
     }
     CHECK(saved == steps{10});
-    checkpointer run(store, {.durable = false});
+    checkpointer run(store);
     auto state = trained(0);
     const auto report = run.restore(state);
     REQUIRE(report);
@@ -448,17 +447,17 @@ TEST_CASE("a crash counts as a failure; a run that ends with `save` or by a sign
     const auto failures = [&](auto&& ending) {  // that are known of after a process that ends so, and the next one
       std::uint64_t step = 0;
       {
-        checkpointer run(store, {.when = adaptive_every{}, .durable = false, .preempt = {SIGUSR1}});
+        checkpointer run(store, {.when = adaptive_every{}, .preempt = {SIGUSR1}});
         auto state = trained(0);
         if (const auto report = run.restore(state)) step = report->step;
         for (int i = 0; i < 7; ++i) {
           ++step;
-          run.step(trained(step), {.step = step});
+          std::ignore = run.step(trained(step), {.step = step});
           run.wait();
         }
         ending(run, ++step);
       }
-      checkpointer next(store, {.when = adaptive_every{}, .durable = false});
+      checkpointer next(store, {.when = adaptive_every{}});
       auto state = trained(0);
       const auto report = next.restore(state);
       REQUIRE(report);
@@ -512,7 +511,7 @@ TEST_CASE("what a policy remembers comes back to the next process, also from a m
     {
       checkpointer run(store, {.when = policy,
                                .codecs = chain::mixed_rules(),
-                               .chain = {.anchor_every = 0, .merge_every = 3, .merge_to_whole = to_whole},
+                               .chain = {.anchor_every = std::nullopt, .merge_every = 3, .merge_to_whole = to_whole},
                                .on_event = [&](const cairn::event& e) { merged += e.what == kind::merged; }});
       for (int i = 0; i < 7; ++i) {
         train(state);
@@ -541,7 +540,7 @@ TEST_CASE("what a policy remembers comes back to the next process, also from a m
 TEST_CASE("a checkpoint without notes is restored like any other: nothing is known, and no failure is counted") {
   auto store = cairn::any_store(cairn::stores::memory());
   const auto state = trained(4);
-  cairn::detail::write_description(store, checkpoint_name(4), cairn::describe(state), {.step = 4});
+  tests::save_as(store, checkpoint_name(4), state, {.step = 4});
   const recording_policy policy;
   auto back = trained(0);
   {
@@ -605,7 +604,8 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
     checkpointer run(store, {.keep_last = one_in(2) ? std::optional<std::size_t>(4) : std::nullopt,
                              .when = all[crashes % all.size()],
                              .codecs = lossless_rules(),
-                             .chain = {.anchor_every = chance() % 8, .merge_every = chance() % 6},
+                             .chain = {.anchor_every = chain::at_least(1, chance() % 8),
+                                       .merge_every = chain::at_least(2, chance() % 6)},
                              .asynchronous = !one_in(4),
                              .on_busy = static_cast<cairn::when_busy>(chance() % 3),
                              .on_destruction = static_cast<cairn::when_destroyed>(chance() % 2)});
@@ -618,7 +618,7 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
     if (chain::bits_of(state) != history.at(state.step)) FAIL("restored at step " << state.step);
     do {
       train(state);
-      run.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)});
+      std::ignore = run.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)});
       if (one_in(30)) run.save(state, {.step = state.step});
       if (one_in(10) && run.restore(state)) {
         ++returns;

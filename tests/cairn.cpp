@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -20,7 +21,7 @@ TEST_CASE("one include is enough to train, save and resume") {
     REQUIRE_FALSE(checkpoints.restore(state));
     for (state.step = 1; state.step <= 5; ++state.step) {
       state.weight[0] += 1;
-      checkpoints.step(state, {.step = static_cast<std::uint64_t>(state.step)});
+      std::ignore = checkpoints.step(state, {.step = static_cast<std::uint64_t>(state.step)});
     }
   }
   model resumed;

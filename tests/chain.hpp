@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -59,6 +60,11 @@ inline void train(state& now, std::mt19937& random) {
   for (auto& b : now.net.bias) b -= 1e-2F * gradient(random);
   for (auto& h : now.net.half) h = cairn::bfloat16(static_cast<float>(h) - gradient(random));
   ++now.step;
+}
+
+/// `n`, or nothing where it is below `least`: an option that is off.
+inline std::optional<std::size_t> at_least(std::size_t least, std::size_t n) {
+  return n < least ? std::nullopt : std::optional(n);
 }
 
 /// Path -> bytes of every leaf.

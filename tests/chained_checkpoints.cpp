@@ -19,6 +19,7 @@
 #include "chain_checks.hpp"
 #include "child.hpp"
 #include "gate.hpp"
+#include "save_as.hpp"
 
 using cairn::checkpoint_name;
 using cairn::checkpointer;
@@ -47,7 +48,9 @@ TEST_CASE("writer and reader stay bitwise equal over 1,000 chained checkpoints, 
         .keep_last = 3,
         .threads = 2,
         .codecs = chain::mixed_rules(),
-        .chain = {.anchor_every = to_whole ? 0U : 40U, .merge_every = 2 + chance() % 7, .merge_to_whole = to_whole},
+        .chain = {.anchor_every = to_whole ? std::nullopt : std::optional<std::size_t>(40),
+                  .merge_every = 2 + chance() % 7,
+                  .merge_to_whole = to_whole},
         .on_event = [&](const cairn::event& e) { merges += e.what == kind::merged; }};
   };
   auto run = std::make_unique<checkpointer>(store, options(false));
@@ -90,7 +93,7 @@ TEST_CASE("retention keeps what a delta is built on, and lets it go when nothing
     }
   }
   CHECK(kept == std::vector<std::size_t>{1, 2, 3, 4, 1, 2, 3, 4, 1});
-  checkpointer next(store, {.keep_last = 1, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 0}});
+  checkpointer next(store, {.keep_last = 1, .codecs = chain::mixed_rules(), .chain = {.anchor_every = std::nullopt}});
   chain::state state;
   REQUIRE(next.restore(state));
   for (std::uint64_t step = 10; step <= 12; ++step) next.save(state_at(step, 600), {.step = step});
@@ -102,7 +105,7 @@ TEST_CASE("merging is told of, shortens the chain, and retention takes what it f
   std::vector<std::string> merged;
   checkpointer run(store, {.keep_last = 1,
                            .codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = 0, .merge_every = 3},
+                           .chain = {.anchor_every = std::nullopt, .merge_every = 3},
                            .on_event = [&](const cairn::event& e) {
                              if (e.what == kind::merged) merged.push_back(e.message);
                            }});
@@ -168,7 +171,7 @@ TEST_CASE("a missing or damaged link: the newest checkpoint that is whole is res
 
 TEST_CASE("leaves that go, come back and change their size in a chain") {
   auto store = cairn::any_store(cairn::stores::memory());
-  checkpointer run(store, {.codecs = {{"*", cairn::codecs::lc<3>{}}}, .chain = {.anchor_every = 0}});
+  checkpointer run(store, {.codecs = {{"*", cairn::codecs::lc<3>{}}}, .chain = {.anchor_every = std::nullopt}});
   struct changing {
     std::vector<float> always = std::vector<float>(500, 1);
     std::optional<std::vector<float>> sometimes;
@@ -200,7 +203,7 @@ TEST_CASE("a parent that somebody has removed or replaced is not built on") {
   CHECK_FALSE(run.save(state_at(3, 600), {.step = 3}).is_delta);
   CHECK(run.save(state_at(4, 600), {.step = 4}).is_delta);
   const auto other = state_at(5, 600);
-  cairn::detail::write_description(store, checkpoint_name(4), cairn::describe(other), {.step = 4});
+  tests::save_as(store, checkpoint_name(4), other, {.step = 4});
   CHECK_FALSE(run.save(state_at(5, 600), {.step = 5}).is_delta);
   check_restores(store, checkpoint_name(5), state_at(5, 600));
 }
@@ -234,7 +237,7 @@ TEST_CASE("a merge that fails is told of, thrown once by wait, and leaves all as
   store.refuses = [&](std::string_view) { return is_full.load(); };
   std::size_t failures = 0;
   checkpointer run(store, {.codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = 0, .merge_every = 3},
+                           .chain = {.anchor_every = std::nullopt, .merge_every = 3},
                            .on_event = [&](const cairn::event& e) {
                              failures += e.what == kind::failed;
                              if (e.what == kind::published && e.step == 4) is_full = true;  // before the merge begins

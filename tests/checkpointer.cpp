@@ -7,13 +7,16 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cairn/core/checksum.hpp"
+#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
@@ -151,9 +154,9 @@ TEST_CASE("a policy sees the run: steps, the loss, what was saved last") {
   };
   std::vector<cairn::moment> seen;
   checkpointer checkpoints(scratch.path("run"), {.when = records{&seen}});
-  checkpoints.step(trained(1), {.step = 1, .loss = 0.5});
-  checkpoints.step(trained(2), {.step = 2});
-  checkpoints.step(trained(3), {.step = 3, .loss = 0.25});
+  std::ignore = checkpoints.step(trained(1), {.step = 1, .loss = 0.5});
+  std::ignore = checkpoints.step(trained(2), {.step = 2});
+  std::ignore = checkpoints.step(trained(3), {.step = 3, .loss = 0.25});
   REQUIRE(seen.size() == 3);
   CHECK(seen[0].step == 1);
   CHECK(seen[0].loss == 0.5);
@@ -454,7 +457,7 @@ TEST_CASE("a save that fails is told of, leaves nothing, and the next one works"
   save_all(checkpoints, {1});
   sample::spill(root + "/step-000000002", "in the way");
   events.lines.clear();
-  const auto failure = sample::failure_of([&] { checkpoints.step(trained(2), {.step = 2}); });
+  const auto failure = sample::failure_of([&] { std::ignore = checkpoints.step(trained(2), {.step = 2}); });
   CHECK(failure.code == errc::io);
   CHECK(failure.says(root + "/step-000000002"));
   CHECK(events.lines ==
@@ -577,11 +580,92 @@ TEST_CASE("a store in memory instead of a directory") {
   CHECK(checkpoints.store().location() == "memory");
 }
 
-TEST_CASE("a metric \"loss\" of one's own goes before the loss") {
+TEST_CASE("the loss of a step is the metric \"loss\", in place of another one of that name") {
   checkpointer checkpoints{cairn::stores::memory()};
   checkpoints.save(1, {.step = 1, .loss = 0.5, .metrics = {{"loss", 0.25}}});
   int state = 0;
-  CHECK(checkpoints.restore(state)->metrics.at("loss") == 0.25);
+  CHECK(checkpoints.restore(state)->metrics.at("loss") == 0.5);
+}
+
+TEST_CASE("the steps of a run, ascending, and its latest one") {
+  const sample::scratch scratch;
+  checkpointer run(scratch.path("run"), {.when = cairn::policies::every_steps{1}});
+  CHECK(run.steps().empty());
+  CHECK_FALSE(run.latest());
+  for (const std::uint64_t step : {3, 20, 1'000'000'000}) run.save(trained(step), {.step = step});
+  CHECK(run.steps() == std::vector<std::uint64_t>{3, 20, 1'000'000'000});
+  CHECK(run.latest() == 1'000'000'000);
+  cairn::save(scratch.path("run/other"), 1);  // not named by step
+  CHECK(run.steps().size() == 3);
+}
+
+TEST_CASE("a run goes back to the checkpoint of a step, and to no other") {
+  const cairn::stores::memory store;
+  for (const std::uint64_t step : {1, 2, 3}) checkpointer(store).save(trained(step), {.step = step});
+  trainer state = trained(9);
+  checkpointer run(store);
+  const auto report = run.restore(state, {.step = 2});
+  REQUIRE(report);
+  CHECK(report->step == 2);
+  CHECK(report->name == checkpoint_name(2));
+  CHECK(state == trained(2));
+  SECTION("an unknown step is an error that names the newest, and changes nothing") {
+    const auto failure = sample::failure_of([&] { run.restore(state, {.step = 7}); });
+    CHECK(failure.code == errc::not_found);
+    CHECK(failure.says("there is no checkpoint of step 7 in memory; there are 3, the newest is step-000000003"));
+    CHECK(state == trained(2));
+  }
+  SECTION("so it is in an empty place, where restoring the newest one is no error") {
+    checkpointer first{cairn::stores::memory()};
+    CHECK_FALSE(first.restore(state));
+    CHECK_FALSE(first.restore_best(state));
+    const auto failure = sample::failure_of([&] { first.restore(state, {.step = 0}); });
+    CHECK(failure.code == errc::not_found);
+    CHECK(failure.says("there is no checkpoint of step 0 in memory"));
+  }
+  SECTION("a damaged checkpoint of that step is an error too: no other one is tried") {
+    const sample::scratch scratch;
+    for (const std::uint64_t step : {1, 2}) checkpointer(scratch.path("run")).save(trained(step), {.step = step});
+    sample::spill(scratch.path("run/step-000000002/index.json"), "{");
+    CHECK(sample::failure_of([&] { checkpointer(scratch.path("run")).restore(state, {.step = 2}); }).code ==
+          errc::corrupt);
+    CHECK(checkpointer(scratch.path("run")).restore(state)->step == 1);
+  }
+}
+
+TEST_CASE("a run goes back to its best checkpoint, by any metric; of equals to the newest") {
+  const cairn::stores::memory store;
+  {
+    checkpointer run(store);
+    run.save(trained(1), {.step = 1, .loss = 0.5, .metrics = {{"accuracy", 0.25}}});
+    run.save(trained(2), {.step = 2, .loss = 0.125, .metrics = {{"accuracy", 0.75}}});
+    run.save(trained(3), {.step = 3, .loss = 0.125, .metrics = {{"accuracy", 0.5}}});
+    run.save(trained(4), {.step = 4, .loss = std::numeric_limits<double>::quiet_NaN()});
+    run.save(trained(5), {.step = 5});
+  }
+  trainer state;
+  const auto best = [&](cairn::checkpointer_options options, std::optional<cairn::metric_order> order = std::nullopt) {
+    checkpointer run(store, std::move(options));
+    return run.restore_best(state, std::move(order))->step;
+  };
+  CHECK(best({}) == 3);
+  CHECK(state == trained(3));
+  CHECK(best({}, cairn::metric_order{"accuracy", false}) == 2);
+  CHECK(state == trained(2));
+  CHECK(best({.keep_best = cairn::keep_best_rule{.metric = "accuracy", .lower_is_better = true}}) == 1);
+  const auto failure = sample::failure_of([&] { best({}, cairn::metric_order{"f1"}); });
+  CHECK(failure.code == errc::not_found);
+  CHECK(failure.says("no checkpoint in memory has the metric \"f1\""));
+  CHECK(state == trained(1));
+}
+
+TEST_CASE("a store that is passed in decides itself whether it is durable") {
+  const auto failure =
+      sample::failure_of([] { static_cast<void>(checkpointer(cairn::stores::memory(), {.durable = false})); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("durable is false, which a store that is passed in decides itself"));
+  CHECK(sample::failure_of([] { cairn::save(cairn::stores::memory(), "a", 1, {.durable = false}); }).code ==
+        errc::invalid);
 }
 
 TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if nothing had been") {
@@ -605,7 +689,7 @@ TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if 
       const auto report = checkpoints.restore(state);
       if (report && (!report->skipped.empty() || state != trained(report->step, 2000))) ::_exit(5);
       for (auto step = static_cast<std::uint64_t>(state.step) + 1;; ++step) {
-        checkpoints.step(trained(step, 2000), {.step = step});
+        std::ignore = checkpoints.step(trained(step, 2000), {.step = step});
         out.send("!");
       }
     });

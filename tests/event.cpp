@@ -19,9 +19,9 @@ TEST_CASE("every kind of event has a name of its own") {
 
 TEST_CASE("an observer gets the event; none, or one that throws, disturbs nobody") {
   std::string heard;
-  cairn::detail::tell([&](const cairn::event& e) { heard = e.message; }, {.what = kind::failed, .message = "m"});
+  cairn::detail::notify([&](const cairn::event& e) { heard = e.message; }, {.what = kind::failed, .message = "m"});
   CHECK(heard == "m");
-  CHECK_NOTHROW(cairn::detail::tell({}, {}));
-  CHECK_NOTHROW(cairn::detail::tell([](const cairn::event&) { throw std::runtime_error("no"); }, {}));
-  CHECK_NOTHROW(cairn::detail::tell([](const cairn::event&) { throw 1; }, {}));
+  CHECK_NOTHROW(cairn::detail::notify({}, {}));
+  CHECK_NOTHROW(cairn::detail::notify([](const cairn::event&) { throw std::runtime_error("no"); }, {}));
+  CHECK_NOTHROW(cairn::detail::notify([](const cairn::event&) { throw 1; }, {}));
 }

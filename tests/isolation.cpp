@@ -14,6 +14,7 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
+#include "chain.hpp"
 
 namespace {
 
@@ -73,15 +74,15 @@ TEST_CASE("the state is scribbled over while its save is on its way: what was th
       const cairn::stores::memory store;
       cairn::codec_rules rules;
       if (as_chain) rules = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
-      cairn::checkpointer run(
-          store, {.keep_last = 3,
-                  .when = cairn::policies::every_steps{1},
-                  .threads = 2,
-                  .shards = 1 + random() % 3,
-                  .codecs = rules,
-                  .chain = {.anchor_every = 5, .merge_every = as_chain ? 2U : 0U},
-                  .on_busy = cairn::when_busy::wait,
-                  .max_staging_bytes = in_parts ? std::uint64_t{1} << 20U : std::numeric_limits<std::uint64_t>::max()});
+      cairn::checkpointer run(store,
+                              {.keep_last = 3,
+                               .when = cairn::policies::every_steps{1},
+                               .threads = 2,
+                               .shards = 1 + random() % 3,
+                               .codecs = rules,
+                               .chain = {.anchor_every = 5, .merge_every = chain::at_least(2, as_chain ? 2 : 0)},
+                               .on_busy = cairn::when_busy::wait,
+                               .max_staging_bytes = in_parts ? std::optional(std::uint64_t{1} << 20U) : std::nullopt});
       state now;
       std::uint64_t scribbles = 0;
       for (std::uint64_t save = 1; save <= 8; ++save) {

@@ -13,6 +13,7 @@
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 #include "trainer.hpp"
@@ -618,4 +619,23 @@ TEST_CASE("without verification damage in the numbers is not looked for") {
   CHECK(state == std::vector<float>{1, 2, 3});
   CHECK_NOTHROW(cairn::load(scratch.path("once"), state, {.verify = false}));
   CHECK(state != std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("a state is loaded from any store: by name, by step, or the newest") {
+  const cairn::stores::memory store;
+  for (const std::uint64_t step : {1, 2})
+    cairn::save(store, cairn::checkpoint_name(step), tests::trained(step), {.step = step});
+  cairn::save(store, "a name", tests::trained(3), {.step = 3});
+  tests::trainer state;
+  CHECK(cairn::load(store, state).step == 2);
+  CHECK(state == tests::trained(2));
+  CHECK(cairn::load(store, state, {.step = 1}).step == 1);
+  CHECK(state == tests::trained(1));
+  const auto report = cairn::load(store, "a name", state);
+  CHECK(report.name == "a name");
+  CHECK(state == tests::trained(3));
+  CHECK(sample::failure_of([&] { cairn::load(store, "another", state); }).code == cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { cairn::load(store, state, {.step = 7}); }).code == cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { cairn::load(cairn::stores::memory(), state); }).code == cairn::errc::not_found);
+  CHECK(state == tests::trained(3));
 }

@@ -6,6 +6,7 @@
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "save_as.hpp"
 
 namespace {
 
@@ -21,9 +22,8 @@ struct chain_of {
     cairn::delta_base chain;
     for (std::uint64_t step = 1; step <= steps; ++step) {
       chain::train(state, random);
-      cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(state),
-                                       {.step = step, .metrics = {{"loss", 0.5}}, .shards = shards, .codecs = rules},
-                                       {}, {&chain, {.anchor_every = 0}});
+      tests::save_as(store, cairn::checkpoint_name(step), state,
+                     {.step = step, .metrics = {{"loss", 0.5}}, .shards = shards, .codecs = rules}, &chain);
       bits.push_back(chain::restored(store, cairn::checkpoint_name(step)));
     }
   }
@@ -118,8 +118,7 @@ TEST_CASE("a codec of the user's own, and leaves that change their codec, are me
     auto now = rules;
     now.push_back({"net.weight", step == 3 ? cairn::any_codec(cairn::codecs::lossless{.xor_parent = true})
                                            : cairn::any_codec(cairn::codecs::lc<3>{})});
-    cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(state),
-                                     {.step = step, .codecs = now}, {}, {&chain, {.anchor_every = 0}});
+    tests::save_as(store, cairn::checkpoint_name(step), state, {.step = step, .codecs = now}, &chain);
     bits.push_back(chain::restored(store, cairn::checkpoint_name(step), rules));
   }
   CHECK(bits.back().at("adam.m") == chain::bits_of(state).at("adam.m"));

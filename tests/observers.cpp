@@ -94,7 +94,8 @@ TEST_CASE("to a file: one line per event, none for the stages of a save nor for 
   CHECK(told(cairn::event{.what = kind::pruned, .checkpoint = "step-1"}) == "cairn: pruned: step-1\n");
   CHECK(told(cairn::event{.what = kind::skipped, .message = "one is being saved"}) ==
         "cairn: skipped: one is being saved\n");
-  CHECK(told(cairn::event{.what = kind::chunked, .message = "too large"}) == "cairn: chunked: too large\n");
+  CHECK(told(cairn::event{.what = kind::staged_in_parts, .message = "too large"}) ==
+        "cairn: staged in parts: too large\n");
   CHECK(told(cairn::event{.what = kind::stopping, .seconds = 29.7, .message = "SIGTERM"}) ==
         "cairn: stopping: SIGTERM, 30 s left\n");
 }

@@ -15,6 +15,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
+#include "cairn/load.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "trainer.hpp"

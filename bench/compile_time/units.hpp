@@ -58,7 +58,7 @@ inline const std::string state_headers =
     "#include <cstdint>\n#include <map>\n#include <optional>\n#include <string>\n#include <vector>\n";
 
 /// Saving and loading behind functions that other units call, as a program has them.
-inline const std::string cairn_header = "#include <cairn/save.hpp>\n";
+inline const std::string cairn_header = "#include <cairn/load.hpp>\n#include <cairn/save.hpp>\n";
 inline const std::string cairn_saves =
     "void save(const std::string& path, const trainer& state) { cairn::save(path, state); }\n";
 inline const std::string cairn_loads =

@@ -58,7 +58,7 @@ cairn::checkpointer_options options_of(const std::string& kind) {
   if (kind == "raw") options.codecs = {{"*", cairn::codecs::raw{}}};
   if (kind == "delta") {
     options.codecs = {{"*", cairn::codecs::lc<3>{}}};
-    options.chain = {.anchor_every = 0};
+    options.chain = {.anchor_every = std::nullopt};
   }
   return options;
 }

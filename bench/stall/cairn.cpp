@@ -15,24 +15,24 @@ namespace {
 class cairn_saver {
  public:
   cairn_saver(const std::string& directory, bool encoded)
-      : series_(directory, with_observer(cairn_options(encoded, save_interval))) {}
+      : saver_(directory, with_observer(cairn_options(encoded, save_interval))) {}
 
   void step(const training_state& state, std::uint64_t step) {
     const bool due = step % save_interval == 0;
     if (due) begin();
-    if (series_.step(state, {.step = step}).started != due) throw std::runtime_error("cairn did not save where due");
+    if (saver_.step(state, {.step = step}).started != due) throw std::runtime_error("cairn did not save where due");
   }
 
   void save(const training_state& state, std::uint64_t step) {
     if (step % save_interval != 0) return;
     begin();
-    series_.save(state, {.step = step});
+    saver_.save(state, {.step = step});
   }
 
   [[nodiscard]] bool is_done() const { return done_; }
 
   saved finish() {
-    series_.wait();
+    saver_.wait();
     if (!done_) throw std::runtime_error("cairn has not published");
     return {end_ - begin_, bytes_};
   }
@@ -57,7 +57,7 @@ class cairn_saver {
   std::atomic<double> end_{0};
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<bool> done_{true};
-  cairn::checkpointer series_;  // last: its thread tells of events until it is gone
+  cairn::checkpointer saver_;  // last: its thread tells of events until it is gone
 };
 
 way cairn_way(const std::shared_ptr<cairn_saver>& self) {

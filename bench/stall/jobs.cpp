@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "common/job.hpp"
@@ -51,7 +52,7 @@ void memory_job(const std::string& directory, std::size_t mib) {
     if (saver.restore(state)) throw std::runtime_error("the checkpointer is not fresh");
     for (std::uint64_t step = 1; step <= 40; ++step) {
       rewrite(state, step);
-      saver.step(state, {.step = step});
+      std::ignore = saver.step(state, {.step = step});
     }
     saver.wait();
   });
@@ -62,7 +63,7 @@ void memory_job(const std::string& directory, std::size_t mib) {
 class saving_trainer {
  public:
   saving_trainer(const known_way& how, const std::string& directory, std::size_t mib)
-      : goes_on_(how.goes_on), state_(trained_state(mib)), target_(state_), series_(how.make(directory)) {}
+      : goes_on_(how.goes_on), state_(trained_state(mib)), target_(state_), saver_(how.make(directory)) {}
 
   save_times train_and_save();
 
@@ -72,14 +73,14 @@ class saving_trainer {
     ++step_;
     return seconds_of([&] {
       rewrite(state_, step_);
-      series_.step(state_, step_);
+      saver_.step(state_, step_);
     });
   }
 
   bool goes_on_;
   training_state state_;
   copy_target target_;
-  way series_;
+  way saver_;
   std::uint64_t step_ = 0;
 };
 
@@ -92,14 +93,14 @@ save_times saving_trainer::train_and_save() {
   times.step = median(before);
   times.copy = target_.copy(state_);
   rewrite(state_, ++step_);
-  times.waits = seconds_of([&] { series_.step(state_, due); });
+  times.waits = seconds_of([&] { saver_.step(state_, due); });
   const auto last = due + save_interval - steps_before - 1;
-  while (step_ < due + steps_after || (step_ < last && !series_.is_done())) {
-    if (series_.before_write) times.waits += seconds_of(series_.before_write);
+  while (step_ < due + steps_after || (step_ < last && !saver_.is_done())) {
+    if (saver_.before_write) times.waits += seconds_of(saver_.before_write);
     times.slower += train() - times.step;
     if (step_ == due + 1) times.first_slower = times.slower;
   }
-  const auto result = series_.finish();
+  const auto result = saver_.finish();
   times.durable = result.seconds;
   times.bytes = static_cast<double>(result.bytes);
   times.stall = goes_on_ ? times.waits + times.slower : times.waits;
@@ -129,7 +130,7 @@ void throughput_job(const std::string& directory, std::size_t mib, std::size_t p
       for (std::size_t i = 0; i < steps; ++i) compute_and_rewrite(state, ++step);
     });
     compute_and_rewrite(state, ++step);
-    saver.step(state, {.step = step});
+    std::ignore = saver.step(state, {.step = step});
     const auto begin = step;
     times.with = seconds_of([&] {
       for (cairn::step_outcome outcome; step < begin + steps || !outcome.started;) {
@@ -152,7 +153,7 @@ void poll_job(const std::string& directory, std::size_t repetitions) {
   options.preempt = {SIGTERM, SIGUSR1};
   cairn::checkpointer saver(directory, options);
   if (saver.restore(state)) throw std::runtime_error("the checkpointer is not fresh");
-  saver.step(state, {.step = 1});
+  std::ignore = saver.step(state, {.step = 1});
   constexpr std::size_t calls = 10'000'000;
   bool told = false;
   for (std::size_t repetition = 0; repetition < repetitions; ++repetition) {

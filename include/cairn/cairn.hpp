@@ -2,6 +2,8 @@
 #pragma once
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/load.hpp"
 #include "cairn/loop.hpp"
 #include "cairn/observers.hpp"
 #include "cairn/save.hpp"

@@ -1,17 +1,18 @@
-// The one object that a trainer holds: restores, decides when to save, saves behind the training, and keeps the directory tidy.
+// The one object that a trainer holds: restores, decides when to save, saves in the background, and removes old checkpoints.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
-#include "cairn/load.hpp"
 #include "cairn/report.hpp"
-#include "cairn/save.hpp"
+#include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/retention.hpp"
 
@@ -21,59 +22,74 @@ namespace detail {
 class session;
 }
 
-/// Checkpoints of one run in one place, named by step. From the first save on it owns the place: a second process that saves there
-/// gets errc::busy. One save at a time goes on behind the training, on a thread of its own. Not thread-safe: one trainer thread calls
-/// it, but `poll` and `stats` any.
+/// The checkpoints of one run in one place, named by step. From the first save on it owns the place: a second process that saves there
+/// gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
+/// `poll`, `stats`, `steps` and `latest` may be called by any.
 ///
-/// Memory beyond the state: one copy of it, made ready by `restore` or the first `step`, and what chains remember (delta_base).
+/// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
 class checkpointer {
  public:
-  /// Checkpoints in the directory `root`, which is made by the first save. Does not touch the disk. errc::invalid for options that
-  /// cannot be.
+  /// Checkpoints in the directory `root`, which the first save makes. Does not touch the disk. errc::invalid for options that contradict
+  /// themselves.
   explicit checkpointer(const std::string& root, checkpointer_options options = {});
 
-  /// Checkpoints in any store.
+  /// Checkpoints in any store. errc::invalid also for `durable = false`, which is the store's own decision.
   explicit checkpointer(any_store store, checkpointer_options options = {});
 
   checkpointer(checkpointer&&) noexcept;
   checkpointer& operator=(checkpointer&&) noexcept;
-  /// Finishes or abandons what is on its way, as `on_destruction` says. What goes wrong then is told to the observer alone.
+  /// Finishes or cancels the running save, as `on_destruction` says. An error is then reported to the observer alone.
   ~checkpointer();
 
-  /// Loads the newest checkpoint that can be restored; nothing when there is none yet, as on the first run. Corrupt ones are passed
-  /// over with an event and listed in the report. A checkpoint that does not fit the state is an error (`mismatch`), and so is a
-  /// place where none of the checkpoints can be restored. The state is then as it was.
+  /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run.
+  /// Corrupt ones are passed over with an event and listed in the report. Errors: `mismatch` for a checkpoint that does not fit the
+  /// state; `corrupt` for a place where none can be restored; `not_found` for a step without a checkpoint. The state is then as it was.
   template <class State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(refer(state), options);
   }
   std::optional<load_report> restore(any_state state, const load_options& options = {});
 
-  /// Tells of a step done. When the policy says so, copies the state and returns: the copy is encoded, written and published behind
-  /// the training, which may change the state at once. Throws, once and before it does anything, what went wrong behind the
-  /// training since the last call. When a signal of `preempt` has come it saves at once, within the deadline if that is possible, and
-  /// `stop` says so.
+  /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
+  /// `options.step` is not looked at. Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric.
   template <class State>
-  step_outcome step(const State& state, const observation& now) {
+  std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
+                                          const load_options& options = {}) {
+    return restore_best(refer(state), std::move(order), options);
+  }
+  std::optional<load_report> restore_best(any_state state, std::optional<metric_order> order = std::nullopt,
+                                          const load_options& options = {});
+
+  /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
+  /// the background, and the training may change the state at once. Throws, once and before it does anything else, the error of the
+  /// save in the background (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible,
+  /// and the result says `stop`.
+  template <class State>
+  [[nodiscard]] step_outcome step(const State& state, const observation& now) {
     return step(refer(state), now);
   }
-  step_outcome step(any_state state, const observation& now);
+  [[nodiscard]] step_outcome step(any_state state, const observation& now);
 
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and what no rule keeps is removed; what cannot
-  /// be removed is told to the observer. Waits for the save on its way; throws as `step` does. After an error nothing is left behind
-  /// of this save, and all earlier checkpoints stay.
+  /// be removed is an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
+  /// and all earlier checkpoints stay.
   template <class State>
   save_report save(const State& state, const observation& now) {
     return save(refer(state), now);
   }
   save_report save(any_state state, const observation& now);
 
-  /// Has a signal asked to stop? For long loops between two steps, such as an evaluation: then go on to the next `step`. Costs a few
+  /// Has a signal asked to stop? For long work between two steps, such as an evaluation: then go on to the next `step`. Costs a few
   /// nanoseconds.
   [[nodiscard]] bool poll() const noexcept;
 
-  /// Returns when all that was to be saved is saved and all that was to be merged is merged; throws, once, what went wrong.
+  /// Returns when the running save and merge are done; throws, once, what went wrong (see `on_failure`).
   void wait();
+
+  /// Steps of the published checkpoints, ascending. errc::io.
+  [[nodiscard]] std::vector<std::uint64_t> steps() const;
+  /// The newest of them.
+  [[nodiscard]] std::optional<std::uint64_t> latest() const;
 
   /// What retention would remove now, and why; removes nothing.
   [[nodiscard]] std::vector<removal> retention_plan();

@@ -1,4 +1,4 @@
-// What a checkpointer tells its observer.
+// What a checkpointer reports to its observer.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@ namespace cairn {
 /// One thing that happened. `kind` says which of the other members mean something.
 struct event {
   enum class kind : std::uint8_t {
-    started,    ///< a save of a state of `total` bytes begins
-    chunked,    ///< the state is larger than the copies may be, so the trainer waits for parts of it: `message`
+    started,  ///< a save of a state of `total` bytes begins
+    staged_in_parts,  ///< the state is larger than the memory for its copy, so the trainer waits for all but the last part: `message`
     copied,     ///< the state is copied and the trainer goes on: `bytes`, for which it waited `seconds`
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`
     published,  ///< the checkpoint is complete and durable: `bytes`, `seconds` after it started
     skipped,    ///< a save was due and is not made: `message` is the reason
-    failed,     ///< a save came to nothing, or retention could not remove a checkpoint: `message`
+    failed,     ///< a save or a merge failed, or a checkpoint could not be removed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
-    fell_back,  ///< a checkpoint could not be restored and an older one is tried: `message`
+    fell_back,  ///< a checkpoint could not be restored, and the next one is tried: `message`
     merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
     pruned,     ///< retention removed a checkpoint of `bytes`: `message` is the reason
-    stopping    ///< a signal, named by `message`, asks the trainer to stop; `seconds` are left for that
+    stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
+    hanging     ///< the running save has made no progress for `seconds`
   };
 
   kind what{};
@@ -36,17 +37,17 @@ struct event {
   std::string message{};
 };
 
-/// Gets every event, one at a time and those of one save in order, from the trainer's thread or from the one behind it
-/// that writes: what it shares with the trainer it must guard. Must not call back into the checkpointer, which may be
-/// waiting for it. What it throws is lost.
+/// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an
+/// observer must guard what it shares with the trainer. It must not call the checkpointer, which may be waiting for it. What it throws
+/// is dropped.
 using observer = std::function<void(const event&)>;
 
 [[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {
   switch (what) {
     case event::kind::started:
       return "started";
-    case event::kind::chunked:
-      return "chunked";
+    case event::kind::staged_in_parts:
+      return "staged in parts";
     case event::kind::copied:
       return "copied";
     case event::kind::encoded:
@@ -71,14 +72,16 @@ using observer = std::function<void(const event&)>;
       return "pruned";
     case event::kind::stopping:
       return "stopping";
+    case event::kind::hanging:
+      return "hanging";
   }
   return "unknown";
 }
 
 namespace detail {
 
-/// Tells an observer, if there is one; it cannot make what it observes fail.
-inline void tell(const observer& whom, const event& what) noexcept {
+/// Calls an observer, if there is one. What it throws is dropped.
+inline void notify(const observer& whom, const event& what) noexcept {
   try {
     if (whom) whom(what);
   } catch (...) {

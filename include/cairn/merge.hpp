@@ -1,34 +1,14 @@
 // Turns the newest deltas of a chain into one, or into a whole checkpoint, that restores the same bits and needs fewer files.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <string>
 
 #include "cairn/core/config.hpp"
-#include "cairn/encode/choice.hpp"
+#include "cairn/options.hpp"
+#include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
 
 namespace cairn {
-
-struct merge_options {
-  std::size_t deltas =
-      0;                  ///< how many, from the given one back; 0: all down to the one that is whole, into a whole one
-  bool to_whole = false;  ///< a whole checkpoint, whatever `deltas` says
-  unsigned threads = 0;   ///< 0: the machine's
-  codec_rules codecs{};   ///< a user's own codecs
-  std::function<void()> check{};  ///< called now and then, from any thread; what it throws ends the merging
-};
-
-/// What a merge did.
-struct merge_report {
-  std::string checkpoint;
-  std::string parent{};     ///< what the checkpoint is built on now; empty: nothing
-  std::size_t deltas = 0;   ///< how many became one; below 2, and not to a whole one: nothing was to be done
-  std::uint64_t bytes = 0;  ///< of the checkpoint's files now
-  double seconds = 0;
-};
 
 /// Replaces checkpoint `name` by one that restores the same values, bit for bit, and is built on the checkpoint that the oldest of
 /// the merged deltas was built on, or on none. The others stay as they are: retention may remove what nothing needs any more. The

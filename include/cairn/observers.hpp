@@ -104,7 +104,7 @@ class all {
   all(std::initializer_list<observer> observers) : observers_(observers) {}
 
   void operator()(const event& what) const {
-    for (const auto& each : observers_) cairn::detail::tell(each, what);
+    for (const auto& each : observers_) cairn::detail::notify(each, what);
   }
 
  private:

@@ -1,16 +1,19 @@
-// What a user chooses: what a checkpointer keeps, when it saves, how, and whom it tells.
+// What a user chooses: how to save, load and merge, what a checkpointer keeps and when it saves, and who is notified.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
+#include "cairn/core/convert.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
-#include "cairn/chain/delta_base.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/default_policy.hpp"
 #include "cairn/schedule/every.hpp"  // IWYU pragma: export: the two plain policies, for those who name one
@@ -19,45 +22,106 @@
 
 namespace cairn {
 
-/// What happens when a save is due and the one before is still on its way behind the training.
+// Everywhere below: `threads = 0` lets Cairn choose, and an option that is switched off is an empty optional.
+
+/// How to save one checkpoint.
+struct save_options {
+  bool durable = true;   ///< a crash of the machine after the save cannot lose it; else it is in the page cache
+  unsigned threads = 0;  ///< for encoding and writing
+  std::uint64_t step = 0;
+  std::map<std::string, double> metrics{};
+  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over
+  codec_rules codecs{};    ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
+};
+
+/// How to load. The first four say how state and checkpoint are matched (see match_options).
+struct load_options {
+  bool strict = true;
+  std::function<std::string(std::string_view path)> rename{};
+  std::function<bool(std::string_view path)> filter{};
+  conversion convert = conversion::none;
+  bool verify = true;    ///< check all checksums before the state is changed
+  unsigned threads = 0;  ///< for reading and decoding
+  codec_rules codecs{};  ///< a user's own codecs; Cairn's are known
+  /// Of a run: load the checkpoint of this step and no other. Not set: the newest one that can be restored.
+  std::optional<std::uint64_t> step{};
+};
+
+/// Which checkpoint is the best one.
+struct metric_order {
+  std::string metric = "loss";
+  bool lower_is_better = true;
+};
+
+/// How often a checkpoint is whole, and when deltas are merged.
+struct chain_options {
+  /// Every n-th checkpoint is whole and lossless, an anchor. 1: all are; nullopt: only the first.
+  std::optional<std::size_t> anchor_every = 10;
+  /// n deltas in a row are merged into one that restores the same bits. At least 2; nullopt: never.
+  std::optional<std::size_t> merge_every{};
+  /// Deltas are merged into a whole checkpoint of what they restore, not into one delta.
+  bool merge_to_whole = false;
+};
+
+/// How to merge the newest deltas of a chain.
+struct merge_options {
+  /// The newest n deltas, the given one included. nullopt: all of them, into a whole checkpoint.
+  std::optional<std::size_t> deltas{};
+  bool to_whole = false;          ///< into a whole checkpoint, whatever `deltas` says
+  unsigned threads = 0;           ///< for decoding, encoding and writing
+  codec_rules codecs{};           ///< a user's own codecs
+  std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
+};
+
+/// A save is due while the previous one is still running in the background.
 enum class when_busy : std::uint8_t {
-  skip,    ///< none is made; it is due again at the next step
+  skip,    ///< it is not made; it is due again at the next step
   wait,    ///< the trainer waits
-  replace  ///< the one before is abandoned; but one that has replaced another itself is let through, or none would ever be complete
+  replace  ///< the running save is cancelled, unless it has replaced another one itself: else none would ever finish
 };
 
-/// What becomes of a save on its way when its checkpointer is destroyed.
+/// A checkpointer is destroyed while a save is running.
 enum class when_destroyed : std::uint8_t {
-  finish,  ///< it is waited for
-  abandon  ///< nothing is left of it
+  finish,  ///< the destructor waits for it
+  cancel   ///< the save is cancelled and leaves nothing behind
 };
 
-/// Checkpoints that no rule keeps are removed after a save; with no rule at all everything is kept.
-struct checkpointer_options {
-  std::optional<std::size_t> keep_last{};     ///< the newest ones
-  std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
-  std::optional<std::uint64_t> keep_every{};  ///< those at multiples of so many steps
-  std::set<std::uint64_t> pinned{};           ///< these steps, always
-  any_policy when = default_policy();         ///< and as what: adaptive, by what saves are seen to cost
+/// A save that `step` started has failed.
+enum class when_failed : std::uint8_t {
+  raise,         ///< the next call of the checkpointer throws the error, once
+  keep_training  ///< no call throws it: it is an event, counted in `stats`, and thrown by `save_handle::get`
+};
 
-  bool durable = true;     ///< see save_options
-  unsigned threads = 0;    ///< for saving; 0: one behind the training, for `save` what the store takes to be best
-  std::size_t shards = 1;  ///< see save_options
-  codec_rules codecs{};    ///< see save_options; of lossy ones, and of XOR with the parent, come chains of deltas
-  chain_options chain{};   ///< how often a checkpoint is whole, and when deltas are merged
+/// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept.
+struct checkpointer_options {
+  std::optional<std::size_t> keep_last{};     ///< the newest n
+  std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
+  std::optional<std::uint64_t> keep_every{};  ///< those at multiples of n steps
+  std::set<std::uint64_t> pinned{};           ///< those at these steps
+  any_policy when = default_policy();         ///< decides when to save, and as what
+
+  bool durable = true;              ///< see save_options; a store that is passed in decides this itself
+  unsigned threads = 0;             ///< for saves that the trainer waits for
+  unsigned background_threads = 1;  ///< for saves in the background, where the training needs the cores
+  std::size_t shards = 1;           ///< see save_options
+  codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
+  chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
   observer on_event{};
 
-  bool asynchronous = true;  ///< `step` returns when the state is copied; else when it is published
+  bool asynchronous = true;  ///< `step` returns when the state is copied; else when the checkpoint is published
   when_busy on_busy = when_busy::skip;
   when_destroyed on_destruction = when_destroyed::finish;
+  when_failed on_failure = when_failed::raise;
+  /// A running save that makes no progress for this long is reported, once, as the event `hanging`, by `step` and by calls that wait.
+  std::optional<std::chrono::duration<double>> hang_timeout{};
   unsigned copy_threads = 0;  ///< for the copy that `step` waits for; 0: as many as there are cores, at most 8
-  /// What the copy may take of memory, at least 1 MiB. A larger state is saved in parts: `step` waits until the last one is copied,
-  /// that is until all but so many bytes are written.
-  std::uint64_t max_staging_bytes = std::numeric_limits<std::uint64_t>::max();
-  double max_bytes_per_second = 0;  ///< for writing behind the training; 0: no limit
+  /// Memory for the copy, at least 1 MiB. A larger state is saved in parts: `step` waits until the last part is copied, that is until
+  /// all but this many bytes are written. nullopt: no limit.
+  std::optional<std::uint64_t> max_staging_bytes{};
+  std::optional<double> max_bytes_per_second{};  ///< for writing in the background; nullopt: no limit
 
-  signals preempt{};                                   ///< which ask the trainer to stop: {SIGTERM, SIGUSR1}
-  std::chrono::duration<double> preempt_deadline{30};  ///< from the signal until the state has to be safe
+  signals preempt{};                                   ///< signals that ask the trainer to stop: {SIGTERM, SIGUSR1}
+  std::chrono::duration<double> preempt_deadline{30};  ///< from the signal until the state has to be saved
 };
 
 }  // namespace cairn

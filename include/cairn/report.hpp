@@ -1,41 +1,118 @@
-// What the trainer reports of a step, and what the checkpointer reports back.
+// What the trainer reports of a step, and what saves, loads, merges and the checkpointer report back.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "cairn/core/checkpoint_info.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/core/encoding.hpp"
+#include "cairn/state/base.hpp"
 
 namespace cairn {
 
 /// What the trainer says of the step that it has done.
 struct observation {
   std::uint64_t step = 0;
-  std::optional<double> loss{};
+  std::optional<double> loss{};             ///< recorded as the metric "loss"
   double workers = 1;                       ///< that train now: the job fails when one of them does
-  std::map<std::string, double> metrics{};  ///< kept in the checkpoint with the loss, for retention and for people
+  std::map<std::string, double> metrics{};  ///< kept in the checkpoint, for retention and for people
+};
+
+/// What a save did.
+struct save_report {
+  std::string path{};        ///< of the checkpoint
+  std::uint64_t leaves = 0;  ///< arrays written
+  std::uint64_t bytes = 0;   ///< of all files
+  double seconds = 0;
+  std::uint64_t state_bytes = 0;  ///< of the arrays, before encoding
+  bool is_delta = false;          ///< built on another checkpoint
+  std::string parent{};           ///< the name of that checkpoint
+  double encode_seconds = 0;      ///< of `seconds`
+  double write_seconds = 0;       ///< of `seconds`: writing, flushing, publishing
+  /// Path -> what a lossy codec lost there; the largest of its pieces where the leaf is cut.
+  std::map<std::string, loss> lost{};
+};
+
+/// A checkpoint that a restore could not use.
+struct skipped_checkpoint {
+  std::string checkpoint;
+  std::string reason;
+};
+
+/// What a load did.
+struct load_report : match_report {
+  std::string path;  ///< of the checkpoint that was loaded
+  std::uint64_t step = 0;
+  std::map<std::string, double> metrics;
+  run_notes notes;          ///< what the policy of the run had learned
+  std::uint64_t bytes = 0;  ///< loaded into the state
+  double seconds = 0;
+  std::string name{};                       ///< of the checkpoint in its store; empty for a single file
+  std::uint64_t id = 0;                     ///< see checkpoint_id
+  std::size_t links = 1;                    ///< checkpoints that were read: this one and those that it is built on
+  std::vector<skipped_checkpoint> skipped;  ///< newer ones that could not be restored, and why
+};
+
+/// What a merge did.
+struct merge_report {
+  std::string checkpoint;
+  std::string parent{};     ///< what the checkpoint is built on now; empty: nothing
+  std::size_t deltas = 0;   ///< that became one; below 2, and not to a whole one: there was nothing to do
+  std::uint64_t bytes = 0;  ///< of the checkpoint's files now
+  double seconds = 0;
+};
+
+namespace detail {
+class save_progress;
+}
+
+/// A save that `checkpointer::step` started. Copies refer to the same save; they may outlive the checkpointer. Thread-safe.
+class save_handle {
+ public:
+  save_handle() = default;  ///< no save
+  explicit save_handle(std::shared_ptr<const detail::save_progress> save) noexcept : save_(std::move(save)) {}
+
+  /// Was a save started?
+  [[nodiscard]] explicit operator bool() const noexcept { return save_ != nullptr; }
+  /// Is it published, failed or cancelled? True where no save was started.
+  [[nodiscard]] bool done() const;
+  /// Returns when it is done.
+  void wait() const;
+  /// Waits, and gives the report of the published checkpoint. Throws the error of a failed save, errc::cancelled for a save that was
+  /// cancelled, errc::invalid where no save was started.
+  [[nodiscard]] save_report get() const;
+
+ private:
+  std::shared_ptr<const detail::save_progress> save_;
 };
 
 /// What `step` did.
 struct step_outcome {
-  bool started = false;      ///< a copy of the state is being saved behind the training, or is saved
-  bool skipped = false;      ///< a save was due, but the one before is still on its way
+  bool started = false;      ///< a save was started: see `save`
+  bool skipped = false;      ///< a save was due, but the previous one is still running
   bool stop = false;         ///< a signal asked to stop, and the state is saved: leave the loop
   double stall_seconds = 0;  ///< that the trainer waited
+  save_handle save{};        ///< of the save that was started
 };
 
 /// Totals over all saves of a checkpointer.
 struct save_stats {
   std::uint64_t saves = 0;    ///< published
-  std::uint64_t skipped = 0;  ///< due, but not made, or abandoned for a newer one
+  std::uint64_t skipped = 0;  ///< due but not made, or cancelled for a newer one
   std::uint64_t failed = 0;
   std::uint64_t merged = 0;
   std::uint64_t pruned = 0;
   double stall_seconds = 0;       ///< that the trainer waited in `step` and `save`
   double max_stall_seconds = 0;   ///< the longest of these
-  double background_seconds = 0;  ///< of work behind the training: encoding, writing, merging, removing
-  std::uint64_t state_bytes = 0;  ///< of what was published, before it was encoded
+  double background_seconds = 0;  ///< of work in the background: encoding, writing, merging, removing
+  std::uint64_t state_bytes = 0;  ///< of what was published, before encoding
   std::uint64_t bytes = 0;        ///< of what was published, in files
 
   /// State bytes per byte in files; 0 before the first save.
@@ -50,3 +127,7 @@ struct save_stats {
 };
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/run/save_progress.ipp"  // IWYU pragma: keep
+#endif

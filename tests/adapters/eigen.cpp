@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cairn/save.hpp"
+#include "cairn/load.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 

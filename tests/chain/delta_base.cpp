@@ -16,7 +16,7 @@ TEST_CASE("a chain can be extended until its next anchor is due") {
   CHECK(chain.can_extend(3, every_third));
   chain.published({"step-000000003", 9}, 3, true);
   CHECK_FALSE(chain.can_extend(4, every_third));
-  CHECK(chain.can_extend(4, {.anchor_every = 0}));
+  CHECK(chain.can_extend(4, {.anchor_every = std::nullopt}));
   CHECK(chain.parent() == cairn::checkpoint_ref{"step-000000003", 9});
   CHECK(chain.deltas_to_merge() == 2);
   chain.merged(false);

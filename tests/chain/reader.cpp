@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
+#include "save_as.hpp"
 
 using cairn::errc;
 
@@ -17,9 +18,8 @@ namespace {
 /// Saves `state` as the next checkpoint of a chain.
 cairn::save_report save(cairn::any_store& store, cairn::delta_base& chain, const chain::state& state,
                         const cairn::codec_rules& rules = chain::mixed_rules(), std::size_t shards = 1) {
-  return cairn::detail::write_description(store, cairn::checkpoint_name(state.step), cairn::describe(state),
-                                          {.threads = 2, .step = state.step, .shards = shards, .codecs = rules}, {},
-                                          {&chain, {.anchor_every = 0}});
+  return tests::save_as(store, cairn::checkpoint_name(state.step), state,
+                        {.threads = 2, .step = state.step, .shards = shards, .codecs = rules}, &chain);
 }
 
 /// A store with an anchor and `deltas` deltas at steps 1, 2, 3, ...
@@ -214,8 +214,8 @@ TEST_CASE("a delta that is merged, and what it was built on removed, while it is
   cairn::delta_base chain;
   for (std::uint64_t step = 1; step <= 3; ++step) {
     chain::train(state, random);
-    cairn::detail::write_description(store.inner, cairn::checkpoint_name(step), cairn::describe(state),
-                                     {.step = step, .codecs = chain::mixed_rules()}, {}, {&chain, {}});
+    tests::save_as(store.inner, cairn::checkpoint_name(step), state, {.step = step, .codecs = chain::mixed_rules()},
+                   &chain);
   }
   const auto expected = chain::restored(store.inner, cairn::checkpoint_name(3));
   bool is_merged = false;

@@ -17,6 +17,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -110,7 +111,7 @@ inline scenario make_scenario(const std::string& name, bool durable, bool behind
     made.saved = {3};
     made.keep_last = 1;
     made.has_deltas = true;
-    made.chain = {.anchor_every = 0, .merge_every = 2};
+    made.chain = {.anchor_every = std::nullopt, .merge_every = 2};
     made.begins = opening::restored;
   } else if (name == "prune") {
     made.parameters = small;
@@ -215,7 +216,7 @@ class stage {
     fs::create_directory(prepared_);
     auto options = in_.options();
     options.keep_last.reset();
-    options.chain.merge_every = 0;
+    options.chain.merge_every.reset();
     cairn::checkpointer run(prepared_ + "/" + name, options);
     for (const auto step : in_.prepared) run.save(trained(in_, step), {.step = step});
     for (std::uint64_t step = 0; step < in_.last() + 3; ++step) static_cast<void>(trained(in_, step));
@@ -332,7 +333,7 @@ class performance {
     for (std::size_t i = 0; i < states.size(); ++i)
       attempt([&] {
         if (in.behind) {
-          run_->step(states[i], {.step = in.saved[i]});
+          std::ignore = run_->step(states[i], {.step = in.saved[i]});
           return;
         }
         run_->save(states[i], {.step = in.saved[i]});

@@ -15,7 +15,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
-#include "cairn/save.hpp"
+#include "../save_as.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
 
@@ -59,9 +59,7 @@ struct pristine {
       for (auto& x : now.weight) x += normal(random) * 0.01F;
       for (auto& x : now.half) x = cairn::bfloat16(normal(random));
       for (std::size_t i = 0; i < now.moment.size(); i += 3) now.moment[i] += normal(random) * 1e-3F;
-      cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(now),
-                                       {.threads = 1, .step = step, .codecs = rules}, {},
-                                       {&chain, {.anchor_every = 0}});
+      tests::save_as(store, cairn::checkpoint_name(step), now, {.threads = 1, .step = step, .codecs = rules}, &chain);
     }
   }
 };

@@ -12,6 +12,7 @@
 #include "cairn/core/checksum.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "save_as.hpp"
 
 // The chain in tests/golden/chain-1 was written once and never changes: payloads of version 1 stay readable, to the same bits, and
 // what is written under this version has these bytes, with any compiler, on any SIMD target, by any number of threads.
@@ -59,9 +60,8 @@ void write_chain(cairn::any_store store, unsigned threads) {
   cairn::delta_base chain;
   for (std::uint64_t step = 1; step <= 4; ++step) {
     const auto now = at(step);
-    cairn::detail::write_description(store, cairn::checkpoint_name(step), cairn::describe(now),
-                                     {.threads = threads, .step = step, .shards = 2, .codecs = rules}, {},
-                                     {&chain, {.anchor_every = 0}});
+    tests::save_as(store, cairn::checkpoint_name(step), now,
+                   {.threads = threads, .step = step, .shards = 2, .codecs = rules}, &chain);
   }
   cairn::merge_checkpoints(store, cairn::checkpoint_name(4), {.deltas = 2, .threads = threads});
 }

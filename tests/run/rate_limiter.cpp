@@ -6,21 +6,21 @@
 #include "catch.hpp"
 
 using cairn::rate_limiter;
-using cairn::save_abandoned;
+using cairn::save_cancelled;
 
-TEST_CASE("without a limit and unless it is abandoned it lets everything through") {
+TEST_CASE("without a limit and until it is cancelled it lets everything through") {
   rate_limiter limiter;
   for (int round = 0; round < 3; ++round) {
-    limiter.begin(0);
+    limiter.begin(std::nullopt);
     CHECK_NOTHROW(limiter.check());
     CHECK_NOTHROW(limiter.reach(1'000'000'000'000));
-    limiter.abandon();
-    CHECK_THROWS_AS(limiter.check(), save_abandoned);
-    CHECK_THROWS_AS(limiter.reach(0), save_abandoned);
+    limiter.cancel();
+    CHECK_THROWS_AS(limiter.check(), save_cancelled);
+    CHECK_THROWS_AS(limiter.reach(0), save_cancelled);
   }
 }
 
-TEST_CASE("so many bytes take so long at least") {
+TEST_CASE("n bytes take at least n divided by the limit") {
   rate_limiter limiter;
   const auto began = rate_limiter::clock::now();  // before the first call, from which it counts
   limiter.begin(1e6);
@@ -29,25 +29,27 @@ TEST_CASE("so many bytes take so long at least") {
   limiter.reach(20'000);
   CHECK(rate_limiter::clock::now() - began >= std::chrono::milliseconds(19));
   CHECK(limiter.held_back() > 0);
-  limiter.begin(0);
+  limiter.begin(std::nullopt);
   limiter.reach(1'000'000);
   CHECK(limiter.held_back() == 0);
 }
 
-TEST_CASE("who waits for the limit is woken by haste, and by the end") {
+TEST_CASE("a thread that waits for the limit is woken by hurry and by cancel") {
   for (const bool in_haste : {true, false}) {
     rate_limiter limiter;
     limiter.begin(1e-9);
-    bool is_abandoned = false;
+    bool is_cancelled = false;
     std::thread waits([&] {
       try {
         limiter.reach(1);
-      } catch (const save_abandoned&) {
-        is_abandoned = true;
+      } catch (const save_cancelled&) {
+        is_cancelled = true;
       }
     });
-    in_haste ? limiter.hurry() : limiter.abandon();
+    while (!limiter.is_holding()) std::this_thread::yield();
+    in_haste ? limiter.hurry() : limiter.cancel();
     waits.join();
-    CHECK(is_abandoned == !in_haste);
+    CHECK(is_cancelled == !in_haste);
+    CHECK_FALSE(limiter.is_holding());
   }
 }

@@ -12,9 +12,9 @@ TEST_CASE("events come one at a time, and progress only grows within a save") {
   std::vector<std::uint64_t> bytes;
   const cairn::observer hears = [&](const cairn::event& e) { bytes.push_back(e.bytes); };
   run_record record(hears);
-  for (const std::uint64_t at : {1U, 3U, 2U, 4U}) record.tell({.what = kind::progress, .bytes = at});
-  record.tell({.what = kind::started});
-  record.tell({.what = kind::progress, .bytes = 2});
+  for (const std::uint64_t at : {1U, 3U, 2U, 4U}) record.emit({.what = kind::progress, .bytes = at});
+  record.emit({.what = kind::started});
+  record.emit({.what = kind::progress, .bytes = 2});
   CHECK(bytes == std::vector<std::uint64_t>{1, 3, 4, 0, 2});
 
   bytes.clear();
@@ -22,7 +22,7 @@ TEST_CASE("events come one at a time, and progress only grows within a save") {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&] {
-        for (int i = 0; i < 1000; ++i) record.tell({.what = kind::skipped});
+        for (int i = 0; i < 1000; ++i) record.emit({.what = kind::skipped});
       });
   }
   CHECK(bytes.size() == 4000);
@@ -31,7 +31,7 @@ TEST_CASE("events come one at a time, and progress only grows within a save") {
 TEST_CASE("an error is kept until it is taken, once; nobody need listen") {
   const cairn::observer nobody;
   run_record record(nobody);
-  record.tell({.what = kind::started});
+  record.emit({.what = kind::started});
   CHECK_FALSE(record.take_failure());
   record.keep({cairn::errc::io, "no"});
   CHECK(record.take_failure()->code() == cairn::errc::io);

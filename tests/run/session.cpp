@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,10 +15,12 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
+#include "cairn/chain/load.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
 #include "trainer.hpp"
+#include "save_as.hpp"
 
 using cairn::checkpoint_name;
 using cairn::checkpointer;
@@ -137,7 +140,7 @@ TEST_CASE("busy, replace: the save on its way comes to nothing, but one that has
     checkpointer run(store, {.when = every_step{1},
                              .on_event = std::ref(events),
                              .on_busy = cairn::when_busy::replace,
-                             .on_destruction = cairn::when_destroyed::abandon,
+                             .on_destruction = cairn::when_destroyed::cancel,
                              .max_bytes_per_second = next_to_nothing});
     CHECK(run.step(trained(1), {.step = 1}).started);
     CHECK(run.step(trained(2), {.step = 2}).started);
@@ -158,8 +161,8 @@ TEST_CASE("destroyed: a save on its way is finished, or nothing is left of it") 
     {
       checkpointer run(scratch.path("run"),
                        {.when = every_step{1},
-                        .on_destruction = finish ? cairn::when_destroyed::finish : cairn::when_destroyed::abandon,
-                        .max_bytes_per_second = finish ? 0 : next_to_nothing});
+                        .on_destruction = finish ? cairn::when_destroyed::finish : cairn::when_destroyed::cancel,
+                        .max_bytes_per_second = finish ? std::nullopt : std::optional(next_to_nothing)});
       CHECK(run.step(trained(1, 1000), {.step = 1}).started);
     }
     CHECK(cairn::stores::directory(scratch.path("run")).list() == (finish ? names_of({1}) : names{}));
@@ -205,7 +208,9 @@ TEST_CASE("what goes wrong while a step waits for it is thrown by that step") {
   gated.refuses = [](std::string_view name) { return name == checkpoint_name(1); };
   checkpointer run(gated, {.when = every_step{1}, .on_busy = cairn::when_busy::wait});
   CHECK(run.step(trained(1), {.step = 1}).started);
-  CHECK(sample::failure_of([&] { run.step(trained(2), {.step = 2}); }).says("the disk is full at step-000000001"));
+  CHECK(sample::failure_of([&] {
+          std::ignore = run.step(trained(2), {.step = 2});
+        }).says("the disk is full at step-000000001"));
   CHECK(run.step(trained(3), {.step = 3}).started);
   run.wait();
   CHECK(gated.list() == names_of({3}));
@@ -222,7 +227,7 @@ TEST_CASE("what the standard library throws behind the training is one error too
     static void decode(const cairn::decode_request&) {}
   };
   checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .codecs = {{"*", broken{}}}});
-  run.step(std::vector<float>(1000), {.step = 1});
+  std::ignore = run.step(std::vector<float>(1000), {.step = 1});
   const auto failure = sample::failure_of([&] { run.wait(); });
   CHECK(failure.code == errc::invalid);
   CHECK(failure.says("memory/step-000000001 cannot be saved: no such luck"));
@@ -238,7 +243,7 @@ TEST_CASE("a state that cannot be saved is an error of the step itself, and the 
     at = (at->inner["x"] = std::make_unique<nested>()).get();
   heard events;
   checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .on_event = std::ref(events)});
-  CHECK(sample::failure_of([&] { run.step(deep, {.step = 1}); }).code == errc::invalid);
+  CHECK(sample::failure_of([&] { std::ignore = run.step(deep, {.step = 1}); }).code == errc::invalid);
   CHECK_NOTHROW(run.wait());
   CHECK(run.step(trained(2), {.step = 2}).started);
   run.wait();
@@ -260,14 +265,14 @@ TEST_CASE("a state larger than the copies may be is saved in parts, and may chan
     tests::everything copy;
     {
       cairn::any_store other = cairn::stores::memory();
-      cairn::detail::write_description(other, "c", cairn::describe(state), {});
+      tests::save_as(other, "c", state);
       cairn::detail::load_from(cairn::chain_reader(other, "c"), cairn::refer(copy), {});
     }
     events.all.clear();
     CHECK(run.step(state, {.step = step}).started);
     state = {};
     run.wait();
-    CHECK(events.lines() == names{"started " + std::to_string(step), "chunked " + std::to_string(step),
+    CHECK(events.lines() == names{"started " + std::to_string(step), "staged in parts " + std::to_string(step),
                                   "copied " + std::to_string(step), "encoded " + std::to_string(step),
                                   "written " + std::to_string(step), "published " + std::to_string(step)});
     CHECK(events.all[1].message.find(" parts") != std::string::npos);
@@ -288,7 +293,7 @@ TEST_CASE("in parts or at once, chains of deltas restore what their writer track
     checkpointer run(store, {.keep_last = 2,
                              .when = every_step{1},
                              .codecs = chain::mixed_rules(),
-                             .chain = {.anchor_every = 0, .merge_every = 3},
+                             .chain = {.anchor_every = std::nullopt, .merge_every = 3},
                              .on_event = [&](const cairn::event& e) { merged += e.what == kind::merged; },
                              .on_busy = cairn::when_busy::wait,
                              .max_staging_bytes = budget});
@@ -328,13 +333,103 @@ TEST_CASE("a save in parts that fails half-way lets the trainer go on, who is to
   CHECK(restored(gated.inner, checkpoint_name(2)) == state);
 }
 
-TEST_CASE("options that cannot be") {
+TEST_CASE("options that contradict themselves are refused") {
   const auto failure = [](cairn::checkpointer_options options) {
     return sample::failure_of([&] { checkpointer(cairn::stores::memory(), std::move(options)); });
   };
-  CHECK(failure({.max_staging_bytes = (1U << 20U) - 1}).says("max_staging_bytes is 1048575, and below 1 MiB"));
+  CHECK(failure({.max_staging_bytes = (1U << 20U) - 1}).says("max_staging_bytes is 1048575, below 1 MiB"));
   CHECK(failure({.max_bytes_per_second = -1}).says("max_bytes_per_second is -1"));
   CHECK(failure({.max_bytes_per_second = std::numeric_limits<double>::quiet_NaN()}).code == errc::invalid);
+  CHECK(failure({.max_bytes_per_second = 0}).code == errc::invalid);
+  CHECK(failure({.chain = {.anchor_every = 0}}).says("std::nullopt only the first"));
+  CHECK(failure({.chain = {.merge_every = 1}}).says("chain.merge_every is below 2"));
+  CHECK(failure({.hang_timeout = std::chrono::seconds(0)}).says("hang_timeout is not above 0"));
+}
+
+TEST_CASE("a save in the background has a handle: done, wait, report") {
+  tests::gated_store gated;
+  gated.refuses = [](std::string_view name) { return name == checkpoint_name(2); };
+  cairn::save_handle saved, failed, cancelled, none;
+  {
+    checkpointer run(gated, {.when = every_step{1},
+                             .on_destruction = cairn::when_destroyed::cancel,
+                             .on_failure = cairn::when_failed::keep_training});
+    none = run.step(trained(0), {.step = 0}).save;
+    gated.entrance->close();
+    saved = run.step(trained(1), {.step = 1}).save;
+    REQUIRE(saved);
+    CHECK_FALSE(saved.done());
+    gated.entrance->open();
+    const auto report = saved.get();
+    CHECK(report.path == "memory/step-000000001");
+    CHECK(report.state_bytes > 0);
+    CHECK(saved.done());
+    run.wait();
+    failed = run.step(trained(2), {.step = 2}).save;
+    CHECK(sample::failure_of([&] { static_cast<void>(failed.get()); }).says("the disk is full at step-000000002"));
+  }
+  {
+    checkpointer slow(gated, {.when = every_step{1},
+                              .on_destruction = cairn::when_destroyed::cancel,
+                              .max_bytes_per_second = next_to_nothing});
+    cancelled = slow.step(trained(3), {.step = 3}).save;
+  }
+  CHECK(cancelled.done());  // handles outlive their checkpointer
+  CHECK(sample::failure_of([&] { static_cast<void>(cancelled.get()); }).code == errc::cancelled);
+  CHECK(gated.list() == names_of({1}));
+}
+
+TEST_CASE("on_failure = keep_training: a failed save is reported, and no call throws it") {
+  tests::gated_store gated;
+  gated.refuses = [](std::string_view name) { return name != checkpoint_name(4); };
+  for (const bool asynchronous : {true, false}) {
+    heard events;
+    checkpointer run(gated, {.when = every_step{1},
+                             .on_event = std::ref(events),
+                             .asynchronous = asynchronous,
+                             .on_failure = cairn::when_failed::keep_training});
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      const auto outcome = run.step(trained(step), {.step = step});
+      CHECK(outcome.started);
+      CHECK(sample::failure_of([&] { static_cast<void>(outcome.save.get()); }).code == errc::io);
+      run.wait();
+    }
+    CHECK(events.count(kind::failed) == 3);
+    CHECK(run.stats().failed == 3);
+    CHECK(sample::failure_of([&] { run.save(trained(5), {.step = 5}); }).says("the disk is full"));  // its own error
+    CHECK(run.step(trained(4), {.step = 4}).save.get().bytes > 0);
+    run.wait();
+    CHECK(gated.list() == names_of({4}));
+  }
+}
+
+TEST_CASE("a save that makes no progress is reported, once, by steps and by calls that wait") {
+  tests::gated_store gated;
+  heard events;
+  for (const bool waits : {false, true}) {
+    events.all.clear();
+    checkpointer run(gated, {.when = every_step{1},
+                             .on_event =
+                                 [&](const cairn::event& e) {
+                                   events(e);
+                                   if (waits && e.what == kind::hanging) gated.entrance->open();
+                                 },
+                             .hang_timeout = std::chrono::milliseconds(1)});
+    gated.entrance->close();
+    CHECK(run.step(trained(1), {.step = 1}).started);
+    if (!waits) {
+      for (std::uint64_t step = 2; run.step(trained(step), {.step = step}).skipped && events.count(kind::hanging) == 0;)
+        ++step;
+      for (int i = 0; i < 100; ++i) std::ignore = run.step(trained(900), {.step = 1'000'000});
+      gated.entrance->open();
+    }
+    run.wait();
+    REQUIRE(events.count(kind::hanging) == 1);
+    const auto at =
+        std::find_if(events.all.begin(), events.all.end(), [](const auto& e) { return e.what == kind::hanging; });
+    CHECK(at->step == 1);
+    CHECK(at->seconds >= 1e-3);
+  }
 }
 
 TEST_CASE("not asynchronous: a step returns when the checkpoint is published") {
@@ -366,7 +461,7 @@ TEST_CASE("the number of saves behind the training does not change their bytes")
       auto state = chain::start(random, 40'000);
       for (std::uint64_t step = 1; step <= 3; ++step) {
         chain::train(state, random);
-        run.step(state, {.step = step});
+        std::ignore = run.step(state, {.step = step});
       }
       run.wait();
       std::map<std::string, std::string> all;

@@ -13,19 +13,10 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/encode/code_tables.hpp"
+#include "cairn/options.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
 
 namespace cairn {
-
-/// How often a checkpoint is whole, and when deltas are merged.
-struct chain_options {
-  /// Every so many checkpoints one is whole: an anchor, without loss. 1: all are; 0: only the first.
-  std::size_t anchor_every = 10;
-  /// So many deltas in a row are merged into one that restores the same bits; below 2: never.
-  std::size_t merge_every = 0;
-  /// Deltas are merged into a whole checkpoint of what they restore, and not into one delta.
-  bool merge_to_whole = false;
-};
 
 /// The newest checkpoint of a chain, as a reader has it. Writer and reader agree on every bit of `references`, or else it is
 /// cleared.
@@ -40,7 +31,7 @@ class delta_base {
 
   /// Can the checkpoint of `step` be a delta, as far as the chain is concerned?
   [[nodiscard]] bool can_extend(std::uint64_t step, const chain_options& options) const noexcept {
-    return parent_ && step > step_ && (options.anchor_every == 0 || length_ < options.anchor_every) &&
+    return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every) &&
            tables_.all().size() <= most_tables;
   }
 

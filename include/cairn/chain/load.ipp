@@ -1,4 +1,4 @@
-// Definitions of load.hpp.
+// Definitions of chain/load.hpp.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,9 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
-#include "cairn/load.hpp"
+#include "cairn/chain/load.hpp"
 #include "cairn/system/clock.hpp"
-#include "cairn/system/paths.hpp"
 #include "cairn/state/match.hpp"
-#include "cairn/store/directory.hpp"
-#include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
@@ -113,43 +110,48 @@ inline bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::io || code == errc::not_found;
 }
 
-CAIRN_INLINE std::optional<load_report> restore_newest(const any_store& store, any_state state,
-                                                       const load_options& options, const observer& on_event,
-                                                       rank_info here) {
-  auto names = store.list();
+CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
+                                                      any_state state, const load_options& options,
+                                                      const observer& on_event, rank_info here) {
   std::vector<skipped_checkpoint> skipped;
-  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+  for (const auto& name : names) {
     try {
-      const chain_reader reader(store, *name, options.codecs);
+      const chain_reader reader(store, name, options.codecs);
       auto report = load_from(reader, state, options, here);
-      report.name = *name;
+      report.name = name;
       report.skipped = std::move(skipped);
-      tell(on_event, {.what = event::kind::restored,
-                      .checkpoint = report.path,
-                      .step = report.step,
-                      .bytes = report.bytes,
-                      .total = report.bytes,
-                      .seconds = report.seconds});
+      notify(on_event, {.what = event::kind::restored,
+                        .checkpoint = report.path,
+                        .step = report.step,
+                        .bytes = report.bytes,
+                        .total = report.bytes,
+                        .seconds = report.seconds});
       return report;
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
-      skipped.push_back({*name, cause.what()});
-      tell(on_event, {.what = event::kind::fell_back, .checkpoint = *name, .message = cause.what()});
+      skipped.push_back({name, cause.what()});
+      notify(on_event, {.what = event::kind::fell_back, .checkpoint = name, .message = cause.what()});
     }
   }
   if (skipped.empty()) return std::nullopt;
   fail(errc::corrupt, {"none of the ", std::to_string(skipped.size()), " checkpoints in ", store.location(),
-                       " can be restored; the newest one: ", skipped.front().reason});
+                       " can be restored; the first one tried: ", skipped.front().reason});
 }
 
-CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
-  if (is_file(path)) return load_from(chain_reader(stores::open_file(path), path, options.codecs), state, options);
-  if (is_file(path + "/" + std::string(index_file))) {
-    const auto [directory, name] = split_existing(path);
-    return load_from(chain_reader(stores::directory(directory), name, options.codecs), state, options);
+CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_state state, const load_options& options,
+                                                const observer& on_event, rank_info here) {
+  auto names = store.list();
+  if (!options.step) {
+    std::reverse(names.begin(), names.end());
+    return restore_first(store, names, state, options, on_event, here);
   }
-  if (auto report = restore_newest(stores::directory(path), state, options)) return *std::move(report);
-  fail(errc::not_found, {"there is no checkpoint in ", path});
+  const std::string wanted[] = {checkpoint_name(*options.step)};
+  if (std::find(names.begin(), names.end(), wanted[0]) == names.end())
+    fail(errc::not_found,
+         {"there is no checkpoint of step ", std::to_string(*options.step), " in ", store.location(),
+          names.empty() ? std::string()
+                        : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
+  return restore_first(store, wanted, state, options, on_event, here);
 }
 
 }  // namespace cairn::detail

@@ -10,11 +10,20 @@
 
 namespace cairn {
 
-CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options)
-    : checkpointer(any_store(stores::directory(root, {.durable = options.durable})), std::move(options)) {}
+CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options) {
+  const bool durable = std::exchange(options.durable, true);
+  self_ = std::make_unique<detail::session>(stores::directory(root, {.durable = durable}), std::move(options));
+}
 
 CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
     : self_(std::make_unique<detail::session>(std::move(store), std::move(options))) {}
+
+CAIRN_INLINE std::vector<std::uint64_t> checkpointer::steps() const { return self_->steps(); }
+
+CAIRN_INLINE std::optional<std::uint64_t> checkpointer::latest() const {
+  const auto all = steps();
+  return all.empty() ? std::nullopt : std::optional(all.back());
+}
 
 CAIRN_INLINE checkpointer::checkpointer(checkpointer&&) noexcept = default;
 CAIRN_INLINE checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
@@ -22,6 +31,11 @@ CAIRN_INLINE checkpointer::~checkpointer() = default;
 
 CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_state state, const load_options& options) {
   return self_->restore(state, options);
+}
+
+CAIRN_INLINE std::optional<load_report> checkpointer::restore_best(any_state state, std::optional<metric_order> order,
+                                                                   const load_options& options) {
+  return self_->restore_best(state, std::move(order), options);
 }
 
 CAIRN_INLINE step_outcome checkpointer::step(any_state state, const observation& now) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "cairn/load.hpp"
 #include "cairn/report.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/run/record.hpp"

@@ -12,27 +12,27 @@
 namespace cairn {
 
 /// Thrown by `rate_limiter` in the threads of a save that was cancelled. It is not an error.
-struct save_abandoned {};
+struct save_cancelled {};
 
 /// Limits one save to a number of bytes per second, and ends it when it is cancelled. Thread-safe.
 class rate_limiter {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// A new save; 0: as fast as it goes.
-  void begin(double bytes_per_second) {
+  /// A new save begins. nullopt: no limit.
+  void begin(std::optional<double> bytes_per_second) {
     const std::lock_guard lock(mutex_);
     bytes_per_second_ = bytes_per_second;
     first_.reset();
     held_back_ = {};
-    abandoned_ = false;
+    cancelled_ = false;
   }
 
   /// The save ends at its next `check` or `reach`.
-  void abandon() {
+  void cancel() {
     {
       const std::lock_guard lock(mutex_);
-      abandoned_ = true;
+      cancelled_ = true;
     }
     changed_.notify_all();
   }
@@ -41,30 +41,36 @@ class rate_limiter {
   void hurry() {
     {
       const std::lock_guard lock(mutex_);
-      bytes_per_second_ = 0;
+      bytes_per_second_.reset();
     }
     changed_.notify_all();
   }
 
-  /// Throws `save_abandoned` when it is.
+  /// Throws `save_cancelled` after `cancel`.
   void check() const {
-    if (abandoned_) throw save_abandoned();
+    if (cancelled_) throw save_cancelled();
   }
 
-  /// Returns when `bytes` in all may have been written since the first call.
+  /// Returns as soon as the limit allows `bytes` bytes in all since the first call. Throws as `check` does.
   void reach(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
     const auto now = clock::now();
     if (!first_) first_ = now;
-    if (bytes_per_second_ > 0) {
+    if (bytes_per_second_) {
       constexpr double longest = 1e6;  // seconds; a clock cannot add more to its time
-      const double seconds = std::min(static_cast<double>(bytes) / bytes_per_second_, longest);
+      const double seconds = std::min(static_cast<double>(bytes) / *bytes_per_second_, longest);
       const auto due = *first_ + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
       if (waiting_++ == 0) since_ = now;
-      changed_.wait_until(lock, due, [&] { return abandoned_ || !(bytes_per_second_ > 0); });
+      changed_.wait_until(lock, due, [&] { return cancelled_ || !bytes_per_second_; });
       if (--waiting_ == 0) held_back_ += clock::now() - since_;
     }
     check();
+  }
+
+  /// Does a thread wait for the limit now?
+  [[nodiscard]] bool is_holding() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_ != 0;
   }
 
   /// Seconds of this save in which some thread waited for the limit.
@@ -74,14 +80,14 @@ class rate_limiter {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards all members below but cancelled_
   std::condition_variable changed_;
-  double bytes_per_second_ = 0;
+  std::optional<double> bytes_per_second_;
   std::optional<clock::time_point> first_;
   unsigned waiting_ = 0;  // threads
   clock::time_point since_;
   std::chrono::duration<double> held_back_{};
-  std::atomic<bool> abandoned_{false};
+  std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace cairn

@@ -1,7 +1,8 @@
-// What the trainer and the thread behind it both know of the saves of a run: events, totals, the newest checkpoint, an error.
+// State shared by the training thread and the background thread: events, totals, the newest checkpoint, a pending error.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -9,7 +10,6 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/event.hpp"
-#include "cairn/save.hpp"
 #include "cairn/report.hpp"
 #include "cairn/schedule/base.hpp"
 
@@ -30,16 +30,23 @@ class run_record {
  public:
   explicit run_record(const observer& on_event) : on_event_(on_event) {}
 
-  /// Tells the observer, one event at a time; progress only ever grows.
-  void tell(const event& what) {
+  /// Notifies the observer, one event at a time. Progress never decreases.
+  void emit(const event& what) {
     if (!on_event_) return;
-    const std::lock_guard one_at_a_time(telling_);
-    if (what.what == event::kind::started) told_bytes_ = 0;
+    const std::lock_guard lock(emitting_);
+    if (what.what == event::kind::started) progress_ = 0;
     if (what.what == event::kind::progress) {
-      if (what.bytes < told_bytes_) return;  // threads may come out of order
-      told_bytes_ = what.bytes;
+      if (what.bytes < progress_) return;  // threads may come out of order
+      progress_ = what.bytes;
     }
-    detail::tell(on_event_, what);
+    detail::notify(on_event_, what);
+  }
+
+  /// The running save has made progress, or is allowed to make none.
+  void touch() noexcept { touched_ = std::chrono::steady_clock::now().time_since_epoch(); }
+  /// Seconds since then.
+  [[nodiscard]] double idle_seconds() const noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch() - touched_.load()).count();
   }
 
   template <class Change>
@@ -73,13 +80,13 @@ class run_record {
     return newest();
   }
 
-  /// Keeps an error of the thread behind for the trainer.
+  /// Keeps an error of the background thread for the trainer.
   void keep(const error& failure) {
     const std::lock_guard lock(mutex_);
     ++stats_.failed;
     failure_ = failure;
   }
-  /// The error that is kept, once.
+  /// The pending error, once.
   [[nodiscard]] std::optional<error> take_failure() {
     const std::lock_guard lock(mutex_);
     return std::exchange(failure_, std::nullopt);
@@ -87,9 +94,10 @@ class run_record {
 
  private:
   const observer& on_event_;
-  std::mutex telling_;
-  std::uint64_t told_bytes_ = 0;
-  mutable std::mutex mutex_;  // of what comes next
+  std::atomic<std::chrono::steady_clock::duration> touched_{};
+  std::mutex emitting_;
+  std::uint64_t progress_ = 0;  // guarded by emitting_
+  mutable std::mutex mutex_;    // guards the members below
   save_stats stats_;
   std::optional<published_save> newest_;
   std::atomic<bool> has_news_{false};

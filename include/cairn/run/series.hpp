@@ -1,117 +1,99 @@
-// What a checkpointer does at its store: saves, merges, removes. One thread at a time calls it, the trainer's or the one behind.
+// The checkpoints of one run in their store: restores, saves, merges and removes them, and keeps track of the chain of deltas.
 #pragma once
 
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "cairn/options.hpp"
+#include "cairn/chain/delta_base.hpp"
+#include "cairn/chain/save_job.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/piece.hpp"
 #include "cairn/event.hpp"
-#include "cairn/load.hpp"
-#include "cairn/merge.hpp"
+#include "cairn/options.hpp"
 #include "cairn/report.hpp"
-#include "cairn/save.hpp"
-#include "cairn/chain/delta_base.hpp"
-#include "cairn/schedule/base.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/retention.hpp"
 
 namespace cairn::detail {
 
-/// A state to be saved.
-struct save_request {
-  description what;
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics{};
-  unsigned threads = 0;
-  codec_rules codecs{};
-  std::optional<save_kind> kind{};  // none: as the codecs and the chain options say
-  save_steps steps{};
-
-  [[nodiscard]] std::uint64_t state_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const auto& each : what.leaves) bytes += each.bytes();
-    return bytes;
-  }
-};
-
-/// The save of a described state, as the options want it.
-[[nodiscard]] inline save_request request_of(description what, const observation& now,
-                                             const checkpointer_options& options,
-                                             std::optional<save_kind> kind = std::nullopt) {
-  save_request request{std::move(what), now.step, now.metrics, options.threads, options.codecs, kind};
-  if (kind == save_kind::raw) request.codecs = {{"*", codecs::raw{}}};
-  if (now.loss) request.metrics.emplace("loss", *now.loss);
-  return request;
-}
-
-/// What became of a request.
-[[nodiscard]] inline save_kind kind_of(const save_request& request, const save_report& report) noexcept {
-  if (report.is_delta) return save_kind::delta;
-  return request.kind == save_kind::raw ? save_kind::raw : save_kind::whole;
-}
-
-/// What the standard library or a user's codec threw, as the one error that Cairn throws; `what` failed.
+/// What the standard library or a user's codec threw, as cairn::error; `what` failed.
 [[nodiscard]] CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what);
 
-/// Knows the published checkpoints and the chain. Tells `tell` of what it does.
+/// One thread at a time calls it: the background thread while it has a job, else the trainer's. The exceptions are marked.
 class checkpoint_series {
  public:
-  checkpoint_series(any_store store, const checkpointer_options& options, observer tell)
-      : store_(std::move(store)), options_(options), tell_(std::move(tell)) {}
+  checkpoint_series(any_store store, const checkpointer_options& options, observer on_event);
+  ~checkpoint_series();
 
   /// See checkpointer::restore.
   std::optional<load_report> restore(any_state state, const load_options& options);
+  /// See checkpointer::restore_best.
+  std::optional<load_report> restore_best(any_state state, const metric_order& order, const load_options& options);
 
-  /// Saves and publishes. What is thrown has been told of, but for `save_abandoned`.
-  save_report save(save_request& request);
+  /// Steps of the published checkpoints, ascending. Any thread.
+  [[nodiscard]] std::vector<std::uint64_t> steps() const;
+
+  /// Begins the save of a job of `shards` shards: add them in order, then finish. One save at a time. An error is reported as an event
+  /// and thrown as cairn::error; nothing is left behind of the save.
+  void begin(std::shared_ptr<save_job> job, std::size_t shards);
+  void add(std::span<std::vector<piece>> shards);
+  save_report finish();
+  /// Ends a save that was not finished; nothing is left behind of it.
+  void cancel() noexcept;
+
+  /// Begins, adds and finishes a save from the state's own memory.
+  save_report save(std::shared_ptr<save_job> job);
 
   /// Is it time to merge deltas?
-  [[nodiscard]] bool is_merge_due() const {
-    return options_.chain.merge_every >= 2 && chain_.deltas_to_merge() >= options_.chain.merge_every;
-  }
+  [[nodiscard]] bool is_merge_due() const;
 
-  /// Merges the newest deltas. When that fails they are all still there, and it is tried again after the next one. `check` may
-  /// throw to end it.
+  /// Merges the newest deltas. After an error they are all still there, and the next save tries again. What `check` throws cancels.
   merge_report merge(const std::function<void()>& check);
 
   [[nodiscard]] std::vector<removal> retention_plan();
 
-  /// Removes what no rule keeps and returns how many that were; what cannot be removed is told of.
+  /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
   std::uint64_t prune();
 
-  /// "run/step-000000120", for messages.
+  /// "run/step-000000120", for messages. Any thread.
   [[nodiscard]] std::string path_of(std::uint64_t step) const;
 
   [[nodiscard]] const any_store& store() const noexcept { return store_; }
 
  private:
+  struct running_save;
   struct known_checkpoint {
     retained_entry entry;
     std::uint64_t bytes = 0;
   };
 
-  void tell(const event& what) const { detail::tell(tell_, what); }
+  template <class Act>
+  auto guarded(const Act& act);
+  void emit(const event& what) const { notify(on_event_, what); }
+  void restored(const std::optional<load_report>& report);
+  [[nodiscard]] load_options with_codecs(load_options options) const;
   [[nodiscard]] std::vector<retained_entry> entries();
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::uint64_t step);
 
   any_store store_;
   const checkpointer_options& options_;
-  observer tell_;
+  observer on_event_;
   stores::ownership ownership_;
   std::uint64_t newest_step_ = 0;                  // of this process
   std::map<std::string, known_checkpoint> known_;  // published, by name
   std::set<std::string> unusable_;                 // those that a restore passed over
-  delta_base chain_;
+  delta_base base_;
+  std::unique_ptr<running_save> running_;
 };
 
 }  // namespace cairn::detail

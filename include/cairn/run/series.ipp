@@ -1,18 +1,23 @@
 // Definitions of series.hpp.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cairn/run/rate_limiter.hpp"
-#include "cairn/system/clock.hpp"
+#include "cairn/chain/load.hpp"
+#include "cairn/chain/save_pipeline.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
 
@@ -22,90 +27,184 @@ CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what
   return {errc::invalid, what + ": " + cause.what()};
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_state state, const load_options& options) {
-  auto how = options;
-  how.codecs.insert(how.codecs.end(), options_.codecs.begin(), options_.codecs.end());
-  auto report = restore_newest(store_, state, how, tell_);
-  chain_.end();
-  if (!report) return report;
-  chain_.restored({report->name, report->id}, report->step, report->links);
+/// A save between `begin` and `finish`.
+struct checkpoint_series::running_save {
+  explicit running_save(std::shared_ptr<save_job> what) : job(std::move(what)) {}
+
+  stopwatch watch;
+  std::shared_ptr<save_job> job;
+  std::optional<save_pipeline> pipeline;
+};
+
+CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpointer_options& options,
+                                                  observer on_event)
+    : store_(std::move(store)), options_(options), on_event_(std::move(on_event)) {}
+
+CAIRN_INLINE checkpoint_series::~checkpoint_series() = default;
+
+CAIRN_INLINE load_options checkpoint_series::with_codecs(load_options options) const {
+  options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
+  return options;
+}
+
+CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& report) {
+  base_.end();
+  if (!report) return;
+  base_.restored({report->name, report->id}, report->step, report->links);
   for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
   newest_step_ = report->step;
+}
+
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_state state, const load_options& options) {
+  auto report = detail::restore(store_, state, with_codecs(options), on_event_);
+  restored(report);
   return report;
+}
+
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_state state, const metric_order& order,
+                                                                        const load_options& options) {
+  struct candidate {
+    double value;
+    std::uint64_t step;
+  };
+  std::vector<candidate> found;
+  const auto all = steps();
+  for (const auto step : all) {
+    const auto& metrics = known(checkpoint_name(step), step).entry.metrics;
+    const auto at = metrics.find(order.metric);
+    if (at != metrics.end() && !std::isnan(at->second))
+      found.push_back({order.lower_is_better ? at->second : -at->second, step});
+  }
+  if (found.empty() && !all.empty())
+    fail(errc::not_found, {"no checkpoint in ", store_.location(), " has the metric \"", order.metric, "\""});
+  std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
+    return a.value != b.value ? a.value < b.value : a.step > b.step;  // of equals, the newer is the better
+  });
+  std::vector<std::string> names;
+  for (const auto& each : found) names.push_back(checkpoint_name(each.step));
+  auto report = restore_first(store_, names, state, with_codecs(options), on_event_);
+  restored(report);
+  return report;
+}
+
+CAIRN_INLINE std::vector<std::uint64_t> checkpoint_series::steps() const {
+  std::vector<std::uint64_t> all;
+  for (const auto& name : store_.list())
+    if (const auto step = parse_checkpoint_name(name)) all.push_back(*step);
+  return all;
 }
 
 CAIRN_INLINE std::string checkpoint_series::path_of(std::uint64_t step) const {
   return store_.location() + "/" + checkpoint_name(step);
 }
 
-CAIRN_INLINE save_report checkpoint_series::save(save_request& request) {
-  const stopwatch watch;
-  const auto name = checkpoint_name(request.step);
-  event told{.checkpoint = path_of(request.step), .step = request.step, .total = request.state_bytes()};
-  request.steps.encoded = [&](std::uint64_t bytes, double seconds) {
-    auto encoded = told;
-    encoded.what = event::kind::encoded;
-    encoded.bytes = bytes;
-    encoded.seconds = seconds;
-    tell(encoded);
-  };
-  request.steps.written = [&](std::uint64_t bytes, double seconds) {
-    auto written = told;
-    written.what = event::kind::written;
-    written.bytes = written.total = bytes;
-    written.seconds = seconds;
-    tell(written);
-  };
-  save_report report;
+/// Does a part of the running save. An error ends the save: it is reported, and thrown as cairn::error.
+template <class Act>
+auto checkpoint_series::guarded(const Act& act) {
   try {
-    if (!ownership_) ownership_ = store_.lock();
-    const save_options how{options_.durable, request.threads, request.step,
-                           request.metrics,  options_.shards, request.codecs};
-    auto chain = options_.chain;
-    if (request.kind == save_kind::whole || request.kind == save_kind::raw) chain.anchor_every = 1;
-    report = write_description(store_, name, request.what, how, std::move(request.steps), {&chain_, chain});
+    return act();
   } catch (const std::exception& cause) {
-    told.what = event::kind::failed;
-    const auto failure = as_error(cause, sentence({told.checkpoint, " cannot be saved"}));
-    told.message = failure.what();
-    tell(told);
+    const auto& job = *running_->job;
+    const auto path = path_of(job.info.step);
+    const auto failure = as_error(cause, sentence({path, " cannot be saved"}));
+    event what{.what = event::kind::failed, .checkpoint = path, .step = job.info.step, .total = job.state_bytes()};
+    what.message = failure.what();
+    cancel();
+    emit(what);
     throw error(failure);
+  } catch (...) {  // cancelled
+    cancel();
+    throw;
   }
-  newest_step_ = request.step;
-  unusable_.erase(name);
-  known_checkpoint made{{.name = name, .step = request.step, .metrics = std::move(request.metrics)}, report.bytes};
+}
+
+CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::size_t shards) {
+  const event about{.checkpoint = path_of(job->info.step), .step = job->info.step, .total = job->state_bytes()};
+  job->hooks.encoded = [this, about](std::uint64_t bytes, double seconds) {
+    auto what = about;
+    what.what = event::kind::encoded;
+    what.bytes = bytes;
+    what.seconds = seconds;
+    emit(what);
+  };
+  job->hooks.written = [this, about](std::uint64_t bytes, double seconds) {
+    auto what = about;
+    what.what = event::kind::written;
+    what.bytes = what.total = bytes;
+    what.seconds = seconds;
+    emit(what);
+  };
+  running_ = std::make_unique<running_save>(std::move(job));
+  guarded([&] {
+    if (!ownership_) ownership_ = store_.lock();
+    running_->pipeline.emplace(store_, *running_->job, shards, &base_);
+  });
+}
+
+CAIRN_INLINE void checkpoint_series::add(std::span<std::vector<piece>> shards) {
+  guarded([&] { running_->pipeline->add(shards); });
+}
+
+CAIRN_INLINE save_report checkpoint_series::finish() {
+  auto report = guarded([&] { return running_->pipeline->finish(); });
+  auto& job = *running_->job;
+  newest_step_ = job.info.step;
+  unusable_.erase(job.name);
+  known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
   if (report.is_delta) made.entry.needs = {report.parent};
-  known_.insert_or_assign(name, std::move(made));
-  told.what = event::kind::published;
-  told.bytes = report.bytes;
-  told.seconds = watch.seconds();
-  tell(told);
+  known_.insert_or_assign(job.name, std::move(made));
+  const event what{.what = event::kind::published,
+                   .checkpoint = report.path,
+                   .step = job.info.step,
+                   .bytes = report.bytes,
+                   .total = report.state_bytes,
+                   .seconds = running_->watch.seconds()};
+  running_.reset();
+  emit(what);
   return report;
 }
 
+CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
+
+CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) {
+  auto shards = divide_evenly(job->what.leaves, options_.shards);
+  begin(std::move(job), shards.size());
+  add(shards);
+  return finish();
+}
+
+CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
+  const auto& every = options_.chain.merge_every;
+  return every && base_.deltas_to_merge() >= *every;
+}
+
 CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check) {
-  const auto name = chain_.parent()->name;
-  merge_options how{chain_.deltas_to_merge(), options_.chain.merge_to_whole, options_.threads, options_.codecs, check};
-  if (how.threads == 0) how.threads = 1;  // the training has the others
+  const auto name = base_.parent()->name;
+  event what{.what = event::kind::failed, .checkpoint = name, .step = newest_step_};
   try {
-    auto report = merge_checkpoints(store_, name, how);
-    chain_.merged(report.parent.empty());
+    auto report = merge_checkpoints(store_, name,
+                                    {.deltas = base_.deltas_to_merge(),
+                                     .to_whole = options_.chain.merge_to_whole,
+                                     .threads = options_.background_threads,
+                                     .codecs = options_.codecs,
+                                     .check = check});
+    base_.merged(report.parent.empty());
     if (const auto at = known_.find(name); at != known_.end()) {
       at->second.bytes = report.bytes;
       at->second.entry.needs.clear();
       if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
     }
-    tell({.what = event::kind::merged,
-          .checkpoint = report.checkpoint,
-          .step = newest_step_,
-          .bytes = report.bytes,
-          .total = report.bytes,
-          .seconds = report.seconds,
-          .message = std::to_string(report.deltas) + " deltas"});
+    what.what = event::kind::merged;
+    what.checkpoint = report.checkpoint;
+    what.bytes = what.total = report.bytes;
+    what.seconds = report.seconds;
+    what.message = std::to_string(report.deltas) + " deltas";
+    emit(what);
     return report;
   } catch (const std::exception& cause) {
     const auto failure = as_error(cause, sentence({path_of(newest_step_), " cannot be merged"}));
-    tell({.what = event::kind::failed, .checkpoint = name, .step = newest_step_, .message = failure.what()});
+    what.message = failure.what();
+    emit(what);
     throw error(failure);
   }
 }
@@ -119,7 +218,7 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
   try {
     plan = retention_plan();
   } catch (const error& cause) {  // the save is done all the same, and the next one tries again
-    tell({.what = event::kind::failed, .checkpoint = store_.location(), .step = newest_step_, .message = cause.what()});
+    emit({.what = event::kind::failed, .checkpoint = store_.location(), .step = newest_step_, .message = cause.what()});
     return 0;
   }
   std::uint64_t removed = 0;
@@ -132,7 +231,7 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
       stays();
       continue;
     }
-    event told{.what = event::kind::pruned,
+    event what{.what = event::kind::pruned,
                .checkpoint = each.name,
                .step = at_hand.entry.step,
                .bytes = at_hand.bytes,
@@ -140,17 +239,17 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
     try {
       store_.remove(each.name);
     } catch (const error& cause) {  // the save is done all the same, and the next one tries again
-      told.what = event::kind::failed;
-      told.bytes = 0;
-      told.message = cause.what();
-      tell(told);
+      what.what = event::kind::failed;
+      what.bytes = 0;
+      what.message = cause.what();
+      emit(what);
       stays();
       continue;
     }
     ++removed;
     known_.erase(each.name);
-    told.seconds = watch.seconds();
-    tell(told);
+    what.seconds = watch.seconds();
+    emit(what);
   }
   return removed;
 }

@@ -1,83 +1,110 @@
-// Saves a state while it is trained: copies it, hands the copy to the thread behind the training, and keeps both sides in step.
+// One run of a trainer: saves its state while it trains. Copies the state, hands the copy to the background thread, and keeps both
+// threads in step.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "cairn/run/rate_limiter.hpp"
-#include "cairn/run/staging.hpp"
-#include "cairn/run/background_thread.hpp"
-#include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/options.hpp"
 #include "cairn/report.hpp"
+#include "cairn/run/background_thread.hpp"
 #include "cairn/run/policy_driver.hpp"
+#include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/record.hpp"
+#include "cairn/run/save_progress.hpp"
 #include "cairn/run/series.hpp"
+#include "cairn/run/staging.hpp"
 #include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
 
-/// What is behind a checkpointer. Members above the line are the trainer's; below it `series_` and `staging_` belong to the thread
-/// behind while that has a job, and to the trainer else, and the others are for both.
+/// The implementation of a checkpointer.
+///
+/// Members above the line belong to the training thread. Below it, `series_` belongs to the background thread while that has a job,
+/// and to the training thread else; `staging_` is written by the training thread between jobs; the rest is thread-safe.
 class session {
  public:
-  /// errc::invalid for options that cannot be.
+  /// errc::invalid for options that contradict themselves or the store.
   session(any_store store, checkpointer_options options);
   ~session();
 
   // See checkpointer.
   std::optional<load_report> restore(any_state state, const load_options& options);
+  std::optional<load_report> restore_best(any_state state, std::optional<metric_order> order,
+                                          const load_options& options);
   step_outcome step(any_state state, const observation& now);
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
-  void wait() {
-    background_.wait();
-    rethrow_failure();
-  }
-  [[nodiscard]] std::vector<removal> retention_plan() {
-    background_.wait();
-    return series_.retention_plan();
-  }
+  void wait();
+  [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.steps(); }
+  [[nodiscard]] std::vector<removal> retention_plan();
   [[nodiscard]] save_stats stats() const { return record_.stats(); }
   [[nodiscard]] const any_store& store() const noexcept { return series_.store(); }
 
  private:
-  // In the trainer's thread.
-  void prepare(any_state state);
-  [[nodiscard]] bool make_way(const observation& now);
-  [[nodiscard]] step_outcome save_now(any_state state, const observation& now, std::optional<save_kind> kind);
-  void start(any_state state, const observation& now, std::optional<save_kind> kind);
-  void save_behind(std::shared_ptr<save_request> request);
-  void copy_in_parts(std::shared_ptr<save_request> request, division parts, const std::function<void()>& copied);
-  save_report save_in_front(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
-  save_report save_here(save_request request);
-  step_outcome stop(any_state state, const observation& now);
-  [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> tell_progress(const event& about);
-  double stalled(const stopwatch& since);
-  void learn();
-  void rethrow_failure();
+  /// A save in the background.
+  struct async_save {
+    std::shared_ptr<save_job> job;
+    std::optional<save_kind> kind;
+    double begun_seconds = 0;  // of the run
+    std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
+  };
 
-  // In the thread behind it.
-  void save_copy(save_request& request, double begun);
-  void tidy_up();
+  /// Shards of a save that are copied, and then encoded and written, together.
+  struct part {
+    std::span<std::vector<piece>> shards;
+    std::size_t shards_of_save = 0;
+    bool is_first = true, is_last = true;
+  };
+
+  // In the training thread.
+  void continue_from(const std::optional<load_report>& report, any_state state);
+  void prepare(any_state state);
+  [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
+                                                   std::optional<save_kind> kind, bool may_be_last) const;
+  [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
+  [[nodiscard]] bool make_way(const observation& now);
+  [[nodiscard]] save_handle save_async(any_state state, const observation& now, std::optional<save_kind> kind);
+  void stage(const std::shared_ptr<async_save>& save, staging_plan plan, const stopwatch& stall);
+  save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
+  save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind);
+  [[nodiscard]] step_outcome stop(any_state state, const observation& now);
+  double stalled(const stopwatch& since);
+  void sync();
+  void learn();
+  void wait_for_background();
+  void report_hang();
+
+  // In both.
+  [[nodiscard]] event about(const save_job& job, event::kind what) const;
+  [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
+  [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
+    if (report.is_delta) return save_kind::delta;
+    return wanted == save_kind::raw ? save_kind::raw : save_kind::whole;
+  }
   void prune();
-  void do_behind(const std::function<void()>& job);
+
+  // In the background thread.
+  void run_async(async_save& save, const part& which);
+  void tidy_up();
+  void run_in_background(const std::function<bool()>& job);
 
   checkpointer_options options_;
   policy_driver policy_;
   bool prepared_ = false;
-  bool is_replacing_ = false;                  // the save on its way has taken another one's place
-  std::optional<std::uint64_t> told_skipped_;  // the save for whose sake it was told that one is skipped
+  bool is_replacing_ = false;                      // the running save has replaced another one
+  bool is_hang_reported_ = false;                  // of the running save
+  std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> stopped_step_;
   // ---
   run_record record_;
-  std::atomic<bool> saving_{false};  // a save is on its way; merging counts
+  std::atomic<bool> saving_{false};  // a save or a merge is running in the background
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;
@@ -89,4 +116,5 @@ class session {
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/session.ipp"             // IWYU pragma: keep
 #include "cairn/run/session_background.ipp"  // IWYU pragma: keep
+#include "cairn/run/session_save.ipp"        // IWYU pragma: keep
 #endif

@@ -1,4 +1,4 @@
-// Definitions of session.hpp: what is done in the thread behind the training.
+// Definitions of session.hpp: what runs in the background thread.
 #pragma once
 
 #include <exception>
@@ -9,39 +9,42 @@
 
 namespace cairn::detail {
 
-/// Saves a copy, then merges and removes what is to be merged and removed.
-CAIRN_INLINE void session::save_copy(save_request& request, double begun) {
-  const auto step = request.step;
-  const event about{.checkpoint = series_.path_of(step), .step = step};
-  request.steps.check = [this] { limiter_.check(); };
-  request.steps.progress = [this, tell = tell_progress(about)](std::uint64_t bytes, std::uint64_t total) {
-    limiter_.reach(bytes);
-    tell(bytes, total);
-  };
-  do_behind([&] {
+/// Encodes and writes staged shards; after the last ones publishes the checkpoint, then merges and removes what is due.
+CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
+  run_in_background([&] {
     try {
-      auto report = series_.save(request);
-      const auto kind = kind_of(request, report);
-      record_.published({step, begun, std::move(report), kind, false, limiter_.held_back()});
-    } catch (const save_abandoned&) {
-      auto told = about;
-      told.what = event::kind::skipped;
-      told.message = "abandoned for what comes after it";
-      record_.tell(told);
+      if (which.is_first) series_.begin(save.job, which.shards_of_save);
+      series_.add(which.shards);
+      if (!which.is_last) return false;
+      auto report = series_.finish();
+      record_.published(
+          {save.job->info.step, save.begun_seconds, report, kind_of(save.kind, report), false, limiter_.held_back()});
+      save.job.reset();  // frees the copies that the description holds
+      save.progress->published(report);
+    } catch (const save_cancelled&) {
+      auto what = about(*save.job, event::kind::skipped);
+      what.total = 0;
+      what.message = "cancelled for a newer save or the end of the run";
+      record_.emit(what);
+      save.progress->failed(error(errc::cancelled, sentence({what.checkpoint, ": the save was cancelled"})));
+      throw;
+    } catch (const error& cause) {
+      save.progress->failed(cause);
       throw;
     }
-    request.what = {};
     tidy_up();
+    return true;
   });
-  request.what = {};
-  request.steps = {};  // whoever waits for parts to be copied waits no longer
 }
 
 /// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
 CAIRN_INLINE void session::tidy_up() {
   prune();
   if (!series_.is_merge_due()) return;
-  series_.merge([this] { limiter_.check(); });
+  series_.merge([this] {
+    record_.touch();
+    limiter_.check();
+  });
   record_.count([](save_stats& all) { ++all.merged; });
   prune();
 }
@@ -50,18 +53,19 @@ CAIRN_INLINE void session::prune() {
   record_.count([pruned = series_.prune()](save_stats& all) { all.pruned += pruned; });
 }
 
-/// Does a job behind the training; what it throws is kept for the trainer.
-CAIRN_INLINE void session::do_behind(const std::function<void()>& job) {
+/// Runs a part of the work in the background; `job` returns whether it was the last part. An error is kept for the trainer.
+CAIRN_INLINE void session::run_in_background(const std::function<bool()>& job) {
   const stopwatch watch;
+  bool is_done = true;
   try {
-    job();
-  } catch (const save_abandoned&) {
+    is_done = job();
+  } catch (const save_cancelled&) {
     record_.count([](save_stats& all) { ++all.skipped; });
   } catch (const std::exception& cause) {
     record_.keep(as_error(cause, series_.store().location()));
   }
   record_.count([&](save_stats& all) { all.background_seconds += watch.seconds(); });
-  saving_ = false;
+  if (is_done) saving_ = false;
 }
 
 }  // namespace cairn::detail

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -126,14 +127,15 @@ struct staging_plan {
   bool in_parts = false;    ///< the shards have to be copied one by one
 };
 
-/// Cuts the leaves into `shards` shards, or into as many as it takes until each fits into `budget` bytes; the pieces have their room.
+/// Cuts the leaves into `shards` shards, or into as many as it takes until each fits into `limit` bytes; the pieces have their room.
 /// errc::invalid for a state that would need too many.
 [[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
-                                               std::uint64_t budget) {
+                                               std::optional<std::uint64_t> limit) {
   constexpr std::size_t most_shards = 99'999;
   staging_plan plan{divide_evenly(leaves, shards)};
   plan.bytes = copies.make_room(leaves, plan.shards);
-  if (plan.bytes <= budget) return plan;
+  if (!limit || plan.bytes <= *limit) return plan;
+  const auto budget = *limit;
   plan.in_parts = true;
   for (auto count = std::max<std::size_t>(shards, plan.bytes / budget + 1); count <= most_shards;
        count += count / 8 + 1) {

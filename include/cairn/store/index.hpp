@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
@@ -23,9 +24,6 @@ struct index_shard {
 
   friend bool operator==(const index_shard&, const index_shard&) = default;
 };
-
-/// Named lists of numbers that a run stores for its next start. They are not part of the state.
-using run_notes = std::map<std::string, std::vector<double>>;
 
 struct checkpoint_index {
   std::uint64_t step = 0;

@@ -1,0 +1,37 @@
+// Brings a stored checkpoint into a state: checks everything, verifies everything, then changes the state in place.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cairn/chain/reader.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/event.hpp"
+#include "cairn/options.hpp"
+#include "cairn/report.hpp"
+#include "cairn/state/any_state.hpp"
+#include "cairn/store/base.hpp"
+
+namespace cairn::detail {
+
+/// Loads an open checkpoint. Until everything has been checked the state is not changed.
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_state state, const load_options& options,
+                                   rank_info here = {});
+
+/// Loads the first of the checkpoints `names` that can be restored; nothing when there are no names. Damaged ones are passed over with
+/// an event. Throws errc::corrupt when none of them can be restored.
+CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
+                                                      any_state state, const load_options& options,
+                                                      const observer& on_event = {}, rank_info here = {});
+
+/// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nothing when the store is empty.
+/// errc::not_found for a step that has no checkpoint.
+CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_state state, const load_options& options,
+                                                const observer& on_event = {}, rank_info here = {});
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/chain/load.ipp"  // IWYU pragma: keep
+#endif

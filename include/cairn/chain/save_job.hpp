@@ -1,0 +1,44 @@
+// One save: the value that goes down from the checkpointer to the store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cairn/core/checkpoint_info.hpp"
+#include "cairn/encode/choice.hpp"
+#include "cairn/options.hpp"
+#include "cairn/state/base.hpp"
+
+namespace cairn::detail {
+
+/// What a running save calls. Functions may be empty; what they throw cancels the save.
+struct save_hooks {
+  std::function<void()> check{};  ///< often, from any thread
+  std::function<void(std::uint64_t bytes, std::uint64_t total)>
+      progress{};                                                      ///< when bytes are written; from any thread
+  std::function<void(std::uint64_t bytes, double seconds)> encoded{};  ///< when all shards are encoded
+  std::function<void(std::uint64_t bytes, double seconds)>
+      written{};  ///< when all shards are written, before publishing
+};
+
+/// What is saved, under which name, and how.
+struct save_job {
+  std::string name;  ///< of the checkpoint in its store
+  description what;
+  checkpoint_info info{};
+  codec_rules codecs{};
+  chain_options chain{};
+  unsigned threads = 0;  ///< see save_options
+  save_hooks hooks{};
+
+  /// Bytes of all leaves, before encoding.
+  [[nodiscard]] std::uint64_t state_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& each : what.leaves) bytes += each.bytes();
+    return bytes;
+  }
+};
+
+}  // namespace cairn::detail

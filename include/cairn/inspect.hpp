@@ -1,0 +1,103 @@
+// Looks into a checkpoint without a state: its step, metrics and tensors, and the values of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/dtype.hpp"
+#include "cairn/core/encoding.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/encode/choice.hpp"
+#include "cairn/options.hpp"
+#include "cairn/report.hpp"
+#include "cairn/state/any_state.hpp"
+#include "cairn/state/category.hpp"
+#include "cairn/store/base.hpp"
+
+namespace cairn {
+
+/// A tensor of a checkpoint.
+struct tensor_info {
+  std::string name;  ///< the path of the leaf in the state: "model.weight"
+  dtype type{};
+  extents shape;
+  std::uint64_t bytes = 0;         ///< of its elements, decoded
+  std::uint64_t stored_bytes = 0;  ///< in the files of this checkpoint
+  std::string codec{};             ///< by name; empty: stored as it is
+  bool is_delta = false;           ///< its values need the parent checkpoint too
+  std::optional<loss> lost{};      ///< what a lossy codec lost; the largest of its pieces
+};
+
+class chain_reader;
+class checkpoint;
+
+namespace detail {
+CAIRN_INLINE load_report load(const checkpoint& from, any_state state, const load_options& options);
+}
+
+/// A checkpoint, open for reading: together with those that it is built on, which stay readable while it is open. Copies share the
+/// files. Thread-safe.
+class checkpoint {
+ public:
+  /// See cairn::open.
+  explicit checkpoint(std::shared_ptr<const chain_reader> reader);
+
+  [[nodiscard]] const std::string& path() const;
+  [[nodiscard]] std::uint64_t step() const;
+  [[nodiscard]] const std::map<std::string, double>& metrics() const;
+
+  /// Sorted by name.
+  [[nodiscard]] const std::vector<tensor_info>& tensors() const noexcept { return tensors_; }
+  [[nodiscard]] bool contains(std::string_view name) const noexcept;
+  /// errc::not_found when there is no such tensor. O(log n).
+  [[nodiscard]] const tensor_info& tensor(std::string_view name) const;
+
+  /// Reads a tensor, row-major and verified. errc::not_found when there is no such tensor; mismatch when `into` has another size;
+  /// corrupt, io.
+  void read(std::string_view name, std::span<std::byte> into) const;
+  /// As above, as a vector of T. errc::mismatch also when the tensor is of another dtype than T.
+  template <class T>
+  [[nodiscard]] std::vector<T> read(std::string_view name) const {
+    static_assert(!std::is_same_v<T, bool>,
+                  "std::vector<bool> has no memory to read into: use read(name, span of bytes)");
+    std::vector<T> values(elements_of(name, detail::dtype_of<T>()));
+    read(name, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  /// Checks all stored bytes against their checksums, those of the checkpoints that it is built on included. errc::corrupt names file,
+  /// byte and tensor.
+  void verify(unsigned threads = 0) const;
+
+ private:
+  friend load_report detail::load(const checkpoint& from, any_state state, const load_options& options);
+
+  [[nodiscard]] std::size_t index_of(std::string_view name) const;
+  [[nodiscard]] std::size_t elements_of(std::string_view name, dtype type) const;
+
+  std::shared_ptr<const chain_reader> reader_;
+  std::vector<tensor_info> tensors_;
+};
+
+/// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one), or a single safetensors file of any
+/// origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
+[[nodiscard]] CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs = {});
+
+/// Opens checkpoint `name` of a store.
+[[nodiscard]] CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name,
+                                           const codec_rules& codecs = {});
+
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/run/inspect.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,100 @@
+// Definitions of inspect.hpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cairn/chain/reader.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/file_source.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/system/paths.hpp"
+
+namespace cairn {
+namespace detail {
+
+/// Is there one checkpoint at `path`, or a single file?
+inline bool is_checkpoint(const std::string& path) {
+  return is_file(path) || is_file(path + "/" + std::string(index_file));
+}
+
+/// Opens the one checkpoint, or the single file, at `path`.
+inline std::shared_ptr<const chain_reader> open_checkpoint(const std::string& path, const codec_rules& codecs) {
+  if (is_file(path)) return std::make_shared<const chain_reader>(stores::open_file(path), path, codecs);
+  const auto [directory, name] = split_existing(path);
+  return std::make_shared<const chain_reader>(stores::directory(directory), name, codecs);
+}
+
+inline tensor_info describe_tensor(const checkpoint_reader& from, std::size_t index) {
+  const auto& stored = from.contents().leaves[index];
+  tensor_info info{.name = stored.path, .type = stored.type, .shape = stored.shape, .bytes = stored.bytes()};
+  for (const auto& slice : from.slices_of(index)) {
+    info.stored_bytes += slice.bytes;
+    if (slice.encoded == nullptr) continue;
+    info.codec = slice.encoded->codec;
+    info.is_delta = info.is_delta || slice.encoded->relative;
+    if (slice.encoded->lost) info.lost = worse(info.lost.value_or(loss{}), *slice.encoded->lost);
+  }
+  return info;
+}
+
+}  // namespace detail
+
+CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const chain_reader> reader) : reader_(std::move(reader)) {
+  for (std::size_t i = 0; i < reader_->contents().leaves.size(); ++i)
+    tensors_.push_back(detail::describe_tensor(reader_->newest(), i));
+}
+
+CAIRN_INLINE const std::string& checkpoint::path() const { return reader_->contents().origin; }
+
+CAIRN_INLINE std::uint64_t checkpoint::step() const { return reader_->step(); }
+
+CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const { return reader_->metrics(); }
+
+CAIRN_INLINE bool checkpoint::contains(std::string_view name) const noexcept {
+  return reader_->contents().find(name) != catalog::npos;
+}
+
+CAIRN_INLINE std::size_t checkpoint::index_of(std::string_view name) const {
+  const auto index = reader_->contents().find(name);
+  if (index == catalog::npos) fail(errc::not_found, {path(), ": there is no tensor \"", name, "\""});
+  return index;
+}
+
+CAIRN_INLINE const tensor_info& checkpoint::tensor(std::string_view name) const { return tensors_[index_of(name)]; }
+
+CAIRN_INLINE std::size_t checkpoint::elements_of(std::string_view name, dtype type) const {
+  const auto& info = tensor(name);
+  if (info.type != type)
+    fail(errc::mismatch, {path(), ": \"", name, "\" is ", cairn::name(info.type), ", not ", cairn::name(type)});
+  return element_count(info.shape);
+}
+
+CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> into) const {
+  const auto index = index_of(name);
+  const auto& info = tensors_[index];
+  if (into.size() != info.bytes)
+    fail(errc::mismatch, {path(), ": \"", name, "\" has ", std::to_string(info.bytes), " bytes, the memory for it has ",
+                          std::to_string(into.size())});
+  const read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
+  reader_->read(all);
+}
+
+CAIRN_INLINE void checkpoint::verify(unsigned threads) const { reader_->verify(threads); }
+
+CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs) {
+  if (detail::is_checkpoint(path)) return checkpoint(detail::open_checkpoint(path, codecs));
+  const any_store store = stores::directory(path);
+  const auto names = store.list();
+  if (names.empty()) fail(errc::not_found, {"there is no checkpoint in ", path});
+  return open(store, names.back(), codecs);
+}
+
+CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
+  return checkpoint(std::make_shared<const chain_reader>(store, name, codecs));
+}
+
+}  // namespace cairn

@@ -1,0 +1,32 @@
+// Definitions of load.hpp.
+#pragma once
+
+#include "cairn/chain/load.hpp"
+#include "cairn/load.hpp"
+#include "cairn/run/inspect.ipp"
+#include "cairn/store/directory.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE load_report load(const std::string& path, any_state state, const load_options& options) {
+  if (is_checkpoint(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
+  return load(stores::directory(path), state, options);
+}
+
+CAIRN_INLINE load_report load(const any_store& store, any_state state, const load_options& options) {
+  if (auto report = restore(store, state, options)) return *std::move(report);
+  fail(errc::not_found, {"there is no checkpoint in ", store.location()});
+}
+
+CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_state state,
+                              const load_options& options) {
+  auto report = load_from(chain_reader(store, name, options.codecs), state, options);
+  report.name = name;
+  return report;
+}
+
+CAIRN_INLINE load_report load(const checkpoint& from, any_state state, const load_options& options) {
+  return load_from(*from.reader_, state, options);
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,36 @@
+// Definitions of save.hpp.
+#pragma once
+
+#include <utility>
+
+#include "cairn/chain/save_pipeline.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
+
+namespace cairn::detail {
+
+inline save_job job_of(std::string_view name, any_state state, const save_options& options) {
+  save_job job{.name = std::string(name), .what = describe(state)};
+  job.info.step = options.step;
+  job.info.metrics = options.metrics;
+  job.codecs = options.codecs;
+  job.threads = options.threads;
+  return job;
+}
+
+CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options) {
+  const auto [directory, name] = split_path(path);
+  any_store store = stores::directory(directory, {.durable = options.durable});
+  auto report = save_checkpoint(store, job_of(name, state, options), options.shards);
+  if (options.durable) posix::sync_ancestors(directory);
+  return report;
+}
+
+CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
+  if (!options.durable) fail(errc::invalid, {"durable is false, which a store that is passed in decides itself"});
+  return save_checkpoint(store, job_of(name, state, options), options.shards);
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,56 @@
+// What is known of one save while it runs and afterwards: shared by the checkpointer and the handles of the save.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "cairn/core/error.hpp"
+#include "cairn/report.hpp"
+
+namespace cairn::detail {
+
+/// Thread-safe.
+class save_progress {
+ public:
+  void published(const save_report& report) {
+    end([&] { report_ = report; });
+  }
+  void failed(const error& cause) {
+    end([&] { failure_ = cause; });
+  }
+
+  [[nodiscard]] bool done() const {
+    const std::lock_guard lock(mutex_);
+    return has_ended();
+  }
+  void wait() const {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return has_ended(); });
+  }
+  /// Waits; throws the error of a save that failed or was cancelled.
+  [[nodiscard]] save_report get() const {
+    wait();
+    const std::lock_guard lock(mutex_);
+    if (failure_) throw error(*failure_);
+    return *report_;
+  }
+
+ private:
+  template <class Change>
+  void end(const Change& change) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!has_ended()) change();
+    }
+    ended_.notify_all();
+  }
+  [[nodiscard]] bool has_ended() const noexcept { return report_ || failure_; }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable ended_;
+  std::optional<save_report> report_;  // guarded by mutex_
+  std::optional<error> failure_;       // guarded by mutex_
+};
+
+}  // namespace cairn::detail

@@ -1,0 +1,187 @@
+// Definitions of session.hpp: the saves that the training thread starts.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "cairn/run/session.hpp"
+#include "cairn/run/stop_plan.hpp"
+#include "cairn/store/naming.hpp"
+
+namespace cairn::detail {
+
+/// What is saved, as the options and the policy want it.
+CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
+                                                         std::optional<save_kind> kind, bool may_be_last) const {
+  auto job = std::make_shared<save_job>();
+  job->name = checkpoint_name(now.step);
+  job->what = describe(state);
+  job->info = {now.step, now.metrics, policy_.notes(may_be_last)};
+  if (now.loss) job->info.metrics["loss"] = *now.loss;
+  job->codecs = kind == save_kind::raw ? codec_rules{{"*", codecs::raw{}}} : options_.codecs;
+  job->chain = options_.chain;
+  if (kind == save_kind::raw || kind == save_kind::whole) job->chain.anchor_every = 1;
+  job->threads = options_.threads;
+  return job;
+}
+
+/// An event about a save.
+CAIRN_INLINE event session::about(const save_job& job, event::kind what) const {
+  return {
+      .what = what, .checkpoint = series_.path_of(job.info.step), .step = job.info.step, .total = job.state_bytes()};
+}
+
+/// Copies the state and starts the save of the copy. What fails here is thrown at once.
+CAIRN_INLINE save_handle session::save_async(any_state state, const observation& now, std::optional<save_kind> kind) {
+  const stopwatch stall;
+  const auto save = std::make_shared<async_save>(async_save{make_job(state, now, kind, false), kind});
+  auto& job = *save->job;
+  job.threads = options_.background_threads;
+  job.hooks.check = [this] {
+    record_.touch();
+    limiter_.check();
+  };
+  job.hooks.progress = [this, report = progress_of(job)](std::uint64_t bytes, std::uint64_t total) {
+    limiter_.reach(bytes);
+    record_.touch();
+    report(bytes, total);
+  };
+  record_.emit(about(job, event::kind::started));
+  limiter_.begin(options_.max_bytes_per_second);
+  try {
+    stage(save, plan_staging(staging_, job.what.leaves, options_.shards, options_.max_staging_bytes), stall);
+  } catch (const error& cause) {
+    background_.wait();
+    series_.cancel();
+    saving_ = false;
+    record_.count([](save_stats& all) { ++all.failed; });
+    auto what = about(job, event::kind::failed);
+    what.message = cause.what();
+    what.seconds = stall.seconds();
+    record_.emit(what);
+    throw;
+  }
+  return save_handle(save->progress);
+}
+
+/// Copies the shards and hands them to the background thread: all at once; or, where the memory for the copy is limited, one by one,
+/// each as soon as the one before it is written.
+CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, staging_plan plan, const stopwatch& stall) {
+  const auto job = save->job;
+  const auto shards = std::make_shared<division>(std::move(plan.shards));
+  const std::size_t at_once = plan.in_parts ? 1 : shards->size();
+  if (plan.in_parts) {
+    auto what = about(*job, event::kind::staged_in_parts);
+    what.message = "copied in " + std::to_string(shards->size()) + " parts";
+    record_.emit(what);
+    policy_.began(job->info.step);
+  }
+  for (std::size_t first = 0; first < shards->size(); first += at_once) {
+    if (first != 0) wait_for_background();
+    if (first != 0 && !saving_) break;  // the part before it has failed
+    const part which{std::span(*shards).subspan(first, at_once), shards->size(), first == 0,
+                     first + at_once >= shards->size()};
+    staging_.copy(job->what.leaves, which.shards, options_.copy_threads);
+    if (which.is_last) {
+      auto what = about(*job, event::kind::copied);
+      what.bytes = what.total;
+      what.seconds = stall.seconds();
+      record_.emit(what);
+    }
+    if (which.is_first) {
+      if (!plan.in_parts) policy_.began(job->info.step);
+      save->begun_seconds = policy_.saved_seconds();
+      is_hang_reported_ = false;
+      record_.touch();
+      saving_ = true;
+    }
+    background_.start([this, save, shards, which] { run_async(*save, which); });
+  }
+  if (plan.in_parts) policy_.awaited();
+}
+
+/// Saves from the state's own memory while the trainer waits. What is to be merged is merged in the background.
+CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
+                                            bool may_be_last) {
+  wait();
+  const stopwatch stall;
+  auto report = run_sync(make_job(state, now, kind, may_be_last), kind);
+  stalled(stall);
+  if (series_.is_merge_due()) {
+    limiter_.begin(std::nullopt);
+    saving_ = true;
+    background_.start([this] {
+      run_in_background([&] {
+        tidy_up();
+        return true;
+      });
+    });
+  }
+  return report;
+}
+
+CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind) {
+  record_.emit(about(*job, event::kind::started));
+  job->hooks.progress = progress_of(*job);
+  try {
+    auto report = series_.save(job);
+    policy_.began(job->info.step);
+    record_.published({job->info.step, policy_.saved_seconds(), report, kind_of(kind, report), true});
+    prune();
+    return report;
+  } catch (const error&) {
+    record_.count([](save_stats& all) { ++all.failed; });
+    throw;
+  }
+}
+
+/// Reports bytes written; from any thread.
+CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const save_job& job) {
+  return [this, about = about(job, event::kind::progress)](std::uint64_t bytes, std::uint64_t total) {
+    auto what = about;
+    what.bytes = bytes;
+    what.total = total;
+    record_.emit(what);
+  };
+}
+
+/// Saves as well as the time that is left allows. An error of the background thread is left for `wait`.
+CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now) {
+  if (stopped_step_ == now.step) return {.stop = true};
+  const stopwatch stall;
+  const auto left = [&] { return options_.preempt_deadline.count() - options_.preempt.seconds_since(); };
+  const int number = options_.preempt.number();
+  record_.emit({.what = event::kind::stopping,
+                .step = now.step,
+                .seconds = left(),
+                .message = sentence({"signal ", std::to_string(number), ", ", ::strsignal(number)})});
+  auto job = make_job(state, now, std::nullopt, true);
+  const auto plan = plan_preempt(left(), job->state_bytes(), record_.newest());
+  limiter_.hurry();
+  if (!background_.wait_for(std::chrono::duration<double>(plan.grace_seconds))) limiter_.cancel();
+  background_.wait();
+  learn();
+  step_outcome outcome{.stop = true};
+  const auto newest = record_.newest();
+  if (!newest || newest->step != now.step) {
+    std::optional<save_kind> kind;
+    job->info.notes = policy_.notes(true);  // it has learned from the save that it waited for
+    if (plan.as_raw) {
+      kind = save_kind::raw;
+      job->codecs = {{"*", codecs::raw{}}};
+      job->chain.anchor_every = 1;
+    }
+    const auto progress = std::make_shared<save_progress>();
+    progress->published(run_sync(job, kind));
+    outcome.started = true;
+    outcome.save = save_handle(progress);
+  }
+  stopped_step_ = now.step;
+  outcome.stall_seconds = stalled(stall);
+  return outcome;
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,111 @@
+#include "cairn/chain/save_pipeline.hpp"
+
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "cairn/state/describe.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "gate.hpp"
+
+using cairn::detail::save_job;
+using cairn::detail::save_pipeline;
+
+namespace {
+
+save_job job_of(const chain::state& state) {
+  save_job job{.name = "c", .what = cairn::describe(state)};
+  job.info = {.step = state.step, .metrics = {{"loss", 0.5}}, .notes = {{"note", {1, 2}}}};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("shards may be added all at once or one by one: a reader gets the same values") {
+  std::mt19937 random(3);
+  const auto state = chain::start(random);
+  const auto job = job_of(state);
+  for (const std::size_t shards : {1U, 2U, 5U}) {
+    for (const bool one_by_one : {false, true}) {
+      cairn::any_store store = cairn::stores::memory();
+      auto pieces = cairn::divide_evenly(job.what.leaves, shards);
+      save_pipeline pipeline(store, job, shards);
+      for (std::size_t i = 0; i < shards; i += one_by_one ? 1 : shards)
+        pipeline.add(std::span(pieces).subspan(i, one_by_one ? 1 : shards));
+      CHECK(store.list().empty());
+      const auto report = pipeline.finish();
+      CHECK(report.path == "memory/c");
+      CHECK(report.state_bytes == job.state_bytes());
+      CHECK_FALSE(report.is_delta);
+      CHECK(chain::restored(store, "c") == chain::bits_of(state));
+      const cairn::chain_reader reader(store, "c");
+      CHECK(reader.step() == state.step);
+      CHECK(reader.metrics().at("loss") == 0.5);
+      CHECK(reader.newest().notes().at("note") == std::vector<double>{1, 2});
+      CHECK(store.files("c").size() == shards + 1);
+    }
+  }
+}
+
+TEST_CASE("a pipeline that is not finished leaves nothing behind, and its base forgets what it does not know") {
+  std::mt19937 random(4);
+  auto state = chain::start(random);
+  state.step = 1;
+  cairn::any_store store = cairn::stores::memory();
+  cairn::delta_base base;
+  auto job = job_of(state);
+  job.codecs = chain::mixed_rules();
+  static_cast<void>(cairn::detail::save_checkpoint(store, job, 1, &base));
+  CHECK(base.has_references());
+  auto next = job_of(state);
+  next.name = "d";
+  next.info.step = 2;
+  next.codecs = chain::mixed_rules();
+  SECTION("destroyed") {
+    auto pieces = cairn::divide_evenly(next.what.leaves, 1);
+    save_pipeline(store, next, 1, &base).add(pieces);
+  }
+  SECTION("a hook throws") {
+    next.hooks.check = [] { throw std::runtime_error("no"); };
+    CHECK_THROWS_AS(cairn::detail::save_checkpoint(store, next, 1, &base), std::runtime_error);
+  }
+  CHECK(store.list() == std::vector<std::string>{"c"});
+  CHECK_FALSE(base.has_references());
+  CHECK(base.parent()->name == "c");
+}
+
+TEST_CASE("hooks are called in order: progress up to all bytes, encoded, written") {
+  std::mt19937 random(5);
+  const auto state = chain::start(random);
+  auto job = job_of(state);
+  std::vector<std::string> calls;
+  std::uint64_t last = 0, total = 0, checks = 0;
+  job.threads = 1;
+  job.hooks = {
+      .check = [&] { ++checks; },
+      .progress =
+          [&](std::uint64_t bytes, std::uint64_t all) {
+            CHECK(bytes >= last);
+            last = bytes;
+            total = all;
+          },
+      .encoded = [&](std::uint64_t bytes, double) { calls.push_back("encoded " + std::to_string(bytes > 0)); },
+      .written = [&](std::uint64_t bytes, double) { calls.push_back("written " + std::to_string(bytes > 0)); }};
+  cairn::any_store store = cairn::stores::memory();
+  for (const bool one_by_one : {false, true}) {
+    calls.clear();
+    last = total = 0;
+    auto pieces = cairn::divide_evenly(job.what.leaves, 3);
+    save_pipeline pipeline(store, job, 3);
+    if (one_by_one)
+      for (std::size_t i = 0; i < 3; ++i) pipeline.add(std::span(pieces).subspan(i, 1));
+    else
+      pipeline.add(pieces);
+    static_cast<void>(pipeline.finish());
+    CHECK(calls == std::vector<std::string>{"encoded 1", "written 1"});
+    CHECK(last > 0);
+    CHECK(last == total);  // also of a save in parts
+    CHECK(checks > 0);
+  }
+}

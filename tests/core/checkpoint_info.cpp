@@ -1,0 +1,1 @@
+#include "cairn/core/checkpoint_info.hpp"

@@ -1,0 +1,117 @@
+#include "cairn/inspect.hpp"
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cairn/encode/lc.hpp"
+#include "cairn/load.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/memory.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "save_as.hpp"
+#include "store/sample.hpp"
+#include "trainer.hpp"
+
+using cairn::errc;
+
+TEST_CASE("a checkpoint is looked into without its state") {
+  const sample::scratch scratch;
+  const auto state = tests::trained(7, 5000);
+  cairn::save(scratch.path("run/step-000000007"), state, {.step = 7, .metrics = {{"loss", 0.5}}, .shards = 3});
+  for (const char* path : {"run/step-000000007", "run", "run/step-000000007/"}) {
+    const auto opened = cairn::open(scratch.path(path));
+    CHECK(opened.step() == 7);
+    CHECK(opened.metrics().at("loss") == 0.5);
+    CHECK(opened.path().find("step-000000007") != std::string::npos);
+    const auto& weight = opened.tensor("model.weight");
+    CHECK(weight.type == cairn::dtype::f32);
+    CHECK(weight.shape == cairn::extents{5000});
+    CHECK(weight.bytes == 20'000);
+    CHECK(weight.codec == "lossless");
+    CHECK(weight.stored_bytes < weight.bytes);
+    CHECK_FALSE(weight.is_delta);
+    CHECK_FALSE(weight.lost);
+    CHECK(opened.tensor("model.bias").codec.empty());
+    CHECK(opened.contains("momentum"));
+    CHECK_FALSE(opened.contains("moment"));
+    CHECK(opened.read<float>("model.weight") == state.model.weight);
+    CHECK(opened.read<double>("momentum") == state.momentum);
+    CHECK_NOTHROW(opened.verify());
+    tests::trainer back;
+    CHECK(cairn::load(opened, back).step == 7);
+    CHECK(back == state);
+  }
+}
+
+TEST_CASE("a tensor that is not there, of another dtype or of another size is an error that names it") {
+  const cairn::stores::memory store;
+  cairn::save(store, "a", tests::trained(1));
+  const auto opened = cairn::open(store, "a");
+  std::vector<std::byte> few(3);
+  const auto missing = sample::failure_of([&] { opened.read("model.wait", few); });
+  CHECK(missing.code == errc::not_found);
+  CHECK(missing.says("memory/a: there is no tensor \"model.wait\""));
+  CHECK(sample::failure_of([&] { static_cast<void>(opened.tensor("")); }).code == errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(opened.read<float>("x")); }).code == errc::not_found);
+  const auto size = sample::failure_of([&] { opened.read("model.bias", few); });
+  CHECK(size.code == errc::mismatch);
+  CHECK(size.says("\"model.bias\" has 20 bytes, the memory for it has 3"));
+  const auto type = sample::failure_of([&] { static_cast<void>(opened.read<double>("model.bias")); });
+  CHECK(type.code == errc::mismatch);
+  CHECK(type.says("\"model.bias\" is F32, not F64"));
+}
+
+TEST_CASE("nothing there, or nothing that is a checkpoint, is an error") {
+  const sample::scratch scratch;
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path("nowhere"))); }).code == errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path())); }).code == errc::not_found);
+  CHECK(sample::failure_of([] { static_cast<void>(cairn::open(cairn::stores::memory(), "a")); }).code ==
+        errc::not_found);
+  sample::spill(scratch.path("text.safetensors"), "no header");
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path("text.safetensors"))); }).code ==
+        errc::corrupt);
+}
+
+TEST_CASE("deltas and losses are seen, and values are those that a load gives") {
+  std::mt19937 random(8);
+  auto state = chain::start(random);
+  cairn::any_store store = cairn::stores::memory();
+  cairn::delta_base base;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    chain::train(state, random);
+    tests::save_as(store, cairn::checkpoint_name(step), state, {.step = step, .codecs = chain::mixed_rules()}, &base);
+  }
+  const auto first = cairn::open(store, cairn::checkpoint_name(1)),
+             third = cairn::open(store, cairn::checkpoint_name(3));
+  CHECK_FALSE(first.tensor("net.weight").is_delta);
+  CHECK(third.tensor("net.weight").is_delta);
+  CHECK(third.tensor("net.weight").codec == "lc3");
+  REQUIRE(third.tensor("net.weight").lost);
+  CHECK(third.tensor("net.weight").lost->relative_l2 > 0);
+  CHECK_FALSE(third.tensor("adam.m").lost);
+  const auto all = chain::restored(store, cairn::checkpoint_name(3));
+  REQUIRE(third.tensors().size() == all.size());
+  for (const auto& tensor : third.tensors()) {
+    std::vector<std::byte> values(tensor.bytes);
+    third.read(tensor.name, values);
+    CHECK(values == all.at(tensor.name));
+  }
+}
+
+TEST_CASE("a single file of any origin is looked into too") {
+  const sample::scratch scratch;
+  const std::string header = R"({"w":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})";
+  std::ofstream out(scratch.path("foreign.safetensors"), std::ios::binary);
+  const std::uint64_t size = header.size();
+  const std::int32_t values[] = {-1, 7};
+  out.write(reinterpret_cast<const char*>(&size), 8) << header;
+  out.write(reinterpret_cast<const char*>(values), 8);
+  out.close();
+  const auto opened = cairn::open(scratch.path("foreign.safetensors"));
+  CHECK(opened.step() == 0);
+  CHECK(opened.read<std::int32_t>("w") == std::vector<std::int32_t>{-1, 7});
+  CHECK(opened.tensor("w").stored_bytes == 8);
+}

@@ -1,0 +1,24 @@
+// Saves states as checkpoints of a chain, without a checkpointer.
+#pragma once
+
+#include <string>
+
+#include "cairn/chain/save_pipeline.hpp"
+#include "cairn/state/describe.hpp"
+
+namespace tests {
+
+/// Saves a state as checkpoint `name`. With a base, deltas go on without end: only the first checkpoint is an anchor.
+template <class State>
+cairn::save_report save_as(cairn::any_store& store, const std::string& name, const State& state,
+                           const cairn::save_options& how = {}, cairn::delta_base* base = nullptr) {
+  cairn::detail::save_job job{.name = name, .what = cairn::describe(state)};
+  job.info.step = how.step;
+  job.info.metrics = how.metrics;
+  job.codecs = how.codecs;
+  job.chain.anchor_every.reset();
+  job.threads = how.threads;
+  return cairn::detail::save_checkpoint(store, job, how.shards, base);
+}
+
+}  // namespace tests
