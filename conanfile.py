@@ -1,12 +1,16 @@
-"""Conan 2 recipe: `conan create . -s compiler.cppstd=20` packages the headers and tests them with tests/package/conan."""
+"""Conan 2 recipe. `conan create . -s compiler.cppstd=20` packages the headers, `-o "&:compiled=True"` the compiled library too.
+
+The option `compiled` decides what a consumer of the package gets: the targets are cairn::cairn and, if compiled, cairn::compiled.
+Both are tested with tests/package/conan.
+"""
 
 import os
 import re
 
 from conan import ConanFile
 from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
-from conan.tools.layout import basic_layout
 
 required_conan_version = ">=2.0"
 
@@ -16,13 +20,16 @@ class CairnConan(ConanFile):
     description = "Checkpoints for native C++ trainers"
     license = "MIT"
     topics = ("checkpoint", "training", "safetensors", "serialization", "header-only")
-    package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
+    options = {"compiled": [True, False]}
+    default_options = {"compiled": False, "boost/*:header_only": True}
     exports = "include/cairn/version.hpp"
-    exports_sources = "include/*", "LICENSE"
+    exports_sources = "CMakeLists.txt", ".cmake/*", "include/*", "LICENSE"
     no_copy_source = True
     test_package_folder = os.path.join("tests", "package", "conan")
-    default_options = {"boost/*:header_only": True}
+
+    def configure(self):
+        self.package_type = "static-library" if self.options.compiled else "header-library"
 
     def set_version(self):
         header = load(self, os.path.join(self.recipe_folder, "include", "cairn", "version.hpp"))
@@ -40,20 +47,46 @@ class CairnConan(ConanFile):
         check_min_cppstd(self, 20)
 
     def layout(self):
-        basic_layout(self)
+        cmake_layout(self)
 
     def package_id(self):
-        self.info.clear()
+        if not self.info.options.compiled:
+            self.info.clear()
+
+    def generate(self):
+        if self.options.compiled:
+            CMakeDeps(self).generate()
+            toolchain = CMakeToolchain(self)
+            for variable in ("CAIRN_BUILD_TESTS", "CAIRN_BUILD_EXAMPLES", "CAIRN_INSTALL"):
+                toolchain.cache_variables[variable] = False
+            toolchain.generate()
+
+    def build(self):
+        if self.options.compiled:
+            cmake = CMake(self)
+            cmake.configure()
+            cmake.build(target="cairn_compiled")
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
         copy(self, "*", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
+        copy(self, "libcairn.a", self.build_folder, os.path.join(self.package_folder, "lib"), keep_path=False)
 
     def package_info(self):
-        self.cpp_info.bindirs = []
-        self.cpp_info.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "cairn")
-        self.cpp_info.set_property("cmake_target_name", "cairn::cairn")
-        self.cpp_info.set_property("pkg_config_name", "cairn")
+        headers = self.cpp_info.components["headers"]
+        headers.set_property("cmake_target_name", "cairn::cairn")
+        headers.set_property("pkg_config_name", "cairn")
+        headers.bindirs = []
+        headers.libdirs = []
+        headers.requires = [f"{name}::{name}" for name in ("range-v3", "boost", "highway", "rapidjson", "xxhash", "eigen")]
         if self.settings.os in ("Linux", "FreeBSD"):
-            self.cpp_info.system_libs = ["pthread"]
+            headers.system_libs = ["pthread"]
+        if self.options.compiled:
+            compiled = self.cpp_info.components["compiled"]
+            compiled.set_property("cmake_target_name", "cairn::compiled")
+            compiled.set_property("pkg_config_name", "cairn-compiled")
+            compiled.bindirs = []
+            compiled.libs = ["cairn"]
+            compiled.defines = ["CAIRN_SEPARATE_COMPILATION"]
+            compiled.requires = ["headers"]

@@ -1,14 +1,22 @@
-# Installs the headers, the CMake package and the pkg-config file; all of them work from wherever the prefix is moved.
+# Installs the headers, the compiled library where it is built, the CMake package and the pkg-config files. All of them work from
+# wherever the prefix is moved. Without the compiled library nothing depends on the machine, and all goes to share/.
 include(CMakePackageConfigHelpers)
-set(cairn_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/cairn")
-set(cairn_pc_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+if(CAIRN_COMPILED)
+  set(package_root "${CMAKE_INSTALL_LIBDIR}")
+  set(any_machine "")
+else()
+  set(package_root "${CMAKE_INSTALL_DATADIR}")
+  set(any_machine ARCH_INDEPENDENT)
+endif()
+set(cairn_package_dir "${package_root}/cmake/cairn")
+set(cairn_pc_dir "${package_root}/pkgconfig")
 file(RELATIVE_PATH cairn_pc_to_prefix "/prefix/${cairn_pc_dir}" "/prefix")
 
 configure_package_config_file(.cmake/cairn-config.cmake.in cairn-config.cmake INSTALL_DESTINATION "${cairn_package_dir}")
-write_basic_package_version_file(cairn-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+write_basic_package_version_file(cairn-config-version.cmake COMPATIBILITY SameMinorVersion ${any_machine})
 configure_file(.cmake/cairn.pc.in cairn.pc @ONLY)
 
-install(TARGETS cairn cairn_compiled EXPORT cairn-targets)
+install(TARGETS cairn EXPORT cairn-targets)
 install(EXPORT cairn-targets NAMESPACE cairn:: DESTINATION "${cairn_package_dir}")
 install(DIRECTORY include/cairn DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn-config.cmake" "${PROJECT_BINARY_DIR}/cairn-config-version.cmake"
@@ -16,3 +24,10 @@ install(FILES "${PROJECT_BINARY_DIR}/cairn-config.cmake" "${PROJECT_BINARY_DIR}/
         DESTINATION "${cairn_package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn.pc" DESTINATION "${cairn_pc_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/cairn")
+
+if(CAIRN_COMPILED)
+  configure_file(.cmake/cairn-compiled.pc.in cairn-compiled.pc @ONLY)
+  install(TARGETS cairn_compiled EXPORT cairn-compiled-targets)
+  install(EXPORT cairn-compiled-targets NAMESPACE cairn:: DESTINATION "${cairn_package_dir}")
+  install(FILES "${PROJECT_BINARY_DIR}/cairn-compiled.pc" DESTINATION "${cairn_pc_dir}")
+endif()

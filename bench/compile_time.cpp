@@ -1,5 +1,8 @@
-// Measures what it costs to compile a unit that saves and loads a 50-field state: with Cairn and with cereal.
+// Measures what it costs to compile with Cairn, header-only and compiled, and with cereal: a unit that saves and loads a state of
+// 50 fields, a unit that only includes the library, and the quickstart, linked too; and all definitions of Cairn.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -8,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -24,10 +28,14 @@ namespace fs = std::filesystem;
 using namespace bench;
 
 constexpr std::string_view usage =
-    "compile_time [--reps 7] [--json FILE] [--compiler PATH] [--flags \"-std=c++20 -O2\"] [--keep DIR]\n"
-    "  Compiles the same 50-field state with Cairn and with cereal in turn; CPU seconds of the compiler, "
-    "medians.\n"
-    "  --keep  where the generated units stay; a temporary directory by default\n";
+    "compile_time [--reps 7] [--json FILE] [--before INCLUDE] [--compiler PATH] [--flags \"-std=c++20 -O2\"] [--keep "
+    "DIR]\n"
+    "  Compiles the same programs with Cairn and with cereal in turn. CPU seconds of the compiler, medians.\n"
+    "  --before  the include folder of an older Cairn whose definitions are one unit: its wall time is what\n"
+    "            definitions.over_before compares with. Needs two idle cores.\n"
+    "  --keep    where the generated units stay; a temporary directory by default\n";
+
+constexpr std::string_view separate = "-DCAIRN_SEPARATE_COMPILATION";
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> parts;
@@ -39,21 +47,34 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
+std::string text_of_file(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + file.string());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 /// A unit and how its compilation is measured.
 struct variant {
   std::string name;  ///< in the table and, with '_' for ' ', in the JSON object
   std::string source;
-  bool front_end_only = false;
   std::vector<std::string> flags{};
   std::vector<double> seconds{};
 };
 
 std::vector<variant> all_variants() {
+  const std::vector<std::string> compiled{std::string(separate)};
+  const std::vector<std::string> parsed{"-fsyntax-only"};
+  const auto quickstart = text_of_file(CAIRN_BENCH_QUICKSTART);
   return {
       {"cairn save and load", units::cairn_save_and_load()},
+      {"cairn save and load, compiled", units::cairn_save_and_load(), compiled},
       {"cereal save and load", units::cereal_save_and_load()},
-      {"cairn save and load, separate", units::cairn_save_and_load(), false, {"-DCAIRN_SEPARATE_COMPILATION"}},
-      {"cairn definitions, once per program", units::cairn_definitions()},
+      {"cairn include", units::cairn_include()},
+      {"cairn include, compiled", units::cairn_include(), compiled},
+      {"cereal include", units::cereal_include()},
+      {"cairn quickstart", quickstart},
+      {"cairn quickstart, compiled", quickstart, compiled},
+      {"cereal quickstart", units::cereal_quickstart()},
       {"state only", units::state_only()},
       {"cairn headers", units::cairn_headers()},
       {"cereal headers", units::cereal_headers()},
@@ -61,8 +82,8 @@ std::vector<variant> all_variants() {
       {"cairn save", units::cairn_save()},
       {"cairn load", units::cairn_load()},
       {"cairn one int", units::cairn_one_int()},
-      {"cairn save and load, parsed", units::cairn_save_and_load(), true},
-      {"cereal save and load, parsed", units::cereal_save_and_load(), true},
+      {"cairn save and load, parsed", units::cairn_save_and_load(), parsed},
+      {"cereal save and load, parsed", units::cereal_save_and_load(), parsed},
   };
 }
 
@@ -76,35 +97,99 @@ class compiler {
         if (include != "/usr/include") words_.push_back("-I" + include);
   }
 
-  /// CPU seconds of the compiler: on a busy machine steadier than the wall clock, and the same on an idle
-  /// one.
+  /// CPU seconds of the compiler. On a busy machine they are steadier than the wall clock.
   [[nodiscard]] double compile(const variant& unit) const {
-    auto file = unit.name;
-    std::erase(file, ',');
-    std::replace(file.begin(), file.end(), ' ', '_');
-    const auto source = (dir_ / (file + ".cpp")).string();
+    const auto source = file_of(unit.name, ".cpp");
     std::ofstream(source) << unit.source;
-    auto words = words_;
-    if (unit.front_end_only) words.emplace_back("-fsyntax-only");
-    words.insert(words.end(), unit.flags.begin(), unit.flags.end());
-    words.insert(words.end(),
-                 {"-c", source, "-o", unit.front_end_only ? "/dev/null" : (dir_ / (file + ".o")).string()});
-    const auto result = run(words);
-    if (result.status != 0) throw std::runtime_error(unit.name + " does not compile:\n" + result.output);
-    return result.cpu_seconds;
+    auto words = unit.flags;
+    words.insert(words.end(), {"-c", source, "-o", file_of(unit.name, ".o")});
+    return invoke(words, unit.name).cpu_seconds;
+  }
+
+  /// Bytes of the stripped program made of what `compile` left of the unit.
+  [[nodiscard]] std::uintmax_t linked_bytes(const std::string& name) const {
+    const auto program = file_of(name, ".program");
+    std::vector<std::string> words{"-s", file_of(name, ".o"), "-o", program};
+    for (const auto& library : split(CAIRN_BENCH_LIBRARIES, ' ')) words.push_back(library);
+    static_cast<void>(invoke(words, name));
+    return fs::file_size(program);
+  }
+
+  /// Wall seconds until all sources are compiled, two at a time, each started in the order given.
+  [[nodiscard]] double compile_all(const std::vector<std::string>& sources, const std::string& include) const {
+    std::atomic<std::size_t> next{0};
+    std::vector<std::string> failures(2);
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      std::vector<std::jthread> jobs;
+      for (auto& failure : failures)
+        jobs.emplace_back([&, object = file_of("definitions" + std::to_string(jobs.size()), ".o")] {
+          try {
+            for (auto i = next++; i < sources.size(); i = next++)
+              static_cast<void>(
+                  invoke({"-I" + include, std::string(separate), "-c", sources[i], "-o", object}, sources[i]));
+          } catch (const std::exception& error) {
+            failure = error.what();
+          }
+        });
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    for (const auto& failure : failures)
+      if (!failure.empty()) throw std::runtime_error(failure);
+    return taken.count();
   }
 
  private:
+  [[nodiscard]] std::string file_of(std::string name, std::string_view extension) const {
+    std::erase(name, ',');
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return (dir_ / name.append(extension)).string();
+  }
+
+  [[nodiscard]] process_result invoke(const std::vector<std::string>& further, const std::string& what) const {
+    auto words = words_;
+    // What is named here comes before the folders of this Cairn, so that an older one can be compiled.
+    words.insert(words.begin() + 1, further.begin(), further.end());
+    auto result = run(words);
+    if (result.status != 0) throw std::runtime_error(what + " does not compile:\n" + result.output);
+    return result;
+  }
+
   fs::path dir_;
   std::vector<std::string> words_;
 };
 
+/// Wall seconds for all definitions: of this Cairn, and of the one at `before` in one unit.
+struct definitions {
+  std::vector<double> now{};
+  std::vector<double> before{};
+
+  void measure(const compiler& cxx, const std::string& before_folder) {
+    const fs::path include = CAIRN_BENCH_INCLUDE;
+    now.push_back(cxx.compile_all(units_of(include), include.string()));
+    if (!before_folder.empty())
+      before.push_back(cxx.compile_all({(fs::path(before_folder) / "cairn/definitions.cpp").string()}, before_folder));
+  }
+
+ private:
+  /// The units of cairn::compiled: those that definitions.cpp includes.
+  [[nodiscard]] static std::vector<std::string> units_of(const fs::path& include) {
+    std::vector<std::string> found;
+    for (const auto& line : split(text_of_file(include / "cairn/definitions.cpp"), '\n'))
+      if (line.starts_with("#include \"cairn/definitions/"))
+        found.push_back((include / split(line, '"').at(1)).string());
+    return found;
+  }
+};
+
+[[nodiscard]] const std::vector<double>& seconds_of(const std::vector<variant>& variants, std::string_view name) {
+  for (const auto& unit : variants)
+    if (unit.name == name) return unit.seconds;
+  throw std::runtime_error("no such unit: " + std::string(name));
+}
+
 void print_where_time_goes(const std::vector<variant>& variants) {
-  const auto of = [&](std::string_view name) {
-    for (const auto& v : variants)
-      if (v.name == name) return median(v.seconds);
-    return std::nan("");
-  };
+  const auto of = [&](std::string_view name) { return median(seconds_of(variants, name)); };
   const double whole = of("cereal save and load");
   const auto share = [&](double seconds) { return text_of(100 * seconds / whole, 0); };
   table parts({"where it goes, in % of cereal's whole unit", "cairn", "cereal"});
@@ -120,7 +205,7 @@ void print_where_time_goes(const std::vector<variant>& variants) {
   parts.row({"the whole unit, parsed and instantiated only", share(of("cairn save and load, parsed")),
              share(of("cereal save and load, parsed"))});
   parts.row({"the whole unit", share(of("cairn save and load")), share(whole)});
-  parts.row({"the whole unit, library code compiled separately", share(of("cairn save and load, separate")), "-"});
+  parts.row({"the whole unit, with cairn::compiled", share(of("cairn save and load, compiled")), "-"});
   parts.print();
 }
 
@@ -128,10 +213,14 @@ void print_where_time_goes(const std::vector<variant>& variants) {
 
 int main(int argc, char** argv) {
   try {
-    const arguments options(
-        argc, argv,
-        {{"reps", "7"}, {"json", ""}, {"compiler", CAIRN_BENCH_COMPILER}, {"flags", "-std=c++20 -O2"}, {"keep", ""}},
-        usage);
+    const arguments options(argc, argv,
+                            {{"reps", "7"},
+                             {"json", ""},
+                             {"before", ""},
+                             {"compiler", CAIRN_BENCH_COMPILER},
+                             {"flags", "-std=c++20 -O2"},
+                             {"keep", ""}},
+                            usage);
     std::string temporary = (fs::temp_directory_path() / "compile_time.XXXXXX").string();
     const bool keeps = !options.text("keep").empty();
     if (!keeps && !::mkdtemp(temporary.data())) throw std::runtime_error("cannot make a temporary directory");
@@ -142,12 +231,15 @@ int main(int argc, char** argv) {
     const compiler cxx(options, dir);
     const auto reps = options.count("reps");
     for (const auto& unit : variants) static_cast<void>(cxx.compile(unit));  // all headers are in the page cache now
-    for (std::size_t repetition = 0; repetition < reps; ++repetition)
+    definitions all;
+    for (std::size_t repetition = 0; repetition < reps; ++repetition) {
       for (auto& unit : variants) {
         unit.seconds.push_back(cxx.compile(unit));
         if (::isatty(STDERR_FILENO) != 0)
           std::fprintf(stderr, "\r%zu/%zu %-40s", repetition + 1, reps, unit.name.c_str());
       }
+      all.measure(cxx, options.text("before"));
+    }
     if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%60s\r", "");
 
     bench::report report;
@@ -161,10 +253,32 @@ int main(int argc, char** argv) {
       std::replace(key.begin(), key.end(), ' ', '_');
       report.number(key, median(unit.seconds));
     }
+    seconds.row({"cairn definitions, two units at a time (wall)", text_of(median(all.now))});
+    report.number("wall_seconds.cairn_definitions", median(all.now));
+    if (!all.before.empty()) {
+      seconds.row({"cairn definitions before, one unit (wall)", text_of(median(all.before))});
+      report.number("wall_seconds.cairn_definitions_before", median(all.before));
+    }
     seconds.print();
     print_where_time_goes(variants);
-    report.at_most("compile.over_cereal", median_ratio(variants[0].seconds, variants[1].seconds), 2.0);
-    report.at_most("compile_separate.over_cereal", median_ratio(variants[2].seconds, variants[1].seconds), 2.0);
+    const auto over_cereal = [&](const std::string& figure, const std::string& unit, std::string_view kind,
+                                 double bound) {
+      report.at_most(figure + ".over_cereal",
+                     median_ratio(seconds_of(variants, "cairn " + unit + std::string(kind)),
+                                  seconds_of(variants, "cereal " + unit)),
+                     bound);
+    };
+    over_cereal("compile", "save and load", "", 5.0);
+    over_cereal("compile_separate", "save and load", ", compiled", 1.2);
+    over_cereal("compile_include", "include", "", 8.0);
+    over_cereal("compile_include_separate", "include", ", compiled", 1.6);
+    over_cereal("quickstart", "quickstart", "", 10.0);
+    over_cereal("quickstart_separate", "quickstart", ", compiled", 1.6);
+    const auto kilobytes = [&](const std::string& name) { return static_cast<double>(cxx.linked_bytes(name)) / 1000; };
+    report.at_most("binary_kb.quickstart", kilobytes("cairn quickstart"), 400);
+    report.number("binary_kb.quickstart_of_cereal", kilobytes("cereal quickstart"));
+    report.at_most("definitions.over_before", all.before.empty() ? std::nan("") : median_ratio(all.now, all.before),
+                   0.4);
     report.print_figures();
     report.write_json(options.text("json"));
     if (!keeps) fs::remove_all(dir);

@@ -13,6 +13,7 @@
 #include "cairn/schedule/adaptive.hpp"
 #include "cairn/schedule/checkfreq.hpp"
 #include "cairn/schedule/coci.hpp"
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/young.hpp"
 
@@ -33,7 +34,8 @@ constexpr std::string_view usage =
     "schedule [--sections rules,costs,systems,fit,speed,real_run] [--directory .] [--json FILE] [--wait 1]\n"
     "         [--jobs 200] [--threads 2] [--cells FILE] [--chart FILE] [--fit-seeds 15]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
-    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 12] [--seeds 1,2,3] [--longest 90]\n"
+    "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 12] [--seeds 1,2,3,4,5,6,7,8,9,10] "
+    "[--longest 90]\n"
     "         [--methods none,every_epoch,checkfreq,coci,ours,ours_untold] [--run-chart FILE]\n"
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
@@ -76,7 +78,9 @@ cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronou
 }
 
 /// Those who use an MTBF are told the true one.
-cairn::mtbf_prior known_mtbf(const run_facts& facts) { return {std::chrono::duration<double>(facts.mtbf), 0}; }
+cairn::mtbf_prior mtbf_of(const run_facts& facts) {
+  return cairn::known_mtbf(std::chrono::duration<double>(facts.mtbf));
+}
 
 std::vector<run_method> real_methods(const std::string& wanted) {
   namespace policies = cairn::policies;
@@ -84,11 +88,14 @@ std::vector<run_method> real_methods(const std::string& wanted) {
       {"checkfreq", "CheckFreq's rule, blocking",
        [](const auto&) { return checkpoints(policies::checkfreq(), false); }},
       {"coci", "COCI's rule, blocking",
-       [](const auto& facts) { return checkpoints(policies::coci({.mtbf = known_mtbf(facts)}), false); }},
+       [](const auto& facts) {
+         return checkpoints(policies::coci({.mtbf = mtbf_of(facts), .estimator = cairn::estimators::exponential()}),
+                            false);
+       }},
       {"daly", "Daly's rule, blocking",
-       [](const auto& facts) { return checkpoints(policies::daly({.mtbf = known_mtbf(facts)}), false); }},
+       [](const auto& facts) { return checkpoints(policies::daly({.mtbf = mtbf_of(facts)}), false); }},
       {"ours", "ours",
-       [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = known_mtbf(facts)}), true); }},
+       [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = mtbf_of(facts)}), true); }},
       {"ours_untold", "ours, without an MTBF", [](const auto&) { return checkpoints(policies::adaptive(), true); }},
   });
   std::erase_if(all, [&](const run_method& how) { return !is_in(how.key, wanted); });
@@ -174,7 +181,7 @@ int main(int argc, char** argv) {
                                     {"batch", "32"},
                                     {"target", "8e-6"},
                                     {"mtbf", "12"},
-                                    {"seeds", "1,2,3"},
+                                    {"seeds", "1,2,3,4,5,6,7,8,9,10"},
                                     {"longest", "90"},
                                     {"run-chart", ""},
                                     {"methods", "none,every_epoch,checkfreq,coci,ours,ours_untold"}},

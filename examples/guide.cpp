@@ -1,5 +1,6 @@
 // What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
 #include <cairn/cairn.hpp>
+#include <cairn/schedule/fits/estimators.hpp>
 #include <cairn/schedule/optimum.hpp>
 #include <cairn/schedule/policies.hpp>
 #include <cairn/schedule/simulate.hpp>
@@ -282,13 +283,13 @@ static void data_order(const std::string& place) {
 }
 
 /// Saving behind the training, with everything said that can be.
-static void behind(const std::string& place) {
+static void background(const std::string& place) {
   trainer_state state;
   state.layers.resize(1);
   state.layers[0].weight.resize(1000);
   const auto train = [&] { state.layers[0].weight[state.step++ % 1000] += 1; };
-  // [behind]
-  cairn::checkpointer ckpt{place + "/behind",
+  // [background]
+  cairn::checkpointer ckpt{place + "/background",
                            {.keep_last = 2,
                             .when = cairn::policies::every_steps{50},
                             .on_event = cairn::observers::json_lines{place + "/events.jsonl"},
@@ -302,10 +303,16 @@ static void behind(const std::string& place) {
     train();
     if (ckpt.step(state, {.step = state.step}).stop) return;  // saved: end the process
   }
-  ckpt.wait();  // what went wrong behind the training is thrown here, if no call before has thrown it
+  ckpt.wait();  // throws the error of a save in the background, if no call before has thrown it
   const auto all = ckpt.stats();
   std::cout << all.saves << " saves, " << 1e3 * all.stall_seconds / static_cast<double>(all.saves) << " ms each\n";
-  // [behind]
+  // [background]
+
+  // [handle]
+  const cairn::save_handle save = ckpt.step(state, {.step = 1001}).save;
+  if (save && !save.done()) std::cout << "still writing\n";
+  if (save) std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // waits, throws if the save failed
+  // [handle]
 
   // [poll]
   for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();  // a long evaluation: leave it when a signal comes
@@ -322,7 +329,8 @@ static void when_to_save(const std::string& place) {
                                                                .objective = objective::exploratory,
                                                                .last_step = 2'000,
                                                                .mtbf = {.mtbf = std::chrono::hours{12}},
-                                                               .stops = cairn::early_stops::uniform{0.4, 0.6}})}};
+                                                               .stops = cairn::early_stops::uniform{0.4, 0.6},
+                                                               .estimator = cairn::estimators::best_of{}})}};
   // [objective]
   trainer_state state;
   ckpt.restore(state);
@@ -335,9 +343,8 @@ static void when_to_save(const std::string& place) {
   // [observation]
 
   // [young]
-  cairn::any_policy when =
-      cairn::policies::young({.mtbf = {.mtbf = std::chrono::hours{8}, .decades = 0},  // known: not learned
-                              .stall = std::chrono::milliseconds{270}});              // not measured
+  cairn::any_policy when = cairn::policies::young({.mtbf = cairn::known_mtbf(std::chrono::hours{8}),  // not learned
+                                                   .stall = std::chrono::milliseconds{270}});         // not measured
   // [young]
   // [combined]
   when = cairn::policies::any_of{cairn::policies::every_steps{1000},  // these in any case
@@ -345,10 +352,10 @@ static void when_to_save(const std::string& place) {
   // [combined]
   // [families]
   using family = cairn::loss_curve::family;
-  when =
-      cairn::policies::optimal({.objective = objective::progress,
-                                .last_step = 2'000,
-                                .estimator = cairn::estimators::best_of{family::power_law, family::exponential_floor}});
+  when = cairn::policies::adaptive(
+      {.objective = objective::progress,
+       .last_step = 2'000,
+       .estimator = cairn::estimators::best_of{family::power_law, family::exponential_floor}});
   // [families]
   assert(!when.should_save({.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
 }
@@ -357,13 +364,13 @@ static void when_to_save(const std::string& place) {
 static void rehearse() {
   // [simulate]
   namespace schedule = cairn::schedule;
-  schedule::course job;  // 2000 steps of 3 s, with the loss of a run before
+  schedule::workload job;  // 2000 steps of 3 s, with the loss of a run before
   for (int k = 0; k < 2000; ++k) job.seconds.push_back(3);
   for (int k = 0; k <= 2000; ++k) job.loss.push_back(0.1 + 2.2 * std::exp(-k / 300.0));
   const schedule::scenario what{
-      .planned = job,
+      .work = job,
       .failures = cairn::failures::exponential{std::chrono::hours{1}},
-      .stops = cairn::early_stops::uniform{0.4, 0.6, 0.5},  // every second job, after 40 to 60 % of its plan
+      .stops = cairn::early_stops::uniform{0.4, 0.6, 0.5},  // every second job, after 40 to 60 % of it
       .kinds = schedule::every_kind({.stall = 0.03, .background = 2, .slowdown = 0.1, .restore = 5})};
 
   const auto even = schedule::simulate(what, cairn::policies::every{std::chrono::minutes{10}}, {.jobs = 200});
@@ -375,10 +382,10 @@ static void rehearse() {
   // [simulate]
   // [optimum]
   const auto charged =
-      schedule::charges_of(schedule::objective::exploratory, job, what.kinds[1].takes, what.failures, what.stops);
+      schedule::cost_model_of(schedule::objective::exploratory, job, what.kinds[1].takes, what.failures, what.stops);
   const auto best = schedule::optimum(charged);
   std::cout << best.saves.size() << " saves, the first after step " << best.saves.front()
-            << "; no schedule costs less than " << best.cost << '\n';
+            << "; no plan is expected to cost less than " << best.cost << '\n';
   // [optimum]
   assert(mean.mean > 0 && best.cost > 0);
 }
@@ -412,7 +419,7 @@ int main() {
   run(place);
   small(place);
   data_order(place);
-  behind(place);
+  background(place);
   when_to_save(place);
   rehearse();
   every_type(place);

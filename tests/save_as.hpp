@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cairn/chain/save_pipeline.hpp"
+#include "cairn/save.hpp"
 #include "cairn/state/describe.hpp"
 
 namespace tests {

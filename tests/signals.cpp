@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/run/signal_watch.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "store/sample.hpp"
@@ -111,6 +112,17 @@ TEST_CASE("the first signal is noticed; all of the set then do what they did bef
       CHECK(after.sa_flags == before[i].sa_flags);
       CHECK(sigismember(&after.sa_mask, SIGWINCH) == 1);
     }
+  }
+}
+
+TEST_CASE("a handler of a set interrupts no system call and is not interrupted by the other signals of the set") {
+  const handlers restore_all;
+  const cairn::signals both{SIGUSR1, SIGTERM};
+  for (const int number : {SIGUSR1, SIGTERM}) {
+    const auto current = disposition(number);
+    CHECK((current.sa_flags & (SA_RESTART | SA_ONSTACK)) == (SA_RESTART | SA_ONSTACK));
+    for (const int other : {SIGUSR1, SIGTERM}) CHECK(sigismember(&current.sa_mask, other) == 1);
+    CHECK(sigismember(&current.sa_mask, SIGUSR2) == 0);
   }
 }
 

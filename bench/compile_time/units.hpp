@@ -1,5 +1,4 @@
-// The units that are compiled: one nested state of 50 fields, and what each library needs to save and load
-// it.
+// The units that are compiled: a nested state of 50 fields that each library saves and loads, and the quickstart.
 #pragma once
 
 #include <string>
@@ -70,15 +69,15 @@ inline const std::string cairn_loads =
 [[nodiscard]] inline std::string cairn_load() { return cairn_headers() + cairn_loads; }
 [[nodiscard]] inline std::string cairn_save_and_load() { return cairn_headers() + cairn_saves + cairn_loads; }
 
-/// What a program compiles once where its units are compiled with CAIRN_SEPARATE_COMPILATION.
-[[nodiscard]] inline std::string cairn_definitions() { return "#include <cairn/definitions.cpp>\n"; }
+/// A unit that includes all of Cairn and uses none of it.
+[[nodiscard]] inline std::string cairn_include() { return "#include <cairn/cairn.hpp>\nint main() {}\n"; }
 
-/// Describing alone: the templates over the state without the code on bytes behind them.
+/// Describing only: the templates over the state, without the code that handles bytes.
 [[nodiscard]] inline std::string cairn_describe() {
   return cairn_headers() + "cairn::description describe_it(const trainer& state) { return cairn::describe(state); }\n";
 }
 
-/// The least that can be saved and loaded: what of the library every unit compiles.
+/// The smallest state: the part of the library that every unit compiles.
 [[nodiscard]] inline std::string cairn_one_int() {
   return cairn_headers() +
          "struct one { int value{}; };\n"
@@ -114,6 +113,9 @@ template <class A> void serialize(A& a, trainer& s) {
 }
 )";
 
+/// What its users include for the quickstart.
+[[nodiscard]] inline std::string cereal_include() { return cereal_header + "int main() {}\n"; }
+
 [[nodiscard]] inline std::string cereal_headers() { return state_headers + cereal_header + state; }
 [[nodiscard]] inline std::string cereal_save_and_load() {
   return cereal_headers() + cereal_fields +
@@ -127,6 +129,78 @@ template <class A> void serialize(A& a, trainer& s) {
          "  cereal::BinaryInputArchive archive(file);\n"
          "  archive(state);\n"
          "}\n";
+}
+
+/// examples/quickstart.cpp as a program would have it with cereal: a file that is replaced every 100 steps.
+[[nodiscard]] inline std::string cereal_quickstart() {
+  return cereal_header + R"(
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <sstream>
+
+constexpr std::uint64_t points = 1000;
+
+struct trainer_state {
+  double slope = 0, offset = 0;
+  std::mt19937_64 rng{1};
+  std::vector<std::uint64_t> order = std::vector<std::uint64_t>(points);
+  std::uint64_t epoch = 0, position = 0, step = 0;
+
+  template <class A>
+  void save(A& archive) const {
+    std::ostringstream engine;
+    engine << rng;
+    archive(slope, offset, engine.str(), order, epoch, position, step);
+  }
+  template <class A>
+  void load(A& archive) {
+    std::string engine;
+    archive(slope, offset, engine, order, epoch, position, step);
+    std::istringstream(engine) >> rng;
+  }
+};
+
+void save(const std::string& path, const trainer_state& state) {
+  {
+    std::ofstream file(path + ".new", std::ios::binary);
+    cereal::BinaryOutputArchive archive(file);
+    archive(state);
+  }
+  std::rename((path + ".new").c_str(), path.c_str());
+}
+
+int main(int argc, char** argv) {
+  const std::string path = argc > 1 ? argv[1] : "quickstart.bin";
+  trainer_state state;
+  if (std::ifstream file(path, std::ios::binary); file) {
+    cereal::BinaryInputArchive archive(file);
+    archive(state);
+    std::cout << "resumed at step " << state.step << '\n';
+  }
+  for (; state.epoch < 50; ++state.epoch, state.position = 0) {
+    if (state.position == 0) {
+      std::iota(state.order.begin(), state.order.end(), std::uint64_t{0});
+      std::shuffle(state.order.begin(), state.order.end(), state.rng);
+    }
+    while (state.position < points) {
+      for (int i = 0; i < 10; ++i) {
+        const double x = 2.0 * static_cast<double>(state.order[state.position++]) / points - 1;
+        const double y = 3 * x + 2 + std::normal_distribution<>(0, 0.1)(state.rng);
+        const double error = state.slope * x + state.offset - y;
+        state.slope -= 0.01 * error * x;
+        state.offset -= 0.01 * error;
+      }
+      if (++state.step % 100 == 0) save(path, state);
+    }
+  }
+  save(path, state);
+  std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
+}
+)";
 }
 
 }  // namespace bench::units

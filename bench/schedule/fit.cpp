@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "cairn/schedule/estimators.hpp"
+#include "cairn/schedule/fits/estimators.hpp"
 
 namespace bench {
 namespace {

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/optimum.hpp"
 #include "cairn/schedule/policies.hpp"
 
@@ -22,8 +24,8 @@ namespace {
 
 namespace policies = cairn::policies;
 using cairn::any_policy;
-using cairn::schedule::costs;
 using cairn::schedule::objective;
+using cairn::schedule::save_times;
 using std::chrono::duration;
 
 /// Saves after these steps, whatever happens.
@@ -36,6 +38,22 @@ struct fixed_plan {
   }
 };
 
+/// Of COCI's rule: the times of iterations have the number of workers in them, and the loss falls by the step.
+constexpr double speedup_power = 0;
+
+/// Saves as another policy does, and keeps the steps.
+struct recorder {
+  any_policy inner;
+  std::shared_ptr<std::vector<std::uint32_t>> saves;
+
+  cairn::decision should_save(const cairn::moment& now) {
+    const auto decided = inner.should_save(now);
+    if (decided) saves->push_back(static_cast<std::uint32_t>(now.step));
+    return decided;
+  }
+  void saved(const cairn::save_cost& cost) { inner.saved(cost); }
+};
+
 /// The estimator of those who know.
 struct known_curve {
   cairn::loss_curve truth;
@@ -43,22 +61,22 @@ struct known_curve {
   [[nodiscard]] std::optional<cairn::loss_curve> curve() const { return truth; }
 };
 
-cairn::mtbf_prior known_mtbf(const cell& where) { return {duration<double>(3600 * where.hours), 0}; }
+cairn::mtbf_prior mtbf_of(const cell& where) { return cairn::known_mtbf(duration<double>(3600 * where.hours)); }
 
 cairn::any_early_stop stops_of(const cell& where) {
   if (where.stops_early) return cairn::early_stops::uniform{0.4, 0.6};
   return cairn::early_stops::none{};
 }
 
-duration<double> plan_of(const cell& where) {
-  const auto seconds = scenario_of(where, {}, 0).planned.seconds;
+duration<double> run_time_of(const cell& where) {
+  const auto seconds = scenario_of(where, {}, 0).work.seconds;
   return duration<double>(std::accumulate(seconds.begin(), seconds.end(), 0.0));
 }
 
 any_policy optimum_in(const cell& where, objective what) {
   const auto job = scenario_of(where, {.stall = where.stall}, 0);
   return fixed_plan{cairn::schedule::optimum(
-                        cairn::schedule::charges_of(what, job.planned, {.stall = where.stall}, job.failures, job.stops))
+                        cairn::schedule::cost_model_of(what, job.work, {.stall = where.stall}, job.failures, job.stops))
                         .saves};
 }
 
@@ -84,8 +102,8 @@ cairn::loss_curve curve_of(const cell& where) {
   return {cairn::loss_curve::family::exponential, {-std::log(10.0) / tenfold_in, 0, 0, 0}};
 }
 
-cairn::schedule::scenario scenario_of(const cell& where, const costs& saving, double loss_noise) {
-  cairn::schedule::course job;
+cairn::schedule::scenario scenario_of(const cell& where, const save_times& saving, double loss_noise) {
+  cairn::schedule::workload job;
   const auto curve = curve_of(where);
   for (std::size_t k = 0; k <= iterations; ++k) {
     job.loss.push_back(curve.at(static_cast<double>(k)));
@@ -94,11 +112,19 @@ cairn::schedule::scenario scenario_of(const cell& where, const costs& saving, do
     job.workers.push_back(workers);
     job.seconds.push_back(where.loses_workers ? 6 / workers : 3);
   }
-  return {.planned = std::move(job),
+  return {.work = std::move(job),
           .failures = cairn::failures::exponential{duration<double>(3600 * where.hours)},
           .stops = stops_of(where),
           .kinds = cairn::schedule::every_kind(saving),
           .loss_noise = loss_noise};
+}
+
+std::vector<std::uint32_t> saves_of(cairn::schedule::scenario job, const any_policy& policy) {
+  job.failures = cairn::failures::never{};
+  job.stops = cairn::early_stops::none{};
+  auto saves = std::make_shared<std::vector<std::uint32_t>>();
+  static_cast<void>(cairn::schedule::simulate(job, recorder{policy, saves}, {.jobs = 1}));
+  return *saves;
 }
 
 std::vector<contestant> informed_policies() {
@@ -107,27 +133,28 @@ std::vector<contestant> informed_policies() {
       {"every_epoch", "every 1/50 of the plan", false,
        [](const cell&, objective) -> any_policy { return policies::every_steps{iterations / 50}; }},
       {"young", "Young", false,
-       [=](const cell& c, objective) -> any_policy {
-         return policies::young({.mtbf = known_mtbf(c), .stall = told(c)});
-       }},
+       [=](const cell& c, objective) -> any_policy { return policies::young({.mtbf = mtbf_of(c), .stall = told(c)}); }},
       {"daly", "Daly", false,
-       [=](const cell& c, objective) -> any_policy {
-         return policies::daly({.mtbf = known_mtbf(c), .stall = told(c)});
-       }},
+       [=](const cell& c, objective) -> any_policy { return policies::daly({.mtbf = mtbf_of(c), .stall = told(c)}); }},
       {"checkfreq", "CheckFreq", false, [](const cell&, objective) -> any_policy { return policies::checkfreq(); }},
       {"coci", "COCI", false,
        [=](const cell& c, objective) -> any_policy {
-         return policies::coci({.mtbf = known_mtbf(c), .stall = told(c), .estimator = known_curve{curve_of(c)}});
+         return policies::coci({.mtbf = mtbf_of(c),
+                                .stall = told(c),
+                                .estimator = known_curve{curve_of(c)},
+                                .speedup_power = speedup_power});
        }},
       {"optimal", "optimal", true,
        [=](const cell& c, objective what) -> any_policy {
-         return policies::optimal({.objective = what,
-                                   .last_step = iterations,
-                                   .plan = plan_of(c),
-                                   .mtbf = known_mtbf(c),
-                                   .stall = told(c),
-                                   .stops = stops_of(c),
-                                   .estimator = known_curve{curve_of(c)}});
+         return policies::adaptive({.budget_percent = policies::no_budget,
+                                    .objective = what,
+                                    .last_step = iterations,
+                                    .run_time = run_time_of(c),
+                                    .mtbf = mtbf_of(c),
+                                    .stall = told(c),
+                                    .stops = stops_of(c),
+                                    .estimator = known_curve{curve_of(c)},
+                                    .kinds = policies::save_kinds::configured});
        }},
       {"optimum", "optimum", true, optimum_in},
   };
@@ -136,14 +163,22 @@ std::vector<contestant> informed_policies() {
 std::vector<contestant> measuring_policies() {
   return {
       {"young", "Young", false,
-       [](const cell& c, objective) -> any_policy { return policies::young({.mtbf = known_mtbf(c)}); }},
+       [](const cell& c, objective) -> any_policy { return policies::young({.mtbf = mtbf_of(c)}); }},
       {"checkfreq", "CheckFreq", false, [](const cell&, objective) -> any_policy { return policies::checkfreq(); }},
       {"coci", "COCI", false,
-       [](const cell& c, objective) -> any_policy { return policies::coci({.mtbf = known_mtbf(c)}); }},
+       [](const cell& c, objective) -> any_policy {
+         return policies::coci(
+             {.mtbf = mtbf_of(c), .estimator = cairn::estimators::exponential(), .speedup_power = speedup_power});
+       }},
       {"optimal", "optimal", true,
        [](const cell& c, objective what) -> any_policy {
-         return policies::optimal(
-             {.objective = what, .last_step = iterations, .mtbf = known_mtbf(c), .stops = stops_of(c)});
+         return policies::adaptive({.budget_percent = policies::no_budget,
+                                    .objective = what,
+                                    .last_step = iterations,
+                                    .mtbf = mtbf_of(c),
+                                    .stops = stops_of(c),
+                                    .estimator = cairn::estimators::best_of{},
+                                    .kinds = policies::save_kinds::configured});
        }},
       {"optimum", "optimum", true, optimum_in},
   };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/loss_curve.hpp"
-#include "cairn/schedule/objective.hpp"
+#include "cairn/schedule/estimator.hpp"
+#include "cairn/schedule/workload.hpp"
 #include "cairn/schedule/simulate.hpp"
 
 namespace bench {
@@ -36,7 +36,7 @@ inline constexpr std::size_t iterations = 10'000;
 [[nodiscard]] cairn::loss_curve curve_of(const cell& where);
 
 /// The job of a cell in which saves of every kind cost the same.
-[[nodiscard]] cairn::schedule::scenario scenario_of(const cell& where, const cairn::schedule::costs& saving,
+[[nodiscard]] cairn::schedule::scenario scenario_of(const cell& where, const cairn::schedule::save_times& saving,
                                                     double loss_noise);
 
 /// A policy in a cell, for an objective. Where `by_objective` is false it is the same for all.
@@ -53,6 +53,9 @@ struct contestant {
 
 /// Policies as they are used: they measure stalls and fit the loss, of which they see 10 % of noise; only the MTBF is told, and the plan.
 [[nodiscard]] std::vector<contestant> measuring_policies();
+
+/// The steps after which a policy saves in a job without failures and early stops.
+[[nodiscard]] std::vector<std::uint32_t> saves_of(cairn::schedule::scenario job, const cairn::any_policy& policy);
 
 /// What all contestants have cost in a cell under one objective.
 struct comparison {

@@ -17,7 +17,6 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/encode/choice.hpp"
-#include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/category.hpp"

@@ -6,7 +6,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/options.hpp"
+#include "cairn/chain/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"

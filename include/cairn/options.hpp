@@ -1,17 +1,15 @@
-// What a user chooses: how to save, load and merge, what a checkpointer keeps and when it saves, and who is notified.
+// What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
+// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 
-#include "cairn/core/convert.hpp"
+#include "cairn/chain/options.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/schedule/base.hpp"
@@ -22,55 +20,10 @@
 
 namespace cairn {
 
-// Everywhere below: `threads = 0` lets Cairn choose, and an option that is switched off is an empty optional.
-
-/// How to save one checkpoint.
-struct save_options {
-  bool durable = true;   ///< a crash of the machine after the save cannot lose it; else it is in the page cache
-  unsigned threads = 0;  ///< for encoding and writing
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics{};
-  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over
-  codec_rules codecs{};    ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
-};
-
-/// How to load. The first four say how state and checkpoint are matched (see match_options).
-struct load_options {
-  bool strict = true;
-  std::function<std::string(std::string_view path)> rename{};
-  std::function<bool(std::string_view path)> filter{};
-  conversion convert = conversion::none;
-  bool verify = true;    ///< check all checksums before the state is changed
-  unsigned threads = 0;  ///< for reading and decoding
-  codec_rules codecs{};  ///< a user's own codecs; Cairn's are known
-  /// Of a run: load the checkpoint of this step and no other. Not set: the newest one that can be restored.
-  std::optional<std::uint64_t> step{};
-};
-
 /// Which checkpoint is the best one.
 struct metric_order {
   std::string metric = "loss";
   bool lower_is_better = true;
-};
-
-/// How often a checkpoint is whole, and when deltas are merged.
-struct chain_options {
-  /// Every n-th checkpoint is whole and lossless, an anchor. 1: all are; nullopt: only the first.
-  std::optional<std::size_t> anchor_every = 10;
-  /// n deltas in a row are merged into one that restores the same bits. At least 2; nullopt: never.
-  std::optional<std::size_t> merge_every{};
-  /// Deltas are merged into a whole checkpoint of what they restore, not into one delta.
-  bool merge_to_whole = false;
-};
-
-/// How to merge the newest deltas of a chain.
-struct merge_options {
-  /// The newest n deltas, the given one included. nullopt: all of them, into a whole checkpoint.
-  std::optional<std::size_t> deltas{};
-  bool to_whole = false;          ///< into a whole checkpoint, whatever `deltas` says
-  unsigned threads = 0;           ///< for decoding, encoding and writing
-  codec_rules codecs{};           ///< a user's own codecs
-  std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
 };
 
 /// A save is due while the previous one is still running in the background.

@@ -129,5 +129,5 @@ struct save_stats {
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/save_progress.ipp"  // IWYU pragma: keep
+#include "cairn/run/report.ipp"  // IWYU pragma: keep
 #endif

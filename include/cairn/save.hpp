@@ -1,16 +1,30 @@
 // One-shot saving of a state: one directory, one checkpoint.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cairn/core/config.hpp"
-#include "cairn/options.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
 
 namespace cairn {
+
+/// How to save one checkpoint.
+struct save_options {
+  bool durable = true;   ///< a crash of the machine after the save cannot lose it; else it is in the page cache
+  unsigned threads = 0;  ///< for encoding and writing
+  std::uint64_t step = 0;
+  std::map<std::string, double> metrics{};
+  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over
+  codec_rules codecs{};    ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
+};
 
 namespace detail {
 CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options);

@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Builds and runs the consumer with what pkg-config says about an installed Cairn.
-# Usage: pkg_config.sh <compiler> <prefix> <scratch folder>
+# Usage: pkg_config.sh cairn|cairn-compiled|one_unit <compiler> <prefix> <scratch folder>
+# one_unit: without the library; the program compiles cairn/definitions.cpp itself.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
-pc=$(dirname "$(find "$2" -name cairn.pc)")
-mkdir -p "$3"
-cd "$3"
+kind=$1 package=$1
+[[ $kind != one_unit ]] || package=cairn
+PKG_CONFIG_PATH=$(dirname "$(find "$3" -name cairn.pc)")
+export PKG_CONFIG_PATH
+mkdir -p "$4"
+cd "$4"
 rm -rf checkpoint
-export PKG_CONFIG_PATH=$pc
-eval "flags=($(pkg-config --cflags --libs cairn))"  # pkg-config quotes for a shell
-"$1" -std=c++20 "$here"/*.cpp -o consumer "${flags[@]}"
+# pkg-config quotes for a shell.
+eval "flags=($(pkg-config --cflags --libs "$package"))"
+eval "include=$(pkg-config --variable=includedir cairn)"
+[[ $kind != one_unit ]] || flags=(-DCAIRN_SEPARATE_COMPILATION "$include/cairn/definitions.cpp" "${flags[@]}")
+"$2" -std=c++20 "$here/consumer.cpp" -o consumer "${flags[@]}"
 ./consumer checkpoint

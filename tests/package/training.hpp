@@ -1,4 +1,4 @@
-// The state of the consumer's two units.
+// The state of the consumer.
 #pragma once
 
 #include <string>
@@ -9,5 +9,3 @@ struct training {
   std::string name;
   long step = 0;
 };
-
-void save(const std::string& folder, const training& state);

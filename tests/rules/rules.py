@@ -12,20 +12,37 @@ from pathlib import Path
 
 TOP_FOLDERS = {"include", "examples", "tests", "bench", "docs"}
 
-# What a folder of include/cairn may include, beside itself, from the bottom to the top. The headers at the top are what users include:
-# WORDS of the public interface may be included by chain/ and run/ too, the others by nobody but each other and their definitions in run/.
+# The order of include/cairn, bottom to top: a row for each folder and for each public header, which lie at the top of the tree. A file
+# may include what its row names, and its own folder. A public header x.hpp and its definitions (x.ipp, in any folder) may include each
+# other. Nothing below run/ knows the checkpointer or its options.
+STAGES = {"core", "system", "state", "encode", "store"}
+CALLS = STAGES | {"chain", "event.hpp", "report.hpp"}
 MAY_INCLUDE = {
+    "version.hpp": set(),
     "core": set(),
     "system": {"core"},
     "state": {"core", "system"},
     "encode": {"core", "system"},
     "store": {"core", "system"},
     "schedule": {"core", "system"},
-    "chain": {"core", "system", "state", "encode", "store"},
-    "run": {"core", "system", "state", "encode", "store", "schedule", "chain"},
     "adapters": {"core", "state"},
+    "event.hpp": {"core"},
+    "report.hpp": {"core", "state"},
+    "signals.hpp": {"core", "system"},
+    "fields.hpp": {"core", "state"},
+    "loop.hpp": {"core", "state"},
+    "observers.hpp": {"core", "system", "event.hpp"},
+    "chain": STAGES | {"event.hpp", "report.hpp"},
+    "inspect.hpp": CALLS,
+    "load.hpp": CALLS | {"inspect.hpp"},
+    "merge.hpp": CALLS,
+    "save.hpp": CALLS,
+    "options.hpp": CALLS | {"schedule", "signals.hpp"},
+    "run": CALLS | {"schedule", "signals.hpp", "load.hpp", "inspect.hpp", "merge.hpp", "save.hpp", "options.hpp"},
+    "checkpointer.hpp": CALLS | {"schedule", "signals.hpp", "load.hpp", "inspect.hpp", "merge.hpp", "save.hpp", "options.hpp"},
 }
-WORDS = {"event.hpp", "options.hpp", "report.hpp", "signals.hpp", "load.hpp", "merge.hpp", "save.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE)
+MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 FOR_ALL = {"version.hpp"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -71,25 +88,71 @@ def rule_folders(root, files):
         yield f"{missing}/: missing"
 
 
+def row_of(path):
+    """The row of MAY_INCLUDE for a path under include/cairn: its folder, or the file itself at the top."""
+    return path.split("/")[0]
+
+
+def defines(definitions, header):
+    """Is one the public header x.hpp and the other its definitions FOLDER/x.ipp?"""
+    return "/" not in header and definitions.endswith("/" + header.removesuffix(".hpp") + ".ipp")
+
+
 def rule_includes(root, files):
     for file in library(files):
-        inner = file.removeprefix("include/cairn/")
-        folder = inner.split("/")[0] if "/" in inner else None
-        if folder and folder not in MAY_INCLUDE:
-            yield f"{file}: the folder '{folder}' has no row in the include rule"
+        path = file.removeprefix("include/cairn/")
+        row = "definitions" if path == "definitions.cpp" else row_of(path)
+        if row not in MAY_INCLUDE:
+            yield f"{file}: '{row}' has no row in the order of includes"
             continue
         for number, quote, name in includes_of(root, file):
             if not name.startswith("cairn/"):
                 if quote == '"':
                     yield f'{file}:{number}: "{name}": own headers are included as "cairn/..."'
                 continue
-            target = name.removeprefix("cairn/")
-            other = target.split("/")[0] if "/" in target else None
-            if not folder or target in FOR_ALL or other == folder or other in MAY_INCLUDE[folder]:
+            other = name.removeprefix("cairn/")
+            if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or defines(path, other) or defines(other, path):
                 continue
-            if other is None and (folder == "chain" and target in WORDS or folder == "run"):
-                continue
-            yield f"{file}:{number}: {folder}/ may not include {name}"
+            yield f"{file}:{number}: {row} may not include {name}"
+
+
+def reached(root, file, follow_definitions):
+    """What of include/cairn a unit parses that includes `file`: header-only with the definitions (.ipp), compiled without."""
+    found, left = set(), ["cairn/" + file]
+    while left:
+        name = left.pop()
+        if name not in found and (root / "include" / name).is_file() and (follow_definitions or not name.endswith(".ipp")):
+            found.add(name)
+            left += [other for _, _, other in includes_of(root, "include/" + name)]
+    return found
+
+
+def rule_same_interface(root, files):
+    """A public header brings the same public headers header-only and compiled, so that a program that compiles with one does with both."""
+    public = [f.removeprefix("include/cairn/") for f in library(files) if f.count("/") == 2 and f.endswith(".hpp")]
+    for header in public:
+        leaked = reached(root, header, True) - reached(root, header, False)
+        for name in sorted(leaked & {"cairn/" + other for other in public}):
+            yield f"include/cairn/{header}: includes {name} header-only, but not compiled"
+
+
+def rule_order(root, files):
+    """MAY_INCLUDE is an order: a row names only rows before it."""
+    rows = list(MAY_INCLUDE)
+    for number, row in enumerate(rows):
+        for other in sorted(MAY_INCLUDE[row] - set(rows[:number])):
+            yield f"MAY_INCLUDE: {row} may include {other}, whose row comes later"
+
+
+def rule_definitions(root, files):
+    """Every .ipp is compiled by exactly one file in definitions/, and each of those is listed by definitions.cpp."""
+    listed = [name for _, _, name in includes_of(root, "include/cairn/definitions.cpp")]
+    units = [f for f in library(files) if f.startswith("include/cairn/definitions/")]
+    compiled = [name for unit in units for _, _, name in includes_of(root, unit)]
+    for what, names, wanted in [("definitions.cpp", listed, units), ("definitions/", compiled, [f for f in library(files) if f.endswith(".ipp")])]:
+        for file in wanted:
+            if (times := names.count(file.removeprefix("include/"))) != 1:
+                yield f"{file}: included {times} times by include/cairn/{what}, not once"
 
 
 def rule_heavy_headers(root, files):

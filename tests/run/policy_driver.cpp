@@ -10,6 +10,7 @@
 
 using cairn::detail::policy_driver;
 using cairn::detail::published_save;
+using cairn::detail::save_timeline;
 using cairn::detail::stopwatch;
 using Catch::Approx;
 using tests::recording_policy;
@@ -20,7 +21,9 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Lets the clock go on.
+const cairn::observer nobody;
+
+/// Lets a millisecond pass.
 void work() {
   for (const stopwatch watch; watch.seconds() < 1e-3;) {
   }
@@ -48,7 +51,7 @@ double wall_clock() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// What a process is told that goes on from a checkpoint with these notes.
+/// The restart that the policy of a process sees that continues from a checkpoint with these notes.
 cairn::restart restart_with(cairn::policy_memory notes) {
   const recording_policy policy;
   policy_driver driver(policy);
@@ -85,60 +88,78 @@ TEST_CASE("a moment has what the trainer says of its step, and seconds since the
   CHECK(asked[1].iteration_seconds == asked[1].seconds - asked[0].seconds);
 }
 
-TEST_CASE("an iteration is what has passed since the training went on") {
+TEST_CASE("an iteration does not include the pause before it") {
   const recording_policy policy;
   policy_driver driver(policy);
   for (int i = 0; i < 5; ++i) {
-    work();  // a stall
-    const stopwatch outer;
-    driver.resume_training();
-    const stopwatch inner;
-    work();
-    const double least = inner.seconds();
+    double end = 0;
+    {
+      const policy_driver::pause stalled(driver);
+      work();
+      end = driver.seconds();
+    }
     static_cast<void>(driver.ask({.step = 1}, false));
-    const double most = outer.seconds();
-    CHECK(policy.log->asked.back().iteration_seconds >= least);
-    CHECK(policy.log->asked.back().iteration_seconds <= most);
+    const auto& now = policy.log->asked.back();
+    CHECK(now.iteration_seconds <= now.seconds - end);
+    work();
+    static_cast<void>(driver.ask({.step = 2}, false));
+    CHECK(policy.log->asked.back().iteration_seconds >= 1e-3);
   }
 }
 
-TEST_CASE("the newest checkpoint is that of the save that began last, and the one before when that comes to nothing") {
+TEST_CASE("a pause ends when an exception leaves it too") {
   const recording_policy policy;
   policy_driver driver(policy);
+  double end = 0;
+  try {
+    const policy_driver::pause stalled(driver);
+    work();
+    end = driver.seconds();
+    throw 1;
+  } catch (int) {
+  }
+  static_cast<void>(driver.ask({.step = 1}, false));
+  CHECK(policy.log->asked[0].iteration_seconds <= policy.log->asked[0].seconds - end);
+}
+
+TEST_CASE("the newest checkpoint is that of the newest save that began, and that of the record when the save fails") {
+  const recording_policy policy;
+  policy_driver driver(policy);
+  cairn::detail::run_record record(nobody);
   const auto ask = [&] {
     static_cast<void>(driver.ask({.step = 9}, false));
     return policy.log->asked.back();
   };
-  work();
-  const auto before = ask();
-  driver.began(4);
+  CHECK(ask().saved_step == 0);
+  driver.began({.step = 4, .began = 1, .copied = 2});
   CHECK(driver.saved_step() == 4);
-  const double begun = driver.saved_seconds();
-  CHECK(begun >= before.seconds);
-  work();
   CHECK(ask().saved_step == 4);
-  CHECK(ask().saved_seconds == begun);
-  CHECK(ask().seconds > begun);
-  driver.began(6);
+  CHECK(ask().saved_seconds == 2);
+  driver.began({.step = 6, .began = 7, .copied = 8});
   CHECK(ask().saved_step == 6);
-  CHECK(ask().saved_seconds > begun);
-  driver.fall_back({.step = 4, .seconds = begun});
+  CHECK(ask().saved_seconds == 8);
+  record.published({.step = 4, .seconds = 2});
+  driver.fall_back(record);
   CHECK(ask().saved_step == 4);
-  CHECK(ask().saved_seconds == begun);
-  driver.fall_back({});
+  CHECK(ask().saved_seconds == 2);
+  driver.fall_back(cairn::detail::run_record(nobody));
   CHECK(ask().saved_step == 0);
   CHECK(ask().saved_seconds == 0);
 }
 
-TEST_CASE("a published save is told with its costs, that of the newest save alone") {
+TEST_CASE("a published save is reported with its costs, once, if it is the newest one") {
   const recording_policy policy;
   policy_driver driver(policy);
-  driver.began(4);
-  driver.waited(0.125);
-  driver.published({.step = 4});  // of an earlier process
-  driver.published(published_at(3));
+  cairn::detail::run_record record(nobody);
+  driver.began({.step = 4, .stall_seconds = 0.125});
+  record.published({.step = 4});  // of an earlier process
+  driver.learn(record);
+  record.published(published_at(3));
+  driver.learn(record);
   CHECK(policy.log->saved.empty());
-  driver.published(published_at(4));
+  record.published(published_at(4));
+  driver.learn(record);
+  driver.learn(record);
   REQUIRE(policy.log->saved.size() == 1);
   const auto& cost = policy.log->saved[0];
   CHECK(cost.step == 4);
@@ -151,38 +172,24 @@ TEST_CASE("a published save is told with its costs, that of the newest save alon
   CHECK(cost.state_bytes == 100);
 }
 
-TEST_CASE("nothing of a save is behind the training when the trainer has waited for all of it") {
+TEST_CASE("background time does not include what the trainer waited for") {
   const recording_policy policy;
   policy_driver driver(policy);
-  driver.began(4);
-  driver.waited(3.5);
-  driver.published(published_at(4, 3, true));
-  REQUIRE(policy.log->saved.size() == 1);
-  CHECK(policy.log->saved[0].stall_seconds == 3.5);
-  CHECK(policy.log->saved[0].background_seconds == 0);
+  cairn::detail::run_record record(nobody);
+  const auto background_of = [&](const save_timeline& times, const published_save& published) {
+    driver.began(times);
+    record.published(published);
+    driver.learn(record);
+    return policy.log->saved.back().background_seconds;
+  };
+  CHECK(background_of({.step = 4, .stall_seconds = 3.5}, published_at(4, 3, true)) == 0);  // in the foreground
+  CHECK(policy.log->saved.back().stall_seconds == 3.5);
+  CHECK(background_of({.step = 5, .began = 10, .copied = 11}, published_at(5, 3)) == 2);  // copied in parts
+  CHECK(background_of({.step = 6, .began = 10, .copied = 14}, published_at(6, 3)) == 0);
+  CHECK(background_of({.step = 7, .began = 10, .copied = 10}, published_at(7, 3)) == 3);
 }
 
-TEST_CASE("what the trainer has waited for is not behind the training, and no work since the checkpoint") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  const stopwatch outer;
-  driver.began(4);
-  const double begun = driver.saved_seconds();
-  work();
-  driver.awaited();
-  const double most = outer.seconds();
-  CHECK(driver.saved_seconds() >= begun + 1e-3);
-  driver.published(published_at(4, 3));
-  CHECK(policy.log->saved.back().background_seconds <= 3 - 1e-3);
-  CHECK(policy.log->saved.back().background_seconds >= 3 - most);
-  driver.published(published_at(4, 1e-6));  // clocks are read one after the other
-  CHECK(policy.log->saved.back().background_seconds == 0);
-  driver.began(5);
-  driver.published(published_at(5, 3));
-  CHECK(policy.log->saved.back().background_seconds == 3);
-}
-
-TEST_CASE("a run that goes on: it recalls, then it is told, and its clock begins anew") {
+TEST_CASE("a run that continues recalls, then is told that it restarted, and its clock starts again") {
   const recording_policy policy;
   policy_driver driver(policy);
   work();
@@ -204,7 +211,8 @@ TEST_CASE("a run that goes on: it recalls, then it is told, and its clock begins
   CHECK(now.iteration_seconds <= now.seconds);
 }
 
-TEST_CASE("a failure is one unless the checkpoint was made in peace; without a note nobody knows of any") {
+TEST_CASE(
+    "a restart is after a failure unless the run could have ended with its checkpoint; without a note none is known") {
   CHECK(restart_with({{"in_peace", {0}}}).after_failure);
   for (const cairn::policy_memory& notes : {cairn::policy_memory{{"in_peace", {1}}},
                                             {},
@@ -215,7 +223,7 @@ TEST_CASE("a failure is one unless the checkpoint was made in peace; without a n
     CHECK_FALSE(restart_with(notes).after_failure);
 }
 
-TEST_CASE("how long a run was away is a number of seconds whatever the clock on the wall does") {
+TEST_CASE("the time away is a number of seconds whatever the wall clock says") {
   for (const std::vector<double>& copied : {std::vector<double>{wall_clock() + 1e6},
                                             {infinite},
                                             {-infinite},
@@ -234,7 +242,7 @@ TEST_CASE("a process that goes back to a checkpoint of its own recalls nothing a
   policy_driver driver(policy);
   work();
   static_cast<void>(driver.ask({.step = 8}, false));
-  driver.began(8);
+  driver.began({.step = 8});
   driver.restored(loaded(8, {{"mine", {1}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}}));
   CHECK(policy.log->order == order{"asked", "restarted"});
   CHECK_FALSE(policy.log->restarted[0].after_failure);

@@ -1,5 +1,6 @@
 #include "cairn/run/rate_limiter.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -32,6 +33,38 @@ TEST_CASE("n bytes take at least n divided by the limit") {
   limiter.begin(std::nullopt);
   limiter.reach(1'000'000);
   CHECK(limiter.held_back() == 0);
+}
+
+TEST_CASE("every save is limited from its own first bytes on") {
+  rate_limiter limiter;
+  for (int save = 0; save < 2; ++save) {
+    const auto began = rate_limiter::clock::now();
+    limiter.begin(1e6);
+    limiter.reach(0);
+    limiter.reach(20'000);
+    CHECK(rate_limiter::clock::now() - began >= std::chrono::milliseconds(19));
+  }
+}
+
+TEST_CASE("seconds in which two threads wait count once") {
+  rate_limiter limiter;
+  limiter.begin(1e-9);
+  std::atomic<int> waiting{0};
+  const auto began = rate_limiter::clock::now();
+  std::thread threads[2];
+  for (auto& each : threads)
+    each = std::thread([&] {
+      ++waiting;
+      limiter.reach(1);
+    });
+  while (waiting < 2 || !limiter.is_holding()) std::this_thread::yield();
+  const auto both = rate_limiter::clock::now();
+  while (rate_limiter::clock::now() - both < std::chrono::milliseconds(2)) std::this_thread::yield();
+  limiter.hurry();
+  for (auto& each : threads) each.join();
+  const std::chrono::duration<double> all = rate_limiter::clock::now() - began;
+  CHECK(limiter.held_back() > 1e-3);
+  CHECK(limiter.held_back() <= all.count());
 }
 
 TEST_CASE("a thread that waits for the limit is woken by hurry and by cancel") {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -495,6 +496,64 @@ TEST_CASE("a signal: poll says so, the next step saves at once, tells to stop, a
   CHECK(again.stop);
   CHECK_FALSE(again.started);
   CHECK(run.poll());
+  CHECK(events.count(kind::stopping) == 1);  // a second step does nothing more
+}
+
+TEST_CASE("a signal straight after a restore: the state is saved already") {
+  const cairn::stores::memory store;
+  checkpointer(store).save(trained(5), {.step = 5});
+  heard events;
+  checkpointer run(store, {.when = every_step{1}, .on_event = std::ref(events), .preempt = {SIGUSR1}});
+  trainer state;
+  REQUIRE(run.restore(state));
+  std::raise(SIGUSR1);
+  const auto outcome = run.step(state, {.step = 5});
+  CHECK(outcome.stop);
+  CHECK_FALSE(outcome.started);
+  CHECK(events.lines() == names{"restored 5", "stopping 5"});
+}
+
+TEST_CASE("a copy that cannot be made counts as a failed save") {
+  std::vector<float> values(1);
+  struct {
+    std::span<float> huge;
+  } state{{values.data(), std::size_t{1} << 45U}};  // never read: there is no plan for its copy
+  heard events;
+  checkpointer run(cairn::stores::memory(),
+                   {.when = every_step{1}, .on_event = std::ref(events), .max_staging_bytes = std::uint64_t{1} << 20U});
+  const auto failure = sample::failure_of([&] { std::ignore = run.step(state, {.step = 1}); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("the state is too large for copies of 1048576 bytes"));
+  CHECK(run.stats().failed == 1);
+  CHECK(events.lines() == names{"started 1", "failed 1"});
+  CHECK_NOTHROW(run.wait());
+  CHECK(run.step(values, {.step = 2}).save.get().bytes > 0);
+}
+
+TEST_CASE("deltas are merged although the save before was cancelled") {
+  struct nested {
+    std::map<std::string, std::unique_ptr<nested>> inner;
+  };
+  nested deep;
+  auto* at = &deep;
+  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
+    at = (at->inner["x"] = std::make_unique<nested>()).get();
+  std::mt19937 random(3);
+  auto state = chain::start(random);
+  checkpointer run(cairn::stores::memory(), {.when = every_step{1},
+                                             .codecs = chain::mixed_rules(),
+                                             .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                                             .on_busy = cairn::when_busy::replace,
+                                             .max_bytes_per_second = next_to_nothing});
+  CHECK(run.step(state, {.step = 1}).started);
+  CHECK(sample::failure_of([&] { std::ignore = run.step(deep, {.step = 2}); }).code == errc::invalid);
+  CHECK(run.stats().skipped == 1);  // step 1, for a save that failed itself
+  for (std::uint64_t step = 3; step <= 5; ++step) {
+    chain::train(state, random);
+    run.save(state, {.step = step});
+  }
+  run.wait();
+  CHECK(run.stats().merged == 1);
 }
 
 TEST_CASE("a signal while a save is on its way: it is hurried when there is time, else abandoned for the newer state") {

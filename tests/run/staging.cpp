@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "cairn/state/describe.hpp"
@@ -82,6 +83,19 @@ TEST_CASE("the memory is kept for the next copy, and grows when it has to") {
   copies.copy(leaves, first, 1);
   copies.copy(leaves, second, 1);
   CHECK(first[0][0].staged == second[0][0].staged);
+}
+
+TEST_CASE("leaves that are copies already are not copied again") {
+  struct {
+    std::set<int> sorted{3, 1, 2};
+    std::mt19937 engine;
+    std::vector<float> values = std::vector<float>(100, 1.0F);
+  } state;
+  staging copies([](const cairn::leaf&, std::size_t) { return 0; });
+  const auto leaves = cairn::describe(state).leaves;
+  auto shards = cairn::divide_evenly(leaves, 1);
+  CHECK(copies.copy(leaves, shards, 1) == 400);
+  for (const auto& each : shards[0]) CHECK((each.staged != nullptr) == (leaves[each.leaf].path == "values"));
 }
 
 TEST_CASE("nothing at all") {

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 
@@ -20,7 +21,7 @@ using std::chrono::duration;
 
 namespace {
 
-const cairn::mtbf_prior certain{duration<double>(5000), 0};
+const cairn::mtbf_prior certain = cairn::known_mtbf(duration<double>(5000));
 
 /// What saves cost in some run, by kind.
 using tariff = std::map<save_kind, save_cost>;
@@ -31,6 +32,7 @@ struct run {
   tariff costs;
   double slowdown = 0;  // of iterations beside a save
   double iteration = 0.1;
+  double rare_stall = 0;  // of every tenth save; 0: as the others
   moment now{};
   double published_at = -1;
   save_cost on_its_way{};
@@ -67,9 +69,10 @@ struct run {
       on_its_way = costs.at(kind);
       on_its_way.step = now.step;
       on_its_way.kind = kind;
+      if (rare_stall > 0 && times.size() % 10 == 0) on_its_way.stall_seconds = rare_stall;
       now.saved_step = now.step;
-      now.saved_seconds = now.seconds;
       now.seconds += on_its_way.stall_seconds;
+      now.saved_seconds = now.seconds;
       taken += on_its_way.stall_seconds;
       published_at = now.seconds + on_its_way.background_seconds;
     }
@@ -144,9 +147,24 @@ TEST_CASE(
         save_kind::whole);
 }
 
-TEST_CASE("files stay as small as the codecs make them where the user wants that") {
+TEST_CASE("a kind cannot be saved more often than one save can follow the other, which counts for its price") {
+  auto slow = whole, quick = raw;
+  slow.background_seconds = 100;  // longer than the best interval: 150 s of lost work per failure instead of 104
+  slow.encode_seconds = 89;
+  slow.write_seconds = 10;
+  slow.bytes = slow.state_bytes;
+  quick.stall_seconds = 7.2;  // costs as much as 120 s per failure
   run training{
-      adaptive({.mtbf = certain, .may_be_raw = false}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
+      adaptive({.budget_percent = cairn::policies::no_budget, .mtbf = cairn::known_mtbf(duration<double>(1000))}),
+      {{save_kind::whole, slow}, {save_kind::raw, quick}}};
+  training.go(400'000);
+  CHECK(training.saves[save_kind::raw] > 5 * training.saves[save_kind::whole]);
+}
+
+TEST_CASE("files stay as small as the codecs make them where the user wants that") {
+  run training{adaptive({.mtbf = certain, .kinds = cairn::policies::save_kinds::no_raw}),
+               {{save_kind::whole, whole}, {save_kind::raw, raw}},
+               0.3};
   training.go(20'000);
   CHECK(training.saves[save_kind::raw] == 0);
   CHECK(training.saves[save_kind::whole] > 10);
@@ -177,7 +195,7 @@ TEST_CASE("when encoding gets quick again it is noticed") {
 TEST_CASE("saves take no more than the budget from the training, but for the first one") {
   for (const double percent : {0.5, 3.5, 20.0})
     for (const double mtbf : {1.0, 30.0, 5000.0}) {
-      run training{adaptive({.budget_percent = percent, .mtbf = {duration<double>(mtbf), 0}}),
+      run training{adaptive({.budget_percent = percent, .mtbf = cairn::known_mtbf(duration<double>(mtbf))}),
                    {{save_kind::whole, whole}, {save_kind::raw, raw}, {save_kind::delta, delta}},
                    0.2,
                    0.01};
@@ -186,6 +204,35 @@ TEST_CASE("saves take no more than the budget from the training, but for the fir
       CHECK(training.taken - first <= 1.05 * percent / 100 * training.now.seconds);
       CHECK(training.times.size() > 3);
     }
+}
+
+TEST_CASE("rare long stalls count in full for the budget") {
+  auto quick = whole;
+  quick.stall_seconds = 0.1;
+  for (const double percent : {3.5, 20.0}) {
+    run training{adaptive({.budget_percent = percent, .mtbf = cairn::known_mtbf(duration<double>(30))}),
+                 {{save_kind::whole, quick}, {save_kind::raw, quick}}};
+    training.rare_stall = 10;
+    training.go(1'000'000);
+    CHECK(training.times.size() > 200);
+    CHECK(training.taken <= 1.1 * percent / 100 * training.now.seconds);
+    CHECK(training.taken >= 0.5 * percent / 100 * training.now.seconds);
+  }
+}
+
+TEST_CASE("one save that takes very long costs the budget no more than an hour without saves") {
+  run training{adaptive({.mtbf = cairn::known_mtbf(duration<double>(30))}),
+               {{save_kind::whole, whole}, {save_kind::raw, whole}}};
+  training.go(10'000);
+  training.costs[save_kind::whole].stall_seconds = training.costs[save_kind::raw].stall_seconds = 1e6;
+  const auto before = training.times.size();
+  while (training.times.size() == before) training.go(1);
+  training.costs[save_kind::whole] = training.costs[save_kind::raw] = whole;
+  training.times.clear();
+  const double end = training.now.seconds;
+  training.go(10 * 36'000);
+  REQUIRE(training.times.size() > 100);
+  CHECK(training.times[60] - end < 2 * cairn::schedule::longest_interval);
 }
 
 TEST_CASE("a budget of zero leaves the first save and one per longest interval") {
@@ -198,7 +245,10 @@ TEST_CASE("a budget of zero leaves the first save and one per longest interval")
 }
 
 TEST_CASE("the curve that it has learned is there again after a restart") {
-  const adaptive fresh({.objective = cairn::schedule::objective::exploratory, .last_step = 4000, .mtbf = certain});
+  const adaptive fresh({.objective = cairn::schedule::objective::exploratory,
+                        .last_step = 4000,
+                        .mtbf = certain,
+                        .estimator = cairn::estimators::best_of{}});
   const auto saves_of = [](adaptive policy, bool has_seen, std::uint64_t from) {
     std::vector<std::uint64_t> saves;
     moment now{.step = from, .saved_step = from};
@@ -246,7 +296,8 @@ TEST_CASE("clocks, losses and costs that make no sense: no step saved twice, no 
         adaptive policy({.budget_percent = percent,
                          .objective = cairn::schedule::objectives[random() % 5],
                          .last_step = 700,
-                         .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}});
+                         .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5},
+                         .estimator = cairn::estimators::best_of{}});
         moment now;
         double clock = 0, saved_at = 0;
         for (now.step = 1; now.step <= 1500; ++now.step) {
@@ -270,4 +321,16 @@ TEST_CASE("clocks, losses and costs that make no sense: no step saved twice, no 
                         .bytes = 1});
         }
       }
+}
+
+TEST_CASE("an objective by the loss needs an estimator, where the end is known") {
+  using cairn::schedule::objective;
+  for (const auto what : cairn::schedule::objectives) {
+    CHECK_NOTHROW(adaptive({.objective = what}));
+    if (what == objective::machine_time || what == objective::worker_seconds)
+      CHECK_NOTHROW(adaptive({.objective = what, .last_step = 10}));
+    else
+      CHECK_THROWS_WITH(adaptive({.objective = what, .last_step = 10}),
+                        Catch::Contains("needs an estimator") && Catch::Contains("fits/estimators.hpp"));
+  }
 }

@@ -40,6 +40,18 @@ struct always {
   bool should_save(cairn::moment) const { return true; }
 };
 
+/// Has members of its own with names that are close to the optional ones.
+struct own_names : talkative {
+  bool restarts = false;
+  void save(const cairn::save_cost&) {}
+  cairn::policy_memory memory() const { return {}; }
+};
+struct own_data {
+  bool saved = false, recall = false;
+  int save = 0;
+  bool should_save(const cairn::moment&) const { return saved; }
+};
+
 struct answers_maybe {
   std::optional<cairn::save_kind> should_save(const cairn::moment&) { return {}; }
 };
@@ -52,6 +64,8 @@ static_assert(cairn::policy<on_progress>);
 static_assert(cairn::policy<cairn::any_policy>);
 static_assert(!cairn::policy<int>);
 static_assert(!cairn::policy<answers_nothing>);
+static_assert(cairn::observes_saves<talkative> && cairn::observes_restarts<talkative> && cairn::remembers<talkative>);
+static_assert(!cairn::observes_saves<always> && !cairn::observes_restarts<always> && !cairn::remembers<always>);
 static_assert(cairn::policy<talkative> && cairn::policy<always> && !cairn::policy<answers_maybe>);
 static_assert(!cairn::policy<std::unique_ptr<on_progress>>);
 static_assert(std::is_convertible_v<bool, cairn::decision> && !std::is_convertible_v<cairn::decision, bool>);
@@ -87,7 +101,7 @@ TEST_CASE("a policy answers with yes or no, or with a kind too") {
   CHECK(chosen.should_save({}).save);
 }
 
-TEST_CASE("a policy is told what it wants to hear, and remembers") {
+TEST_CASE("a policy with all optional members: each is called") {
   talkative alone;
   cairn::any_policy chosen = alone;
   chosen.recall({{"a", {1}}, {"b", {}}});
@@ -99,13 +113,22 @@ TEST_CASE("a policy is told what it wants to hear, and remembers") {
   CHECK(alone.heard.empty());
 }
 
-TEST_CASE("a policy that wants to hear nothing is told nothing, and remembers nothing") {
+TEST_CASE("a policy without optional members ignores saves and restarts, and remembers nothing") {
   cairn::any_policy chosen = on_progress{};
   chosen.recall({{"best", {0.1}}});
   chosen.restarted({});
   chosen.saved({});
   CHECK(chosen.remember().empty());
   CHECK(chosen.should_save(with_loss(0.5)).save);
+}
+
+TEST_CASE("a policy may have members of its own with similar names") {
+  cairn::any_policy chosen = own_names{};
+  chosen.saved({.step = 1});
+  CHECK(chosen.remember().at("length") == std::vector<double>{8});
+  chosen = own_data{};
+  chosen.saved({.step = 1});
+  CHECK_FALSE(chosen.should_save({}));
 }
 
 TEST_CASE("an any_policy of an any_policy is a copy of it, and may be assigned to itself") {

@@ -121,3 +121,15 @@ TEST_CASE("CheckFreq: what was profiled is remembered") {
   driven::run next{.iteration = 0.5, .now = {.step = 1000, .saved_step = 1000}};
   CHECK(next.steps(second, 100).saves.front() == 1092);
 }
+
+TEST_CASE("CheckFreq: rare long stalls count in full for the budget") {
+  cairn::policies::checkfreq policy;
+  driven::run run{.iteration = 0.1};
+  double taken = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    run.cost.stall_seconds = run.saves.size() % 10 == 9 ? 10 : 0.1;
+    if (run.step(policy)) taken += run.cost.stall_seconds;
+  }
+  CHECK(run.saves.size() > 200);
+  CHECK(taken <= 1.1 * 0.035 * run.now.seconds);
+}

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "cairn/schedule/fits/estimators.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"
 
@@ -40,7 +41,7 @@ loss_curve exponential(double scale, double height = 0) {
 
 /// A stall of a second, an MTBF of four hours, iterations of a second.
 coci_options known_costs(const std::shared_ptr<script>& fit, double stall = 1) {
-  return {.mtbf = {.mtbf = hours{4}, .decades = 0}, .stall = duration<double>(stall), .estimator = scripted{fit}};
+  return {.mtbf = cairn::known_mtbf(hours{4}), .stall = duration<double>(stall), .estimator = scripted{fit}};
 }
 
 /// The published P, for p1 per minute, S in minutes, f per minute.
@@ -55,10 +56,12 @@ const std::uint64_t daly_steps = static_cast<std::uint64_t>(std::lround(cairn::s
 static_assert(cairn::policy<coci>);
 
 TEST_CASE("COCI: nothing that is observed trips it") {
-  driven::survives(coci(), 40);
-  driven::survives(coci({.refit_steps = 0, .replan_at = 0}), 10);
+  driven::survives(coci({.estimator = cairn::estimators::exponential()}), 40);
+  driven::survives(coci({.estimator = cairn::estimators::exponential(), .refit_steps = 0, .replan_at = 0}), 10);
   for (const double bad : {0.0, -1.0, no_number, known, 1e300}) {
-    coci_options options{.mtbf = {.mtbf = duration<double>(bad)}, .stall = duration<double>(bad)};
+    coci_options options{.mtbf = {.mtbf = duration<double>(bad)},
+                         .stall = duration<double>(bad),
+                         .estimator = cairn::estimators::exponential()};
     options.replan_at = options.speedup_power = bad;
     driven::survives(coci(options), 10);
     for (const double scale : {1.0, 1e5, -1e5, no_number, 1e-320}) {
@@ -217,7 +220,7 @@ TEST_CASE("COCI: another family of curves counts with its relative slope at the 
 TEST_CASE("COCI: on a noisy exponential loss, checkpoints are dense first and rare later") {
   std::mt19937 random(7);
   std::normal_distribution<double> noise(1, 0.1);
-  coci policy({.mtbf = {.mtbf = hours{4}, .decades = 0}});
+  coci policy({.mtbf = cairn::known_mtbf(hours{4}), .estimator = cairn::estimators::exponential()});
   driven::run run{.cost = {.stall_seconds = 0.27}};
   for (int i = 1; i <= 6000; ++i) run.step(policy, 2.3 * std::exp(-i / 3000.0) * noise(random));
   CHECK(run.saves.front() == cairn::schedule::probe_steps);
@@ -230,7 +233,7 @@ TEST_CASE("COCI: on a noisy exponential loss, checkpoints are dense first and ra
 }
 
 TEST_CASE("COCI: the fit goes on where it was after a restart") {
-  const coci fresh({.mtbf = {.mtbf = hours{4}, .decades = 0}});
+  const coci fresh({.mtbf = cairn::known_mtbf(hours{4}), .estimator = cairn::estimators::exponential()});
   auto policy = fresh;
   driven::run run{.cost = {.stall_seconds = 0.27}};
   const auto go_on = [](driven::run& one, coci& with, int count) {

@@ -1,4 +1,4 @@
-#include "cairn/schedule/early_stop.hpp"
+#include "cairn/schedule/risks.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "cairn/schedule/loss_curve.hpp"
+#include "cairn/schedule/estimator.hpp"
 
 #include <random>
 #include <set>

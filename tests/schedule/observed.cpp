@@ -1,4 +1,4 @@
-#include "cairn/schedule/observed.hpp"
+#include "cairn/schedule/observed_run.hpp"
 
 #include <limits>
 #include <random>
@@ -11,87 +11,16 @@ using cairn::save_cost;
 using cairn::save_kind;
 using cairn::schedule::iteration_times;
 using cairn::schedule::observed_costs;
-using cairn::schedule::running_mean;
 using Catch::Approx;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-
-running_mean mean_of(std::initializer_list<double> values) {
-  running_mean mean;
-  for (const double value : values) mean.add(value);
-  return mean;
-}
 
 save_cost stall(save_kind kind, double seconds, double background = 0) {
   return {.kind = kind, .stall_seconds = seconds, .background_seconds = background};
 }
 
 }  // namespace
-
-TEST_CASE("a running mean is the mean of few values, and near that of many that do not drift") {
-  CHECK(mean_of({}).is_empty());
-  CHECK(mean_of({}).mean() == 0);
-  CHECK(mean_of({3}).mean() == 3);
-  CHECK(mean_of({1, 2, 3, 2}).mean() == 2);
-  std::mt19937 random(1);
-  for (const double scale : {1e-9, 1.0, 1e9}) {
-    std::uniform_real_distribution<double> around(0.9 * scale, 1.1 * scale);
-    running_mean mean;
-    for (int i = 0; i < 1000; ++i) mean.add(around(random));
-    CHECK(mean.mean() == Approx(scale).epsilon(0.05));
-    CHECK(mean.count() == 1000);
-  }
-}
-
-TEST_CASE("a running mean follows what drifts") {
-  running_mean mean;
-  for (int i = 0; i < 1000; ++i) mean.add(1);
-  for (int i = 0; i < 60; ++i) mean.add(3);
-  CHECK(mean.mean() == Approx(3).epsilon(0.05));
-  for (int i = 0; i < 100; ++i) mean.add(0.1);
-  CHECK(mean.mean() == Approx(0.1).epsilon(0.1));
-}
-
-TEST_CASE("one value that is far off hardly moves a running mean, first or later") {
-  auto mean = mean_of({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
-  mean.add(1e9);
-  CHECK(mean.mean() < 1.2);
-  CHECK(mean_of({1000, 1, 1, 1}).mean() == 1);
-  CHECK(mean_of({1000, 1, 1000}).mean() == 2.5);
-  CHECK(mean_of({3, 1}).mean() == 2);
-}
-
-TEST_CASE("a running mean passes over what is negative or no number") {
-  const auto mean = mean_of({no_number, 1, -1, infinite, 3, -infinite, no_number});
-  CHECK(mean.mean() == 2);
-  CHECK(mean.count() == 2);
-  CHECK(mean_of({0, 0, 2}).mean() == Approx(2.0 / 3));
-  const double largest = std::numeric_limits<double>::max();
-  CHECK(mean_of({largest, largest, largest}).mean() == Approx(largest));
-}
-
-TEST_CASE("a running mean is what it was after a restart, and recalls no nonsense") {
-  const auto kept = mean_of({1, 2, 3});
-  running_mean mean;
-  mean.recall({{"a", kept.remember()}}, "a");
-  CHECK(mean.count() == 3);
-  CHECK(mean.mean() == 2);
-  for (const std::vector<double>& bad : {std::vector<double>{},
-                                         {1},
-                                         {1, 2, 3},
-                                         {0, 1},
-                                         {-1, 1},
-                                         {1, -1},
-                                         {no_number, 1},
-                                         {1, no_number},
-                                         {infinite, 1},
-                                         {1, infinite}})
-    mean.recall({{"a", bad}}, "a");
-  mean.recall({{"b", {7, 7}}}, "a");
-  CHECK(mean.count() == 3);
-  CHECK(mean.mean() == 2);
-}
 
 TEST_CASE("iterations beside saves tell what a second of saving takes from the training") {
   iteration_times times;
@@ -160,28 +89,28 @@ TEST_CASE("costs are told apart by kind") {
                  .state_bytes = 6});
   costs.observe(stall(save_kind::delta, 3));
   costs.observe(stall(save_kind::delta, 5, 6));
-  CHECK_FALSE(costs.of(save_kind::raw));
-  REQUIRE(costs.of(save_kind::whole));
-  CHECK(costs.of(save_kind::whole)->stall == 1);
-  CHECK(costs.of(save_kind::whole)->background == 2);
-  CHECK(costs.of(save_kind::whole)->encode == 3);
-  CHECK(costs.of(save_kind::whole)->write == 4);
-  CHECK(costs.of(save_kind::whole)->bytes == 5);
-  CHECK(costs.of(save_kind::whole)->state_bytes == 6);
-  CHECK(costs.of(save_kind::delta)->stall == 4);
+  CHECK_FALSE(costs.mean(save_kind::raw));
+  REQUIRE(costs.mean(save_kind::whole));
+  CHECK(costs.mean(save_kind::whole)->stall_seconds == 1);
+  CHECK(costs.mean(save_kind::whole)->background_seconds == 2);
+  CHECK(costs.mean(save_kind::whole)->encode_seconds == 3);
+  CHECK(costs.mean(save_kind::whole)->write_seconds == 4);
+  CHECK(costs.mean(save_kind::whole)->bytes == 5);
+  CHECK(costs.mean(save_kind::whole)->state_bytes == 6);
+  CHECK(costs.mean(save_kind::delta)->stall_seconds == 4);
   CHECK(costs.count(save_kind::delta) == 2);
-  CHECK(costs.mean()->stall == Approx(3));
-  CHECK(costs.mean()->background == Approx((2 + 2 * 3) / 3.0));
+  CHECK(costs.mean()->stall_seconds == Approx(3));
+  CHECK(costs.mean()->background_seconds == Approx((2 + 2 * 3) / 3.0));
 }
 
 TEST_CASE("a save whose stall is no number does not count") {
   observed_costs costs;
   costs.observe(stall(save_kind::raw, no_number, 1));
-  CHECK_FALSE(costs.of(save_kind::raw));
+  CHECK_FALSE(costs.mean(save_kind::raw));
   CHECK_FALSE(costs.mean());
   costs.observe(stall(save_kind::whole, 2));
   costs.observe(stall(save_kind::delta, -1));
-  CHECK(costs.mean()->stall == 2);
+  CHECK(costs.mean()->stall_seconds == 2);
 }
 
 TEST_CASE("costs are what they were after a restart") {
@@ -192,11 +121,11 @@ TEST_CASE("costs are what they were after a restart") {
   cairn::policy_memory memory;
   costs.remember(memory);
   restored.recall(memory);
-  CHECK(restored.of(save_kind::raw)->stall == 2);
-  CHECK(restored.of(save_kind::delta)->background == 20);
-  CHECK_FALSE(restored.of(save_kind::whole));
-  CHECK(restored.of(save_kind::raw)->background == 20);
+  CHECK(restored.mean(save_kind::raw)->stall_seconds == 2);
+  CHECK(restored.mean(save_kind::delta)->background_seconds == 20);
+  CHECK_FALSE(restored.mean(save_kind::whole));
+  CHECK(restored.mean(save_kind::raw)->background_seconds == 20);
   restored.recall({{"raw.stall", {}}, {"raw.nonsense", {1, 2}}, {"delta.stall", {no_number, 1}}});
-  CHECK(restored.of(save_kind::delta)->stall == 2);
-  CHECK(restored.of(save_kind::raw)->stall == 2);
+  CHECK(restored.mean(save_kind::delta)->stall_seconds == 2);
+  CHECK(restored.mean(save_kind::raw)->stall_seconds == 2);
 }

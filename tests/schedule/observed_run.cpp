@@ -156,3 +156,61 @@ TEST_CASE("work since a checkpoint is lost by going back to it") {
   run.observe({.step = 4, .seconds = 1, .saved_step = 3, .saved_seconds = 0, .iteration_seconds = 1});
   CHECK(run.since_save() == 1);
 }
+
+TEST_CASE("after a failure a run had worked no longer than from one save to the next and until that was published") {
+  const auto run_with_saves_every = [](std::uint64_t steps) {
+    observed_run run;
+    moment now;
+    for (now.step = 1; now.step <= 4 * steps; ++now.step) {
+      now.seconds += now.iteration_seconds = 1;
+      run.observe(now);
+      if (now.step % steps != 0) continue;
+      now.saved_step = now.step;
+      now.saved_seconds = now.seconds;
+      run.saved({.step = now.step, .background_seconds = 3});
+    }
+    return run;
+  };
+  for (const std::uint64_t steps : {20U, 60U}) {
+    const auto before = run_with_saves_every(steps);
+    cairn::policy_memory memory;
+    before.remember(memory);
+    const auto mtbf_after = [&](double away) {
+      observed_run again;
+      again.recall(memory);
+      again.restarted({.step = 4 * steps, .away_seconds = away});
+      return again.mtbf();
+    };
+    const auto interval = static_cast<double>(steps);
+    CHECK(mtbf_after(3600) == mtbf_after(interval + 3));
+    CHECK(mtbf_after(interval + 2) < mtbf_after(interval + 3));
+    cairn::mtbf_estimate expected;
+    expected.worked(4 * interval);
+    expected.restarted({.away_seconds = interval + 3});
+    CHECK(mtbf_after(3600) == Approx(expected.seconds()).epsilon(0.01));
+  }
+}
+
+TEST_CASE("a save out of turn does not make the next interval seem short") {
+  observed_run run;
+  moment now;
+  const auto work = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      ++now.step;
+      now.seconds += now.iteration_seconds = 1;
+      run.observe(now);
+    }
+    now.saved_step = now.step;
+    now.saved_seconds = now.seconds;
+  };
+  for (const int steps : {100, 100, 100, 2}) work(steps);
+  cairn::policy_memory memory;
+  run.remember(memory);
+  observed_run again;
+  again.recall(memory);
+  again.restarted({.step = now.step, .away_seconds = 3600});
+  cairn::mtbf_estimate expected;
+  expected.worked(302);
+  expected.restarted({.away_seconds = 50});
+  CHECK(again.mtbf() == Approx(expected.seconds()).epsilon(0.01));
+}

@@ -1,21 +1,29 @@
-#include "cairn/schedule/optimal.hpp"
+#include "cairn/schedule/adaptive.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 
 using cairn::loss_curve;
 using cairn::moment;
-using cairn::policies::optimal;
-using cairn::policies::optimal_options;
+using cairn::policies::adaptive;
+using cairn::policies::adaptive_options;
 using cairn::schedule::objective;
 using std::chrono::duration;
 
 namespace {
+
+/// The policy that only chooses when: no budget, and always as the codecs say.
+adaptive optimal(adaptive_options options = {}) {
+  options.budget_percent = cairn::policies::no_budget;
+  options.kinds = cairn::policies::save_kinds::configured;
+  return adaptive(std::move(options));
+}
 
 /// A curve that is known.
 struct known {
@@ -25,11 +33,11 @@ struct known {
 };
 
 constexpr loss_curve falling{loss_curve::family::exponential, {-0.002, 0, 0, 0}};
-const cairn::mtbf_prior certain{duration<double>(5000), 0};
+const cairn::mtbf_prior certain = cairn::known_mtbf(duration<double>(5000));
 
 /// Saves of a run in which every save takes `stall` seconds, an iteration one.
 struct run {
-  optimal policy;
+  adaptive policy;
   double stall = 0.2;
   bool tells_loss = true;
   moment now{};
@@ -110,7 +118,10 @@ TEST_CASE("what it has learned is there again after a restart") {
 }
 
 TEST_CASE("the curve that the optimal policy has learned is there again after a restart") {
-  const optimal fresh({.objective = objective::exploratory, .last_step = 5000, .mtbf = certain});
+  const adaptive fresh = optimal({.objective = objective::exploratory,
+                                  .last_step = 5000,
+                                  .mtbf = certain,
+                                  .estimator = cairn::estimators::best_of{}});
   run before{fresh};
   before.go(2500);
   run after{fresh};
@@ -146,7 +157,7 @@ TEST_CASE("known failures count by the age of the process: where old ones fail l
 }
 
 TEST_CASE("nothing is asked for while a save is on its way") {
-  optimal policy({.mtbf = certain, .stall = duration<double>(0.01)});
+  auto policy = optimal({.mtbf = certain, .stall = duration<double>(0.01)});
   moment now{.is_saving = true};
   for (now.step = 1; now.step < 1000; ++now.step) {
     now.seconds += now.iteration_seconds = 1;
@@ -172,7 +183,10 @@ TEST_CASE("losses, clocks and costs that make no sense: no step saved twice, no 
   for (const auto what : cairn::schedule::objectives)
     for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
       for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none}) {
-        optimal policy({.objective = what, .last_step = 700, .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}});
+        auto policy = optimal({.objective = what,
+                               .last_step = 700,
+                               .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5},
+                               .estimator = cairn::estimators::best_of{}});
         moment now;
         double clock = 0, saved_at = 0;
         int saves = 0;

@@ -9,7 +9,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/schedule/interval.hpp"
-#include "cairn/schedule/worth.hpp"
+#include "cairn/schedule/workload.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -24,12 +24,12 @@ namespace {
 
 struct job {
   objective what{};
-  course expected;
-  costs saving;
+  workload expected;
+  save_times saving;
   any_failures failing = failures::never{};
   any_early_stop stops = early_stops::none{};
 
-  [[nodiscard]] charges charged() const { return charges_of(what, expected, saving, failing, stops); }
+  [[nodiscard]] cost_model charged() const { return cost_model_of(what, expected, saving, failing, stops); }
 };
 
 /// A small job with everything irregular.
@@ -60,7 +60,7 @@ double cost_by_definition(const job& of, const std::vector<std::uint32_t>& saves
   constexpr int slices = 2000;
   const auto& [seconds, loss, workers] = of.expected;
   const auto n = seconds.size();
-  const auto value = worth_of(of.what, of.expected);
+  const auto value = prices_of(of.what, of.expected);
   std::vector<double> begins(n + 1, 0);
   std::partial_sum(seconds.begin(), seconds.end(), begins.begin() + 1);
   const auto alive = [&](std::size_t k) { return of.stops.alive(static_cast<double>(k) / static_cast<double>(n)); };
@@ -99,7 +99,7 @@ std::vector<std::uint32_t> chosen(std::uint32_t bits) {
   return saves;
 }
 
-course even(std::size_t steps, double seconds = 1) { return {.seconds = std::vector<double>(steps, seconds)}; }
+workload even(std::size_t steps, double seconds = 1) { return {.seconds = std::vector<double>(steps, seconds)}; }
 
 }  // namespace
 
@@ -134,9 +134,9 @@ TEST_CASE("the optimum is the best of all plans that can be made") {
 }
 
 TEST_CASE("where all seconds are worth the same the optimum is even, at Young's interval") {
-  const costs saving{.stall = 2};
-  const auto found = optimum(charges_of(objective::machine_time, even(40'000), saving,
-                                        failures::exponential{duration<double>(1e4)}, early_stops::none{}));
+  const save_times saving{.stall = 2};
+  const auto found = optimum(cost_model_of(objective::machine_time, even(40'000), saving,
+                                           failures::exponential{duration<double>(1e4)}, early_stops::none{}));
   const double young = young_interval(saving.stall, 1e4);
   REQUIRE(found.saves.size() > 100);
   CHECK(40'000.0 / static_cast<double>(found.saves.size() + 1) == Approx(young).epsilon(0.01));
@@ -145,10 +145,10 @@ TEST_CASE("where all seconds are worth the same the optimum is even, at Young's 
 }
 
 TEST_CASE("the optimum of exploratory training follows the square root of the slope") {
-  course falling = even(100'000, 0.1);
+  workload falling = even(100'000, 0.1);
   for (std::size_t k = 0; k <= 100'000; ++k) falling.loss.push_back(std::exp(-static_cast<double>(k) / 20'000));
-  const auto charged = charges_of(objective::exploratory, falling, {.stall = 0.1},
-                                  failures::exponential{duration<double>(2e4)}, early_stops::none{});
+  const auto charged = cost_model_of(objective::exploratory, falling, {.stall = 0.1},
+                                     failures::exponential{duration<double>(2e4)}, early_stops::none{});
   const auto found = optimum(charged);
   REQUIRE(found.saves.size() > 100);
   const auto density = [&](std::size_t i) { return 3.0 / (found.saves[i + 3] - found.saves[i]); };
@@ -160,38 +160,55 @@ TEST_CASE("the optimum of exploratory training follows the square root of the sl
 }
 
 TEST_CASE("no failures, no saves; free saves, a save at every boundary") {
-  CHECK(optimum(charges_of(objective::machine_time, even(50), {.stall = 1}, failures::never{}, early_stops::none{}))
+  CHECK(optimum(cost_model_of(objective::machine_time, even(50), {.stall = 1}, failures::never{}, early_stops::none{}))
             .saves.empty());
-  const auto all = optimum(charges_of(objective::machine_time, even(50), {},
-                                      failures::exponential{duration<double>(100)}, early_stops::none{}));
+  const auto all = optimum(cost_model_of(objective::machine_time, even(50), {},
+                                         failures::exponential{duration<double>(100)}, early_stops::none{}));
   CHECK(all.saves.size() == 49);
 }
 
 TEST_CASE("a job of no or one iteration has nowhere to save") {
   for (const std::size_t steps : {0U, 1U})
-    CHECK(optimum(charges_of(objective::worker_seconds, even(steps), {.stall = 1},
-                             failures::exponential{duration<double>(1)}, early_stops::none{}))
+    CHECK(optimum(cost_model_of(objective::worker_seconds, even(steps), {.stall = 1},
+                                failures::exponential{duration<double>(1)}, early_stops::none{}))
               .saves.empty());
 }
 
 TEST_CASE("what comes after an early stop for certain is not saved") {
-  const auto found = optimum(charges_of(objective::machine_time, even(1000), {.stall = 0.1},
-                                        failures::exponential{duration<double>(1000)}, early_stops::uniform{0.5, 0.5}));
+  const auto found =
+      optimum(cost_model_of(objective::machine_time, even(1000), {.stall = 0.1},
+                            failures::exponential{duration<double>(1000)}, early_stops::uniform{0.5, 0.5}));
   REQUIRE_FALSE(found.saves.empty());
   CHECK(found.saves.back() < 500);
 }
 
 TEST_CASE("costs below zero are none, and numbers that are none make no plan") {
-  const auto of = [](const costs& saving) {
-    return optimum(charges_of(objective::machine_time, even(50), saving, failures::exponential{duration<double>(100)},
-                              early_stops::none{}));
+  const auto of = [](const save_times& saving) {
+    return optimum(cost_model_of(objective::machine_time, even(50), saving,
+                                 failures::exponential{duration<double>(100)}, early_stops::none{}));
   };
   CHECK(of({.stall = -1, .background = -5}).saves.size() == 49);
   CHECK(sample::failure_of([] {
-          (void)charges_of(objective::machine_time, {.seconds = {1, 0}}, {}, failures::never{}, early_stops::none{});
+          (void)cost_model_of(objective::machine_time, {.seconds = {1, 0}}, {}, failures::never{}, early_stops::none{});
         }).says("takes 0"));
   CHECK(sample::failure_of([] {
-          (void)charges_of(objective::progress, {.seconds = {1, 1}, .loss = {1}}, {}, failures::never{},
-                           early_stops::none{});
+          (void)cost_model_of(objective::progress, {.seconds = {1, 1}, .loss = {1}}, {}, failures::never{},
+                              early_stops::none{});
         }).says("loss"));
+}
+
+TEST_CASE("a save that is published exactly at a boundary is exposed until there, and another one can begin there") {
+  constexpr std::size_t steps = 12;
+  const workload even{.seconds = std::vector<double>(steps, 0.5)};
+  for (const std::size_t behind : {0U, 1U, 2U, 5U}) {
+    const auto model = cost_model_of(objective::machine_time, even, {.stall = 0.1, .background = 0.5 * double(behind)},
+                                     failures::exponential{duration<double>(64)}, early_stops::none{});
+    CHECK(model.next[0] == 1);
+    CHECK(model.exposed[0] == 0);
+    for (std::size_t k = 1; k < steps; ++k) {
+      INFO("boundary " << k << ", published " << behind << " boundaries later");
+      CHECK(model.next[k] == std::min(k + std::max<std::size_t>(behind, 1), steps));
+      CHECK(model.exposed[k] == model.risk[std::min(k + behind, steps)]);
+    }
+  }
 }

@@ -39,12 +39,12 @@ std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const circum
 }
 
 /// The same job for `optimum`.
-charges charged(objective what, std::uint64_t steps, const circumstances& all, double rate,
-                const cairn::any_early_stop& stops = early_stops::none{}) {
-  course job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
+cost_model charged(objective what, std::uint64_t steps, const circumstances& all, double rate,
+                   const cairn::any_early_stop& stops = early_stops::none{}) {
+  workload job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
   for (std::uint64_t k = 0; k <= steps; ++k) job.loss.push_back(std::exp(-rate * static_cast<double>(k)));
-  return charges_of(what, job, {.stall = all.save_seconds, .background = all.background},
-                    failures::exponential{duration<double>(all.mtbf)}, stops);
+  return cost_model_of(what, job, {.stall = all.save_seconds, .background = all.background},
+                       failures::exponential{duration<double>(all.mtbf)}, stops);
 }
 
 }  // namespace
@@ -102,6 +102,43 @@ TEST_CASE("how long the plan takes, where it is told, says what progress is wort
   };
   CHECK(early(10'000) == early(0));
   CHECK(early(40'000) == Approx(2 * early(10'000)).epsilon(0.05));
+}
+
+TEST_CASE("a run that starts at a later step plans from there, and does after a restart") {
+  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.2};
+  constexpr std::uint64_t begin = 100'000, steps = 5000;
+  const auto saves_of = [&](planner self, std::uint64_t first, std::uint64_t saved, std::uint64_t count,
+                            const loss_curve& curve) {
+    std::vector<std::uint64_t> made;
+    moment now{.saved_step = saved};
+    for (now.step = first + 1; now.step <= first + count; ++now.step) {
+      if (!self.is_due(now, 1, all, curve)) continue;
+      made.push_back(now.step - first);
+      now.saved_step = now.step;
+    }
+    cairn::policy_memory memory;
+    self.remember(memory);
+    return std::pair(made, memory);
+  };
+  loss_curve later = falling(0.002);
+  later.p[1] = 0.002 * begin;  // the same fall, from `begin` on
+  for (const auto what : {objective::exploratory, objective::progress}) {
+    const early_stops::uniform stops{0.4, 0.6};
+    const outlook from_0{.what = what, .last_step = steps, .stops = stops};
+    const outlook from_begin{.what = what, .last_step = begin + steps, .stops = stops};
+    const auto expected = saves_of(planner(from_0), 0, 0, steps, falling(0.002));
+    const auto made = saves_of(planner(from_begin), begin, 0, steps, later);
+    INFO(name(what));
+    REQUIRE(expected.first.size() > 20);
+    CHECK(made.first == expected.first);
+
+    planner again(from_begin);
+    again.recall(made.second);
+    const auto rest = saves_of(std::move(again), begin + 2000, begin + 2000, 1000, later).first;
+    CHECK(std::abs(static_cast<double>(rest.size()) -
+                   static_cast<double>(std::count_if(expected.first.begin(), expected.first.end(),
+                                                     [](auto s) { return s > 2000 && s <= 3000; }))) <= 1);
+  }
 }
 
 TEST_CASE("where no save pays none is made") {

@@ -3,8 +3,8 @@
 #include "catch.hpp"
 
 // Naming a policy takes this header alone.
-static_assert(cairn::policy<cairn::policies::adaptive> && cairn::policy<cairn::policies::optimal> &&
-              cairn::policy<cairn::policies::young> && cairn::policy<cairn::policies::daly> &&
-              cairn::policy<cairn::policies::checkfreq> && cairn::policy<cairn::policies::coci> &&
-              cairn::policy<cairn::policies::any_of> && cairn::policy<cairn::policies::bounded_overhead> &&
-              cairn::policy<cairn::policies::every_steps> && cairn::policy<cairn::policies::every>);
+static_assert(cairn::policy<cairn::policies::adaptive> && cairn::policy<cairn::policies::young> &&
+              cairn::policy<cairn::policies::daly> && cairn::policy<cairn::policies::checkfreq> &&
+              cairn::policy<cairn::policies::coci> && cairn::policy<cairn::policies::any_of> &&
+              cairn::policy<cairn::policies::bounded_overhead> && cairn::policy<cairn::policies::every_steps> &&
+              cairn::policy<cairn::policies::every>);

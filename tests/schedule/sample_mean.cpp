@@ -1,4 +1,4 @@
-#include "cairn/schedule/sample_mean.hpp"
+#include "cairn/schedule/simulate.hpp"
 
 #include <cmath>
 #include <random>

@@ -1,11 +1,10 @@
-#include "cairn/schedule/seeded_numbers.hpp"
+#include "cairn/schedule/simulate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <vector>
 
-#include "cairn/schedule/sample_mean.hpp"
 #include "catch.hpp"
 
 namespace {

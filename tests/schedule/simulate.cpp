@@ -19,18 +19,18 @@ using cairn::failures::exponential;
 using cairn::failures::weibull;
 using cairn::policies::every;
 using cairn::policies::every_steps;
-using cairn::schedule::bill;
-using cairn::schedule::costs;
-using cairn::schedule::course;
 using cairn::schedule::difference_of;
 using cairn::schedule::every_kind;
 using cairn::schedule::mean_of;
 using cairn::schedule::objective;
 using cairn::schedule::outcome;
+using cairn::schedule::overhead;
 using cairn::schedule::sample_mean;
+using cairn::schedule::save_times;
 using cairn::schedule::scenario;
 using cairn::schedule::simulate;
 using cairn::schedule::simulation;
+using cairn::schedule::workload;
 using duration = std::chrono::duration<double>;
 using steps = std::vector<std::uint64_t>;
 
@@ -76,8 +76,9 @@ struct recorder {
   }
 };
 
-scenario of_seconds(std::size_t iterations, const costs& takes, const cairn::any_failures& failures, double each = 1) {
-  scenario what{.planned = {.seconds = std::vector<double>(iterations, each)}, .failures = failures};
+scenario of_seconds(std::size_t iterations, const save_times& takes, const cairn::any_failures& failures,
+                    double each = 1) {
+  scenario what{.work = {.seconds = std::vector<double>(iterations, each)}, .failures = failures};
   what.kinds = every_kind(takes);
   return what;
 }
@@ -97,7 +98,7 @@ double expected_seconds(double work, double stall, double restore, double rate) 
   return std::exp(rate * restore) * std::expm1(rate * (work + stall)) / rate;
 }
 
-/// A course, costs, failures, stops and noise as they come.
+/// A workload, costs, failures, stops and noise as they come.
 scenario any_scenario(std::mt19937_64& random) {
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
@@ -105,11 +106,11 @@ scenario any_scenario(std::mt19937_64& random) {
   scenario what;
   const auto iterations = 1 + random() % 200;
   double loss = 5;
-  what.planned.loss.push_back(loss);
+  what.work.loss.push_back(loss);
   for (std::size_t i = 0; i < iterations; ++i) {
-    what.planned.seconds.push_back(between(0.1, 3));
-    what.planned.loss.push_back(loss += between(-0.1, 0.05));
-    what.planned.workers.push_back(static_cast<double>(1 + random() % 4));
+    what.work.seconds.push_back(between(0.1, 3));
+    what.work.loss.push_back(loss += between(-0.1, 0.05));
+    what.work.workers.push_back(static_cast<double>(1 + random() % 4));
   }
   const bool is_blocking = random() % 3 == 0;
   for (auto& kind : what.kinds)
@@ -152,13 +153,13 @@ TEST_CASE("every second of a simulated job is work, waiting, lost or restoring")
     for (const auto& each : all.jobs) {
       const auto& machine = each.of(objective::machine_time);
       CHECK(each.seconds == Catch::Approx(each.work + machine.total()));
-      for (const auto& by : each.bills) CHECK((by.waiting >= 0 && by.lost >= 0 && by.restoring >= 0));
+      for (const auto& by : each.overheads) CHECK((by.waiting >= 0 && by.lost >= 0 && by.restoring >= 0));
       CHECK(each.of(objective::exploratory).waiting == machine.waiting);
       CHECK(each.of(objective::coci).waiting == each.of(objective::progress).waiting);
       CHECK(each.of(objective::coci).total() <= each.of(objective::progress).total());
       CHECK(each.of(objective::worker_seconds).total() >= machine.total());
       CHECK(each.published <= each.saves);
-      CHECK(each.steps <= what.planned.steps());
+      CHECK(each.steps <= what.work.steps());
     }
   }
 }
@@ -202,7 +203,7 @@ TEST_CASE("a policy does not differ from itself, and all policies meet the same 
 }
 
 TEST_CASE("without failures a job takes its iterations and what its saves take") {
-  const costs takes{.stall = 0.5, .background = 3, .slowdown = 0.2, .restore = 100};
+  const save_times takes{.stall = 0.5, .background = 3, .slowdown = 0.2, .restore = 100};
   const auto done = one(of_seconds(100, takes, cairn::failures::never{}), every_steps{10});
   CHECK(done.saves == 9);  // the end needs none
   CHECK(done.published == 9);
@@ -272,9 +273,8 @@ TEST_CASE("failures in a stall, by hand") {
 
 TEST_CASE("lost work and waiting are charged at the objectives' prices") {
   auto what = of_seconds(30, {.stall = 2, .restore = 3}, at_age{24.5});
-  what.planned.workers.assign(30, 4);
-  for (int k = 0; k <= 30; ++k)
-    what.planned.loss.push_back(k < 25 ? 25 - k : 0);  // nothing is learned in the last five
+  what.work.workers.assign(30, 4);
+  for (int k = 0; k <= 30; ++k) what.work.loss.push_back(k < 25 ? 25 - k : 0);  // nothing is learned in the last five
   const auto done = one(what, every_steps{10});
   const auto price = 30.0 / 25;
   CHECK(done.of(objective::progress).waiting == Catch::Approx(4 * price));
@@ -285,13 +285,13 @@ TEST_CASE("lost work and waiting are charged at the objectives' prices") {
   CHECK(done.of(objective::exploratory).restoring == Catch::Approx(3));
   CHECK(done.of(objective::worker_seconds).waiting == Catch::Approx(16));
   CHECK(done.of(objective::worker_seconds).lost == Catch::Approx(2));
-  CHECK(done.of(objective::worker_seconds).overhead() == Catch::Approx(18));
+  CHECK(done.of(objective::worker_seconds).without_restoring() == Catch::Approx(18));
 }
 
 TEST_CASE("a policy is asked after each iteration but the last, and sees what happened") {
   auto what = of_seconds(6, {.stall = 1, .background = 2.5, .slowdown = 0.5}, cairn::failures::never{});
-  what.planned.loss = {6, 5, 4, 3, 2, 1, 0};
-  what.planned.workers = {4, 4, 2, 2, 1, 1};
+  what.work.loss = {6, 5, 4, 3, 2, 1, 0};
+  what.work.workers = {4, 4, 2, 2, 1, 1};
   what.kinds[1].told = {.step = 77, .kind = save_kind::raw, .encode_seconds = 1.5, .bytes = 11};
   const recorder policy{.at = {2, 3, 4}};
   const auto done = one(what, policy);
@@ -308,7 +308,7 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
     CHECK(asked[i].saved_seconds == Catch::Approx(saved_seconds[i]));
     CHECK(asked[i].saved_step == saved_steps[i]);
     CHECK(asked[i].workers == workers[i]);
-    CHECK(asked[i].loss == what.planned.loss[i + 1]);
+    CHECK(asked[i].loss == what.work.loss[i + 1]);
     CHECK(asked[i].is_saving == (i == 2 || i == 4));
   }
   REQUIRE(policy.all->told.size() == 1);  // of the save of 4 there is nobody to tell
@@ -459,7 +459,7 @@ TEST_CASE("n workers fail n times as often, also where their number changes") {
   auto what = of_seconds(300, {.stall = stall, .restore = restore}, exponential{duration(mtbf)}, 10);
   double expected = 0;
   for (const double workers : {4.0, 2.0, 1.0}) {
-    what.planned.workers.insert(what.planned.workers.end(), 100, workers);
+    what.work.workers.insert(what.work.workers.end(), 100, workers);
     expected += (workers == 1 ? 9 : 10) * expected_seconds(100, stall, restore, workers / mtbf);
   }
   expected += expected_seconds(100, 0, restore, 1 / mtbf);
@@ -469,7 +469,7 @@ TEST_CASE("n workers fail n times as often, also where their number changes") {
 TEST_CASE("first failures come as the model says") {
   const auto first = [](const cairn::any_failures& model, double workers) {
     auto what = of_seconds(5000, {}, model, 10);
-    what.planned.workers.assign(5000, workers);
+    what.work.workers.assign(5000, workers);
     return mean_of(simulate(what, never_saves{}, {.jobs = 3000, .most_failures = 0}), &outcome::seconds);
   };
   for (const double shape : {0.6, 1.0, 2.0}) {
@@ -488,24 +488,25 @@ TEST_CASE("saves behind the training lose more and wait less, as the expected co
     const auto all = simulate(what, every_steps{10}, {.jobs = 4000});
     std::vector<std::uint32_t> saves;
     for (std::uint32_t k = 10; k < 400; k += 10) saves.push_back(k);
-    const auto charges = cairn::schedule::charges_of(objective::machine_time, what.planned, what.kinds[1].takes,
-                                                     what.failures, what.stops);
-    CHECK(agrees(mean_of(all, objective::machine_time), cairn::schedule::expected_cost(charges, saves), 0.02));
+    const auto cost_model = cairn::schedule::cost_model_of(objective::machine_time, what.work, what.kinds[1].takes,
+                                                           what.failures, what.stops);
+    CHECK(agrees(mean_of(all, objective::machine_time), cairn::schedule::expected_cost(cost_model, saves), 0.02));
   }
 }
 
 TEST_CASE("all objectives cost what is expected, with stops and changing workers") {
   auto what = of_seconds(300, {.stall = 2, .background = 10, .slowdown = 0.2}, exponential{duration(50000)}, 10);
-  for (int k = 0; k <= 300; ++k) what.planned.loss.push_back(0.1 + std::exp(-k / 60.0));
-  for (const double workers : {4.0, 2.0, 1.0}) what.planned.workers.insert(what.planned.workers.end(), 100, workers);
+  for (int k = 0; k <= 300; ++k) what.work.loss.push_back(0.1 + std::exp(-k / 60.0));
+  for (const double workers : {4.0, 2.0, 1.0}) what.work.workers.insert(what.work.workers.end(), 100, workers);
   what.stops = cairn::early_stops::uniform{0.4, 0.6, 0.7};
   const auto all = simulate(what, every_steps{10}, {.jobs = 20000});
   std::vector<std::uint32_t> saves;
   for (std::uint32_t k = 10; k < 300; k += 10) saves.push_back(k);
   for (const auto by : cairn::schedule::objectives) {
-    const auto charges = cairn::schedule::charges_of(by, what.planned, what.kinds[1].takes, what.failures, what.stops);
+    const auto cost_model =
+        cairn::schedule::cost_model_of(by, what.work, what.kinds[1].takes, what.failures, what.stops);
     INFO(name(by));
-    CHECK(agrees(mean_of(all, by), cairn::schedule::expected_cost(charges, saves), 0.02));
+    CHECK(agrees(mean_of(all, by), cairn::schedule::expected_cost(cost_model, saves), 0.02));
   }
 }
 
@@ -542,7 +543,7 @@ TEST_CASE("when a job is stopped says nothing of when it fails") {
 
 TEST_CASE("the loss that a policy sees has noise of the stated size, the same when a step is done again") {
   auto what = of_seconds(20000, {}, at_age{15000.5});
-  what.planned.loss.assign(20001, 2);
+  what.work.loss.assign(20001, 2);
   what.loss_noise = 0.1;
   const recorder policy{.at = {10000}};
   one(what, policy);
@@ -556,7 +557,7 @@ TEST_CASE("the loss that a policy sees has noise of the stated size, the same wh
   CHECK(agrees(mean_of(logs), 0.01));
   REQUIRE(asked[15000].step == 10001);
   for (std::size_t i = 0; i < 5000; ++i) CHECK(asked[15000 + i].loss == asked[10000 + i].loss);
-  what.planned.loss.clear();
+  what.work.loss.clear();
   const recorder blind{.at = {10000}};
   one(what, blind);
   CHECK_FALSE(blind.all->asked[0].loss.has_value());
@@ -587,7 +588,7 @@ TEST_CASE("scenarios that cannot be are refused") {
   for (const double bad : {-1.0, infinite, no_number}) {
     const auto fine = of_seconds(3, {}, cairn::failures::never{});
     CHECK_FALSE(is_refused(fine));
-    for (const auto part : {&costs::stall, &costs::background, &costs::slowdown, &costs::restore})
+    for (const auto part : {&save_times::stall, &save_times::background, &save_times::slowdown, &save_times::restore})
       for (std::size_t kind = 0; kind < 3; ++kind) {
         auto what = fine;
         what.kinds[kind].takes.*part = bad;
@@ -597,16 +598,16 @@ TEST_CASE("scenarios that cannot be are refused") {
     what.loss_noise = bad;
     CHECK(is_refused(what));
     what = fine;
-    what.planned.workers = {1, bad, 1};
+    what.work.workers = {1, bad, 1};
     CHECK(is_refused(what));
     what = fine;
-    what.planned.seconds[1] = bad;
+    what.work.seconds[1] = bad;
     CHECK(is_refused(what));
   }
   auto what = of_seconds(3, {.slowdown = 1.5}, cairn::failures::never{});
   CHECK(is_refused(what));
   what = of_seconds(3, {}, cairn::failures::never{});
-  what.planned.loss = {1, 2};
+  what.work.loss = {1, 2};
   CHECK(is_refused(what));
 }
 

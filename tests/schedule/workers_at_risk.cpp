@@ -1,11 +1,10 @@
-#include "cairn/schedule/workers_at_risk.hpp"
+#include "cairn/schedule/simulate.hpp"
 
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
-#include "cairn/schedule/sample_mean.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/options.hpp"
+#include "cairn/chain/options.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
 
 namespace cairn {

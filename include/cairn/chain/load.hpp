@@ -8,7 +8,7 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
-#include "cairn/options.hpp"
+#include "cairn/chain/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"

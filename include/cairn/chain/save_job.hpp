@@ -8,7 +8,7 @@
 
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/encode/choice.hpp"
-#include "cairn/options.hpp"
+#include "cairn/chain/options.hpp"
 #include "cairn/state/base.hpp"
 
 namespace cairn::detail {

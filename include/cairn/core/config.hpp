@@ -1,10 +1,9 @@
-// How the code behind the templates is compiled: in every unit that includes Cairn, or once per program.
+// Where the code behind the templates is compiled: in every unit that includes Cairn, or once per program.
 #pragma once
 
-/// Not defined: Cairn is header-only, with nothing to link or to add to a build. Defined for all units of a
-/// program: headers `x.hpp` only declare what `x.ipp` defines, and one more unit, `cairn/definitions.cpp`,
-/// compiles all of that once. The CMake target cairn::compiled does both. Units then compile several times
-/// faster.
+/// Headers `x.hpp` declare what `x.ipp` defines. By default `x.hpp` includes `x.ipp`, and all functions are inline: there is nothing
+/// to link. If all units of a program define CAIRN_SEPARATE_COMPILATION, they see declarations only and compile several times
+/// faster. The definitions are then compiled once: in the library cairn::compiled, or in the unit `cairn/definitions.cpp`.
 #if defined(CAIRN_SEPARATE_COMPILATION)
 #define CAIRN_INLINE
 #else

@@ -1,4 +1,4 @@
-// Drives the policy of a checkpointer: has the clock, asks once per step, tells of saves and restarts, and keeps what it has learned.
+// Drives the policy of a checkpointer: has the clock, asks once per step, reports saves and restarts, and keeps what the policy learned.
 #pragma once
 
 #include <algorithm>
@@ -9,114 +9,125 @@
 #include <utility>
 
 #include "cairn/report.hpp"
-#include "cairn/system/clock.hpp"
 #include "cairn/run/record.hpp"
 #include "cairn/schedule/base.hpp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
 
-/// The trainer's thread alone calls it.
+/// The times of one save, by `policy_driver::seconds`. A checkpoint that was restored has its step alone.
+struct save_timeline {
+  std::uint64_t step = 0;
+  double began = 0;          // background work; a save in the foreground: when it was published
+  double copied = 0;         // the last part of the state; work after this is not in the checkpoint
+  double stall_seconds = 0;  // that the trainer waited
+};
+
+/// For the training thread alone.
 class policy_driver {
  public:
   explicit policy_driver(any_policy chosen) : policy_(std::move(chosen)) {}
 
-  /// Whether to save after the step that `now` tells of. If not, the next step begins at once.
+  /// Since the run began or was restored.
+  [[nodiscard]] double seconds() const { return watch_.seconds(); }
+
+  /// While this exists the trainer does not train, and that time is not part of an iteration.
+  class [[nodiscard]] pause {
+   public:
+    explicit pause(policy_driver& driver) noexcept : driver_(driver) {}
+    pause(const pause&) = delete;
+    pause& operator=(const pause&) = delete;
+    ~pause() { driver_.training_since_ = driver_.seconds(); }
+
+   private:
+    policy_driver& driver_;
+  };
+
+  /// Whether to save after the step of `now`. Without a `pause` the next step begins at once.
   [[nodiscard]] decision ask(const observation& now, bool is_saving) {
     has_stepped_ = true;
-    const double seconds = watch_.seconds(), since = std::exchange(training_since_, seconds);
+    const double time = seconds(), since = std::exchange(training_since_, time);
     return policy_.should_save({.step = now.step,
-                                .seconds = seconds,
-                                .saved_step = saved_step_,
-                                .saved_seconds = saved_seconds_,
+                                .seconds = time,
+                                .saved_step = newest_.step,
+                                .saved_seconds = newest_.copied,
                                 .loss = now.loss,
-                                .iteration_seconds = seconds - since,
+                                .iteration_seconds = time - since,
                                 .workers = now.workers,
                                 .is_saving = is_saving});
   }
 
-  /// The trainer goes on with its next step only now.
-  void resume_training() { training_since_ = watch_.seconds(); }
+  /// A save began, and its state is copied. To be repeated where more of its times are known.
+  void began(const save_timeline& save) noexcept { newest_ = save; }
 
-  /// A save of the state after this step has begun.
-  void began(std::uint64_t step) {
-    saved_step_ = step;
-    saved_seconds_ = watch_.seconds();
-    awaited_seconds_ = 0;
-  }
-  /// The trainer has waited for a part of the work of the save that began last, and waits no longer.
-  void awaited() {
-    const double now = watch_.seconds();
-    awaited_seconds_ += now - saved_seconds_;
-    saved_seconds_ = now;
-  }
-  /// The trainer has waited so long for the save that began last.
-  void waited(double seconds) noexcept { stall_seconds_ = seconds; }
-
-  /// The save that began last is published.
-  void published(const published_save& newest) {
-    if (!newest.report || newest.step != saved_step_) return;
-    const auto& report = *newest.report;
-    policy_.saved({.step = newest.step,
-                   .kind = newest.kind,
-                   .stall_seconds = stall_seconds_,
-                   .background_seconds = newest.in_front ? 0 : std::max(report.seconds - awaited_seconds_, 0.0),
-                   .encode_seconds = report.encode_seconds,
-                   .write_seconds = report.write_seconds,
-                   .bytes = report.bytes,
-                   .state_bytes = report.state_bytes});
-  }
-  /// The save that began last has come to nothing: this one is the newest.
-  void fall_back(const published_save& newest) noexcept {
-    saved_step_ = newest.step;
-    saved_seconds_ = newest.seconds;
+  /// Reports the newest save to the policy once it is published.
+  void learn(run_record& record) {
+    if (const auto news = record.take_news()) report(*news);
   }
 
-  /// The run goes on from a checkpoint: after a failure, unless that checkpoint was the end of a run in peace. What this process has
-  /// learned itself is not replaced by what an earlier one had.
-  void restored(const load_report& report) {
-    restart how{.step = report.step, .restore_seconds = report.seconds, .after_failure = false};
-    const auto copied = report.notes.find(copied_at), peace = report.notes.find(in_peace);
-    const auto is_number = [&](auto kept) { return kept != report.notes.end() && kept->second.size() == 1; };
+  /// The newest save failed or was abandoned: the newest checkpoint is that of the record.
+  void fall_back(const run_record& record) {
+    const auto newest = record.newest();
+    newest_ = newest ? save_timeline{.step = newest->step, .began = newest->seconds, .copied = newest->seconds}
+                     : save_timeline{};
+  }
+
+  /// The run continues from a checkpoint: after a failure, unless the run could have ended with that checkpoint. What this process has
+  /// learned itself is not replaced.
+  void restored(const load_report& loaded) {
+    restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
+    const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(may_have_ended);
+    const auto is_number = [&](auto kept) { return kept != loaded.notes.end() && kept->second.size() == 1; };
     if (!has_stepped_) {
-      policy_.recall(report.notes);
-      how.after_failure = is_number(peace) && peace->second[0] == 0;
+      policy_.recall(loaded.notes);
+      how.after_failure = is_number(ended) && ended->second[0] == 0;
       const double away = is_number(copied) ? wall_clock() - copied->second[0] : 0;
       if (away > 0 && std::isfinite(away)) how.away_seconds = away;
     }
     watch_ = {};
     training_since_ = 0;
-    saved_step_ = report.step;
-    saved_seconds_ = 0;
+    newest_ = {.step = loaded.step};
     policy_.restarted(how);
   }
 
-  /// What the next checkpoint keeps: nothing of a policy that remembers nothing. `may_be_last`: the run may end with it.
+  /// What the next checkpoint keeps; empty for a policy that remembers nothing. `may_be_last`: the run may end with that checkpoint.
   [[nodiscard]] policy_memory notes(bool may_be_last) const {
     auto kept = policy_.remember();
     if (kept.empty()) return kept;
     kept[copied_at] = {wall_clock()};
-    kept[in_peace] = {may_be_last ? 1.0 : 0.0};
+    kept[may_have_ended] = {may_be_last ? 1.0 : 0.0};
     return kept;
   }
 
-  [[nodiscard]] std::uint64_t saved_step() const noexcept { return saved_step_; }
-  [[nodiscard]] double saved_seconds() const noexcept { return saved_seconds_; }
+  /// Of the newest save that began, or of the checkpoint that was restored.
+  [[nodiscard]] std::uint64_t saved_step() const noexcept { return newest_.step; }
 
  private:
-  static constexpr const char* copied_at = "copied_at";  // seconds since 1970
-  static constexpr const char* in_peace = "in_peace";
+  static constexpr const char* copied_at = "copied_at";      // seconds since 1970
+  static constexpr const char* may_have_ended = "in_peace";  // its name in stored checkpoints
 
   static double wall_clock() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   }
 
+  void report(const published_save& published) {
+    if (!published.report || published.step != newest_.step) return;
+    const auto& report = *published.report;
+    const double awaited = newest_.copied - newest_.began;  // part of the stall, not of the background
+    policy_.saved({.step = published.step,
+                   .kind = published.kind,
+                   .stall_seconds = newest_.stall_seconds,
+                   .background_seconds = published.in_front ? 0 : std::max(report.seconds - awaited, 0.0),
+                   .encode_seconds = report.encode_seconds,
+                   .write_seconds = report.write_seconds,
+                   .bytes = report.bytes,
+                   .state_bytes = report.state_bytes});
+  }
+
   any_policy policy_;
   stopwatch watch_;
   double training_since_ = 0;
-  std::uint64_t saved_step_ = 0;  // of the save that began last, or the step of the checkpoint that was restored
-  double saved_seconds_ = 0;
-  double stall_seconds_ = 0;
-  double awaited_seconds_ = 0;  // of the stall: for work that is behind the training else
+  save_timeline newest_;
   bool has_stepped_ = false;
 };
 

@@ -52,7 +52,8 @@ class session {
   struct async_save {
     std::shared_ptr<save_job> job;
     std::optional<save_kind> kind;
-    double begun_seconds = 0;  // of the run
+    save_timeline
+        times{};  // the training thread's, but for `began`, which is written before the background thread starts
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
   };
 
@@ -70,14 +71,14 @@ class session {
                                                    std::optional<save_kind> kind, bool may_be_last) const;
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool make_way(const observation& now);
-  [[nodiscard]] save_handle save_async(any_state state, const observation& now, std::optional<save_kind> kind);
+  [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,
+                                                       std::optional<save_kind> kind);
   void stage(const std::shared_ptr<async_save>& save, staging_plan plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
-  save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind);
+  save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome stop(any_state state, const observation& now);
   double stalled(const stopwatch& since);
   void sync();
-  void learn();
   void wait_for_background();
   void report_hang();
 

@@ -62,13 +62,14 @@ CAIRN_INLINE void session::continue_from(const std::optional<load_report>& repor
     record_.published({.step = report->step});
     policy_.restored(*report);
   }
+  const policy_driver::pause preparing(policy_);
   prepare(state);
-  policy_.resume_training();
 }
 
 /// Pre-faults the staging buffer in the background, so that the first save does not wait for it.
 CAIRN_INLINE void session::prepare(any_state state) {
   if (!options_.asynchronous || prepared_ || saving_) return;
+  const policy_driver::pause preparing(policy_);
   prepared_ = true;
   background_.wait();
   const auto bytes = plan_staging(staging_, describe(state).leaves, options_.shards, options_.max_staging_bytes).bytes;
@@ -78,7 +79,6 @@ CAIRN_INLINE void session::prepare(any_state state) {
       return true;
     });
   });
-  policy_.resume_training();
 }
 
 CAIRN_INLINE void session::wait() {
@@ -100,18 +100,15 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
     prepare(state);
     return {};
   }
-  step_outcome outcome{.started = true};
+  const policy_driver::pause saving(policy_);
   try {
-    outcome = save_due(state, now, decided.kind);
+    return save_due(state, now, decided.kind);
   } catch (const error& cause) {
-    policy_.resume_training();
     if (options_.on_failure == when_failed::raise) throw;
     const auto progress = std::make_shared<save_progress>();
     progress->failed(cause);
-    outcome.save = save_handle(progress);
+    return {.started = true, .save = save_handle(progress)};
   }
-  policy_.resume_training();
-  return outcome;
 }
 
 CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
@@ -122,8 +119,10 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
   if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
-  auto started = save_async(state, now, kind);
-  return {.started = true, .stall_seconds = stalled(stall), .save = std::move(started)};
+  const auto save = save_async(state, now, kind);
+  save->times.stall_seconds = stalled(stall);
+  policy_.began(save->times);
+  return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
 /// Waits for the running save, or cancels it, as the options say. False: it goes first.
@@ -141,21 +140,19 @@ CAIRN_INLINE bool session::make_way(const observation& now) {
   if (replaces) limiter_.cancel();
   is_replacing_ = replaces;
   wait();
-  if (replaces) policy_.fall_back(record_.newest().value_or(published_save{}));
+  if (replaces) policy_.fall_back(record_);
   return true;
 }
 
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
-  auto report = save_sync(state, now, std::nullopt, true);
-  policy_.resume_training();
-  return report;
+  const policy_driver::pause saving(policy_);
+  return save_sync(state, now, std::nullopt, true);
 }
 
 /// The trainer has waited since then.
 CAIRN_INLINE double session::stalled(const stopwatch& since) {
   const double seconds = since.seconds();
   record_.count([&](save_stats& all) { all.stalled(seconds); });
-  policy_.waited(seconds);
   return seconds;
 }
 
@@ -163,14 +160,10 @@ CAIRN_INLINE double session::stalled(const stopwatch& since) {
 CAIRN_INLINE void session::sync() {
   if (const auto failure = record_.take_failure()) {
     background_.wait();
-    policy_.fall_back(record_.newest().value_or(published_save{}));
+    policy_.fall_back(record_);
     if (options_.on_failure == when_failed::raise) throw error(*failure);
   }
-  learn();
-}
-
-CAIRN_INLINE void session::learn() {
-  if (const auto newest = record_.take_news()) policy_.published(*newest);
+  policy_.learn(record_);
 }
 
 CAIRN_INLINE void session::wait_for_background() {

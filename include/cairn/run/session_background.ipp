@@ -18,7 +18,7 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
       if (!which.is_last) return false;
       auto report = series_.finish();
       record_.published(
-          {save.job->info.step, save.begun_seconds, report, kind_of(save.kind, report), false, limiter_.held_back()});
+          {save.job->info.step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
       save.job.reset();  // frees the copies that the description holds
       save.progress->published(report);
     } catch (const save_cancelled&) {

@@ -35,7 +35,8 @@ CAIRN_INLINE event session::about(const save_job& job, event::kind what) const {
 }
 
 /// Copies the state and starts the save of the copy. What fails here is thrown at once.
-CAIRN_INLINE save_handle session::save_async(any_state state, const observation& now, std::optional<save_kind> kind) {
+CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state state, const observation& now,
+                                                                      std::optional<save_kind> kind) {
   const stopwatch stall;
   const auto save = std::make_shared<async_save>(async_save{make_job(state, now, kind, false), kind});
   auto& job = *save->job;
@@ -64,7 +65,7 @@ CAIRN_INLINE save_handle session::save_async(any_state state, const observation&
     record_.emit(what);
     throw;
   }
-  return save_handle(save->progress);
+  return save;
 }
 
 /// Copies the shards and hands them to the background thread: all at once; or, where the memory for the copy is limited, one by one,
@@ -77,8 +78,8 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, stagin
     auto what = about(*job, event::kind::staged_in_parts);
     what.message = "copied in " + std::to_string(shards->size()) + " parts";
     record_.emit(what);
-    policy_.began(job->info.step);
   }
+  const double began = policy_.seconds();
   for (std::size_t first = 0; first < shards->size(); first += at_once) {
     if (first != 0) wait_for_background();
     if (first != 0 && !saving_) break;  // the part before it has failed
@@ -92,15 +93,16 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, stagin
       record_.emit(what);
     }
     if (which.is_first) {
-      if (!plan.in_parts) policy_.began(job->info.step);
-      save->begun_seconds = policy_.saved_seconds();
+      save->times = {.step = job->info.step, .began = plan.in_parts ? began : policy_.seconds()};
+      save->times.copied = save->times.began;
+      policy_.began(save->times);
       is_hang_reported_ = false;
       record_.touch();
       saving_ = true;
     }
     background_.start([this, save, shards, which] { run_async(*save, which); });
   }
-  if (plan.in_parts) policy_.awaited();
+  if (plan.in_parts) save->times.copied = policy_.seconds();
 }
 
 /// Saves from the state's own memory while the trainer waits. What is to be merged is merged in the background.
@@ -108,7 +110,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
                                             bool may_be_last) {
   wait();
   const stopwatch stall;
-  auto report = run_sync(make_job(state, now, kind, may_be_last), kind);
+  auto report = run_sync(make_job(state, now, kind, may_be_last), kind, stall);
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
@@ -123,14 +125,16 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   return report;
 }
 
-CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind) {
+CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
+                                           const stopwatch& stall) {
   record_.emit(about(*job, event::kind::started));
   job->hooks.progress = progress_of(*job);
   try {
     auto report = series_.save(job);
-    policy_.began(job->info.step);
-    record_.published({job->info.step, policy_.saved_seconds(), report, kind_of(kind, report), true});
+    const double now = policy_.seconds();
+    record_.published({job->info.step, now, report, kind_of(kind, report), true});
     prune();
+    policy_.began({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
     return report;
   } catch (const error&) {
     record_.count([](save_stats& all) { ++all.failed; });
@@ -163,7 +167,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   limiter_.hurry();
   if (!background_.wait_for(std::chrono::duration<double>(plan.grace_seconds))) limiter_.cancel();
   background_.wait();
-  learn();
+  policy_.learn(record_);
   step_outcome outcome{.stop = true};
   const auto newest = record_.newest();
   if (!newest || newest->step != now.step) {
@@ -175,7 +179,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
       job->chain.anchor_every = 1;
     }
     const auto progress = std::make_shared<save_progress>();
-    progress->published(run_sync(job, kind));
+    progress->published(run_sync(job, kind, stall));
     outcome.started = true;
     outcome.save = save_handle(progress);
   }

@@ -1,4 +1,4 @@
-// The default policy: chooses when to save, and as what, from what saves are seen to cost.
+// The default policy: chooses when to save, and as what kind, by what saves are observed to cost.
 #pragma once
 
 #include <algorithm>
@@ -8,73 +8,94 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "cairn/core/error.hpp"
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/early_stop.hpp"
 #include "cairn/schedule/estimator.hpp"
-#include "cairn/schedule/estimators.hpp"
 #include "cairn/schedule/interval.hpp"
+#include "cairn/schedule/means.hpp"
 #include "cairn/schedule/mtbf.hpp"
-#include "cairn/schedule/objective.hpp"
 #include "cairn/schedule/observed_run.hpp"
 #include "cairn/schedule/planner.hpp"
+#include "cairn/schedule/risks.hpp"
+#include "cairn/schedule/workload.hpp"
 
 namespace cairn::policies {
 
-struct adaptive_options {
-  double budget_percent = 3.5;  ///< of the time that saves may take from the training; what is not positive is 0
-  schedule::objective objective = schedule::objective::machine_time;
-  std::uint64_t last_step = 0;  ///< planned; 0: not known, and then all seconds count alike
-  std::chrono::duration<double>
-      plan{};         ///< how long all of it takes, where that is known better than by the iterations so far
-  mtbf_prior mtbf{};  ///< of one worker; learned from the run
-  any_early_stop stops = early_stops::none{};       ///< of the plan
-  any_estimator estimator = estimators::best_of{};  ///< of the loss, for the objectives by it
-  bool may_be_raw = true;  ///< where that costs least; else files stay as small as the codecs make them
+/// The kinds of saves that a policy may choose from.
+enum class save_kinds : std::uint8_t {
+  any,        ///< as configured, whole or raw: whichever costs least
+  no_raw,     ///< as configured or whole: files stay as small as the codecs make them
+  configured  ///< as the codecs and the chain options say
 };
 
-/// Saves when that costs least by the objective (schedule::planner), as what costs least, within a budget.
+inline constexpr double no_budget = std::numeric_limits<double>::infinity();
+
+struct adaptive_options {
+  double budget_percent = 3.5;  ///< of the training time that saves may take; not positive: 0
+  schedule::objective objective = schedule::objective::machine_time;
+  std::uint64_t last_step = 0;               ///< of the run; 0: not known, and then all seconds count alike
+  std::chrono::duration<double> run_time{};  ///< of the whole run, where it is known; else from the mean iteration
+  mtbf_prior mtbf{};                         ///< of one worker; learned from the run
+  std::optional<any_failures> failures{};    ///< of one worker, by its age, where they are known; replaces `mtbf`
+  std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
+  any_early_stop stops = early_stops::none{};            ///< of the run
+  std::optional<any_estimator> estimator{};  ///< of the loss; needed by objectives by the loss with a `last_step`
+  save_kinds kinds = save_kinds::any;
+};
+
+/// Saves when that costs least by the objective (schedule::planner), as the kind that costs least, within a budget.
 ///
-/// What: as the codecs and the chain options say, which may be a delta; whole; or raw. Expected per second, with S what a save of
-/// a kind takes from the training, B the time until it is published and f the rate of failures, saves every T seconds cost
-///   S / T + f (T / 2 + B),
-/// of which each kind has its best T: Young's, but at least B, and at least S / budget. Another kind than the one in use is taken when it costs a
-/// tenth less. What is not measured of a raw save is derived from the others: its writing by the byte, and no encoding. After 32 saves of
-/// another kind one is made as the codecs say, to measure that again. Codecs that lose something are used where the rules say so and
-/// nowhere else, their bounds hold, and checkpoints without loss come as often as the chain options say, or oftener.
+/// Kind: as configured, which may be a delta; whole; or raw. Let S be what a save of a kind takes from the training, B the time until it
+/// is published, and f the rate of failures. Saves every T seconds cost, per second,
+///   S / T + f (T / 2 + B).
+/// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when another one costs a
+/// tenth less. Before the first raw save its cost is derived: its writing from the bytes, without encoding. The first two saves, and one
+/// after every 32 of another kind, are as configured, to measure them. Lossy codecs are used only where the codec rules say so.
 ///
-/// The budget holds from save to save: none is made before the one before, by its kind's mean cost, is a part of the time since that
-/// is within the budget; two exceptions: the first save, `probe_steps` after the run began, which tells what saves cost, and one for every
-/// `longest_interval`. O(1) per step besides the estimator, amortised.
+/// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
+/// first save, `probe_steps` after the run began, which measures the costs, and one save per `longest_interval`.
+///
+/// Amortised O(1) per step, and what the estimator takes. The constructor throws errc::invalid where the objective is by the loss, a
+/// `last_step` is given and no estimator is.
 class adaptive {
  public:
   explicit adaptive(adaptive_options options = {})
-      : budget_(options.budget_percent > 0 ? options.budget_percent / 100 : 0),
-        may_be_raw_(options.may_be_raw),
+      : kinds_(options.kinds),
+        budget_(options.budget_percent),
         estimator_(std::move(options.estimator)),
-        run_(options.mtbf),
-        planner_({options.objective, options.last_step, options.plan.count(), std::move(options.stops)}) {}
+        failures_(std::move(options.failures)),
+        run_(options.mtbf, options.stall),
+        planner_({options.objective, options.last_step, options.run_time.count(), std::move(options.stops)}) {
+    if (planner_.wants_curve() && !estimator_)
+      fail(errc::invalid, {"the objective ", std::string(name(options.objective)),
+                           " needs an estimator of the loss, for example .estimator = cairn::estimators::best_of{} of "
+                           "cairn/schedule/fits/estimators.hpp"});
+    if (const auto known = run_.save_seconds()) price_ = {*known, 0, *known};
+  }
 
   [[nodiscard]] decision should_save(const moment& now) {
     const double worked = run_.observe(now);
+    age_ = std::max(now.seconds, 0.0);
     std::optional<loss_curve> curve;
     if (planner_.wants_curve()) {
-      if (now.loss) estimator_.observe(static_cast<double>(now.step), *now.loss);
-      curve = estimator_.curve();
+      if (now.loss) estimator_->observe(static_cast<double>(now.step), *now.loss);
+      curve = estimator_->curve();
     }
-    if (!cost_) return run_.is_probe_due();
-    const auto& [taken, background] = *cost_;
+    if (!price_) return run_.is_probe_due();
     const bool is_due =
-        planner_.is_due(now, worked, {run_.iterations().seconds(), run_.mtbf(), taken, background}, curve);
+        planner_.is_due(now, worked, {run_.iterations().seconds(), mtbf(), price_->taken, price_->background}, curve);
     if (!run_.may_save()) return false;
-    const bool is_affordable = taken <= budget_ * run_.since_save();
+    const bool is_affordable = run_.since_save() >= budget_.interval(price_->spent);
     if (!(is_due && is_affordable) && run_.since_save() < schedule::longest_interval) return false;
     return {true, kind_};
   }
 
   void saved(const save_cost& cost) {
     run_.saved(cost);
+    budget_.saved(cost.kind, run_.taken_by(cost));
     since_configured_ = kind_ ? since_configured_ + 1 : 0;
     choose();
   }
@@ -85,65 +106,78 @@ class adaptive {
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
-    if (planner_.wants_curve()) estimator_.remember(memory);
+    budget_.remember(memory);
+    planner_.remember(memory);
+    if (planner_.wants_curve()) estimator_->remember(memory);
     return memory;
   }
   void recall(const policy_memory& memory) {
     run_.recall(memory);
-    if (planner_.wants_curve()) estimator_.recall(memory);
+    budget_.recall(memory);
+    planner_.recall(memory);
+    if (planner_.wants_curve()) estimator_->recall(memory);
     choose();
   }
 
  private:
   static constexpr double clearly_less = 0.9;
-  static constexpr int measure_again = 32;
+  static constexpr int measure_again = 32;  // saves of another kind
 
   /// Seconds per save.
   struct save_price {
-    double taken = 0;  // from the training
-    double background = 0;
+    double taken = 0;       // from the training
+    double background = 0;  // until it is published
+    double spent = 0;       // the same as `taken`, not clipped: see save_budget
   };
 
-  [[nodiscard]] save_price price_of(const schedule::mean_cost& mean) const noexcept {
-    return {mean.stall + run_.iterations().slowdown() * mean.background, mean.background};
+  /// Of the job, in seconds, now.
+  [[nodiscard]] double mtbf() const {
+    if (!failures_) return run_.mtbf();
+    const double within = std::max(run_.iterations().seconds(), 1e-3);
+    const double expected = (failures_->expected(age_ + within) - failures_->expected(age_)) * run_.workers();
+    return expected > 0 ? within / expected : std::numeric_limits<double>::infinity();
   }
 
-  /// As the codecs and the chain options say: a mixture of deltas and whole ones, as there were.
+  [[nodiscard]] std::optional<save_price> price_of(save_kind kind) const {
+    const auto mean = run_.costs().mean(kind);
+    if (!mean) return std::nullopt;
+    const double taken = run_.taken_by(*mean);
+    return save_price{taken, mean->background_seconds, budget_.mean(kind).value_or(taken)};
+  }
+
+  /// Whole saves and deltas, as many of each as there were.
   [[nodiscard]] std::optional<save_price> configured() const {
-    const auto whole = run_.costs().of(save_kind::whole), delta = run_.costs().of(save_kind::delta);
-    if (!whole || !delta) {
-      const auto& seen = whole ? whole : delta;
-      return seen ? std::optional(price_of(*seen)) : std::nullopt;
-    }
-    const double part = run_.costs().count(save_kind::delta) /
-                        (run_.costs().count(save_kind::delta) + run_.costs().count(save_kind::whole));
-    const auto a = price_of(*whole), b = price_of(*delta);
-    return save_price{std::lerp(a.taken, b.taken, part), std::lerp(a.background, b.background, part)};
+    const auto whole = price_of(save_kind::whole), delta = price_of(save_kind::delta);
+    if (!whole || !delta) return whole ? whole : delta;
+    const double deltas = run_.costs().count(save_kind::delta);
+    const double part = deltas / (deltas + run_.costs().count(save_kind::whole));
+    return save_price{std::lerp(whole->taken, delta->taken, part),
+                      std::lerp(whole->background, delta->background, part),
+                      std::lerp(whole->spent, delta->spent, part)};
   }
 
-  [[nodiscard]] std::optional<save_price> whole() const {
-    const auto seen = run_.costs().of(save_kind::whole);
-    return seen ? std::optional(price_of(*seen)) : std::nullopt;
-  }
-
+  /// As measured, or a whole save without encoding that writes the bytes of the state.
   [[nodiscard]] std::optional<save_price> raw() const {
-    if (const auto seen = run_.costs().of(save_kind::raw)) return price_of(*seen);
-    auto whole = run_.costs().of(save_kind::whole);
-    if (!whole || !(whole->bytes > 0)) return std::nullopt;
-    const double writing = whole->write * whole->state_bytes / whole->bytes;
-    whole->background = std::max(whole->background + writing - whole->write - whole->encode, 0.0);
-    return price_of(*whole);
+    if (const auto measured = price_of(save_kind::raw)) return measured;
+    auto whole = run_.costs().mean(save_kind::whole);
+    if (!whole || whole->bytes == 0) return std::nullopt;
+    const double growth = static_cast<double>(whole->state_bytes) / static_cast<double>(whole->bytes);
+    whole->background_seconds += whole->write_seconds * (growth - 1) - whole->encode_seconds;
+    whole->background_seconds = std::max(whole->background_seconds, 0.0);
+    const double taken = run_.taken_by(*whole);
+    return save_price{taken, whole->background_seconds, taken};
   }
 
-  /// Per second, at the kind's best interval.
-  [[nodiscard]] double cost_per_second(const save_price& of) const noexcept {
-    const double least = std::max(of.background, budget_ > 0 ? of.taken / budget_ : schedule::longest_interval);
-    const double interval = std::max(schedule::young_interval(of.taken, run_.mtbf()), least);
+  /// At the kind's best interval.
+  [[nodiscard]] double cost_per_second(const save_price& of) const {
+    const double affordable = budget_.interval(of.spent);
+    const double least = std::max(of.background, std::isfinite(affordable) ? affordable : schedule::longest_interval);
+    const double interval = std::max(schedule::young_interval(of.taken, mtbf()), least);
     if (!(interval > 0)) return 0;
-    return of.taken / interval + (interval / 2 + of.background) / run_.mtbf();
+    return of.taken / interval + (interval / 2 + of.background) / mtbf();
   }
 
-  /// Chooses the kind of the next save from what was seen.
+  /// Chooses the kind of the next save, and its price.
   void choose() {
     const auto as_configured = configured();
     if (!as_configured) return;
@@ -151,31 +185,32 @@ class adaptive {
       std::optional<save_kind> kind;
       std::optional<save_price> price;
     };
+    const bool may_be_whole = kinds_ != save_kinds::configured, may_be_raw = kinds_ == save_kinds::any;
     const std::array<option, 3> options{{{std::nullopt, as_configured},
-                                         {save_kind::whole, whole()},
-                                         {save_kind::raw, may_be_raw_ ? raw() : std::nullopt}}};
+                                         {save_kind::whole, may_be_whole ? price_of(save_kind::whole) : std::nullopt},
+                                         {save_kind::raw, may_be_raw ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
       return one.price ? cost_per_second(*one.price) : std::numeric_limits<double>::infinity();
     };
-    const auto in_use =
-        std::find_if(options.begin(), options.end(), [&](const option& one) { return one.kind == kind_; });
-    const auto least = std::min_element(options.begin(), options.end(),
-                                        [&](const option& a, const option& b) { return cost_of(a) < cost_of(b); });
+    const auto in_use = std::ranges::find(options, kind_, &option::kind);
+    const auto least = std::ranges::min_element(options, {}, cost_of);
     auto next = cost_of(*least) < clearly_less * cost_of(*in_use) ? *least : *in_use;
     const bool is_known = run_.costs().count(save_kind::whole) + run_.costs().count(save_kind::delta) >= 2;
     if (!is_known || since_configured_ >= measure_again) next = options.front();
     kind_ = next.kind;
-    cost_ = next.price;
+    price_ = next.price;
   }
 
-  double budget_;
-  bool may_be_raw_;
-  any_estimator estimator_;
+  save_kinds kinds_;
+  schedule::save_budget budget_;
+  std::optional<any_estimator> estimator_;
+  std::optional<any_failures> failures_;
   schedule::observed_run run_;
   schedule::planner planner_;
-  std::optional<save_price> cost_;  // of the kind in use
-  std::optional<save_kind> kind_;   // none: as the codecs and the chain options say
-  int since_configured_ = 0;
+  std::optional<save_price> price_;  // of the kind in use; none: not known yet
+  std::optional<save_kind> kind_;    // in use; none: as configured
+  int since_configured_ = 0;         // saves
+  double age_ = 0;                   // of the process, in seconds
 };
 
 }  // namespace cairn::policies

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,24 +11,27 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/schedule/erasure.hpp"
+
 namespace cairn {
 
-/// A point of a run, as a policy sees it. Time is given, never taken: a test drives it.
+/// A point of a run, as a policy sees it. Policies have no clock of their own, so tests can drive them.
 struct moment {
-  std::uint64_t step = 0;        ///< the step just done
-  double seconds = 0;            ///< since the run began or was restored
-  std::uint64_t saved_step = 0;  ///< of this run's newest checkpoint; else the step it began or was restored at
-  double saved_seconds = 0;      ///< when that was
+  std::uint64_t step = 0;  ///< that was just done
+  double seconds = 0;      ///< since the run began or was restored
+  std::uint64_t saved_step =
+      0;                     ///< of the newest checkpoint of this run; else the step at which it began or was restored
+  double saved_seconds = 0;  ///< when that checkpoint was copied
   std::optional<double> loss{};
-  double iteration_seconds = 0;  ///< of training since the step before, without what saving stopped it
-  double workers = 1;            ///< at work: the job fails when one of them does
-  bool is_saving = false;        ///< a save is on its way behind the training: a new one may not be possible
+  double iteration_seconds = 0;  ///< of training since the step before, without stalls
+  double workers = 1;            ///< at work: the job fails when one of them fails
+  bool is_saving = false;        ///< a save runs in the background; a new one may not be possible
 };
 
 /// How a state is stored.
 enum class save_kind : std::uint8_t {
-  raw,    ///< as it is: the least work, the most bytes
-  whole,  ///< encoded, without loss; needs no other checkpoint
+  raw,    ///< not encoded: the least work, the most bytes
+  whole,  ///< encoded without loss; needs no other checkpoint
   delta   ///< encoded as the difference to the checkpoint before
 };
 
@@ -38,61 +40,92 @@ struct decision {
   bool save = false;
   std::optional<save_kind> kind{};  ///< none: as the codecs and the chain options say
 
-  constexpr decision(bool now, std::optional<save_kind> as = std::nullopt)  // NOLINT: most policies give a bool
+  constexpr decision(bool now, std::optional<save_kind> as = std::nullopt)  // NOLINT: most policies return a bool
       : save(now), kind(as) {}
   constexpr explicit operator bool() const noexcept { return save; }
 };
 
-/// What a save has cost.
+/// What one save has cost. Times are in seconds.
 struct save_cost {
   std::uint64_t step = 0;
   save_kind kind = save_kind::whole;
   double stall_seconds = 0;  ///< that the trainer waited
   double background_seconds =
-      0;                      ///< from then until it was published: who fails before that goes back to the one before
-  double encode_seconds = 0;  ///< of the work behind the training
-  double write_seconds = 0;   ///< of the work behind the training
-  std::uint64_t bytes = 0;    ///< in files
+      0;                      ///< from the copy to publication; a failure before that falls back to an older checkpoint
+  double encode_seconds = 0;  ///< part of the background work
+  double write_seconds = 0;   ///< part of the background work
+  std::uint64_t bytes = 0;    ///< of the files
   std::uint64_t state_bytes = 0;  ///< before encoding
 };
 
-/// A run that goes on from a checkpoint.
+/// A run that continues from a checkpoint.
 struct restart {
   std::uint64_t step = 0;      ///< of the checkpoint
   double restore_seconds = 0;  ///< that loading it took
-  bool after_failure = true;   ///< the run before did not end in peace
-  double away_seconds = 0;  ///< on the clock on the wall, since the state was copied for that checkpoint; 0: not known
+  bool after_failure = true;   ///< the previous run did not end by itself
+  double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };
 
-/// What a policy knows, as named numbers: kept in every checkpoint.
+/// What a policy has learned, as named numbers. Every checkpoint keeps it.
 using policy_memory = std::map<std::string, std::vector<double>>;
 
-/// Decides whether to save now. Asked once per step, with steps and seconds that never fall. A policy may also have
-///   void saved(const save_cost&)            told when a save is published, in the order of saves
-///   void restarted(const restart&)          told once, before the first step, when the run goes on from a checkpoint
-///   policy_memory remember() const          what a checkpoint keeps of it, and
-///   void recall(const policy_memory&)       gets back before `restarted`; names or sizes that it does not know are passed over.
+/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease. It may also have the members of
+/// `observes_saves`, `observes_restarts` and `remembers`. A member of these names with another signature, a `remember` without a `recall`
+/// or the reverse, and common misspellings are compile-time errors.
 template <class Policy>
 concept policy = std::copy_constructible<Policy> && requires(Policy& self, const moment& now) {
   { self.should_save(now) } -> std::convertible_to<decision>;
 };
 
-/// Any policy, chosen at run time. A value: a copy decides for itself.
+/// `saved` is called when a save is published, in the order of saves.
+template <class Policy>
+concept observes_saves = policy<Policy> && requires(Policy& self, const save_cost& cost) { self.saved(cost); };
+
+/// `restarted` is called once, before the first step, when the run continues from a checkpoint.
+template <class Policy>
+concept observes_restarts = policy<Policy> && requires(Policy& self, const restart& how) { self.restarted(how); };
+
+/// `remember` gives what a checkpoint keeps of the policy. `recall` gets it back, before `restarted`; it ignores names and sizes that it
+/// does not know.
+template <class Policy>
+concept remembers = policy<Policy> && requires(const Policy& self, Policy& restored, const policy_memory& kept) {
+  { self.remember() } -> std::convertible_to<policy_memory>;
+  restored.recall(kept);
+};
+
+namespace detail {
+
+/// Refuses a policy with an optional member that would never be called.
+template <class Policy>
+consteval void check_hooks() {
+  static_assert(observes_saves<Policy> || !has_function_saved<Policy>,
+                "the policy's `saved` is not callable as `void saved(const cairn::save_cost&)`");
+  static_assert(observes_restarts<Policy> || !has_function_restarted<Policy>,
+                "the policy's `restarted` is not callable as `void restarted(const cairn::restart&)`");
+  static_assert(remembers<Policy> || !(has_function_remember<Policy> || has_function_recall<Policy>),
+                "a policy with a memory has both `cairn::policy_memory remember() const` and `void recall(const "
+                "cairn::policy_memory&)`");
+  static_assert(observes_saves<Policy> || !misspells_saved<Policy, save_cost>,
+                "a policy is told of saves by `void saved(const cairn::save_cost&)`");
+  static_assert(observes_restarts<Policy> || !misspells_restarted<Policy, restart>,
+                "a policy is told of restarts by `void restarted(const cairn::restart&)`");
+  static_assert(remembers<Policy> || !misspells_remember<Policy, policy_memory>,
+                "what a policy knows is asked for by `cairn::policy_memory remember() const`");
+  static_assert(remembers<Policy> || !misspells_recall<Policy, policy_memory>,
+                "a policy gets back what it knew by `void recall(const cairn::policy_memory&)`");
+}
+
+}  // namespace detail
+
+/// Any policy, chosen at run time. A copy decides independently.
 class any_policy {
  public:
   template <class Policy>
   requires(!std::same_as<std::remove_cvref_t<Policy>, any_policy> && policy<std::remove_cvref_t<Policy>>)
-  any_policy(Policy&& chosen)  // NOLINT: a policy is meant to become an any_policy by itself
-      : self_(std::make_unique<holder<std::remove_cvref_t<Policy>>>(std::forward<Policy>(chosen))) {}
-
-  any_policy(const any_policy& other) : self_(other.self_->clone()) {}
-  any_policy& operator=(const any_policy& other) {
-    if (this != &other) self_ = other.self_->clone();
-    return *this;
+  any_policy(Policy&& chosen)  // NOLINT: any policy converts to an any_policy
+      : self_(std::make_unique<model<std::remove_cvref_t<Policy>>>(std::forward<Policy>(chosen))) {
+    detail::check_hooks<std::remove_cvref_t<Policy>>();
   }
-  any_policy(any_policy&&) noexcept = default;
-  any_policy& operator=(any_policy&&) noexcept = default;
-  ~any_policy() = default;
 
   [[nodiscard]] decision should_save(const moment& now) { return self_->should_save(now); }
   void saved(const save_cost& cost) { self_->saved(cost); }
@@ -101,9 +134,9 @@ class any_policy {
   void recall(const policy_memory& kept) { self_->recall(kept); }
 
  private:
-  struct base {
-    virtual ~base() = default;
-    [[nodiscard]] virtual std::unique_ptr<base> clone() const = 0;
+  struct interface {
+    virtual ~interface() = default;
+    [[nodiscard]] virtual std::unique_ptr<interface> clone() const = 0;
     virtual decision should_save(const moment& now) = 0;
     virtual void saved(const save_cost& cost) = 0;
     virtual void restarted(const restart& how) = 0;
@@ -112,28 +145,30 @@ class any_policy {
   };
 
   template <class Policy>
-  struct holder final : base {
-    explicit holder(const Policy& chosen) : self(chosen) {}
-    explicit holder(Policy&& chosen) : self(std::move(chosen)) {}
-    [[nodiscard]] std::unique_ptr<base> clone() const override { return std::make_unique<holder>(self); }
-    decision should_save(const moment& now) override { return self.should_save(now); }
+  struct model final : interface {
+    template <class P>
+    explicit model(P&& chosen) : held(std::forward<P>(chosen)) {}
+    [[nodiscard]] std::unique_ptr<interface> clone() const override { return std::make_unique<model>(held); }
+    decision should_save(const moment& now) override { return held.should_save(now); }
     void saved([[maybe_unused]] const save_cost& cost) override {
-      if constexpr (requires { self.saved(cost); }) self.saved(cost);
+      if constexpr (observes_saves<Policy>) held.saved(cost);
     }
     void restarted([[maybe_unused]] const restart& how) override {
-      if constexpr (requires { self.restarted(how); }) self.restarted(how);
+      if constexpr (observes_restarts<Policy>) held.restarted(how);
     }
     [[nodiscard]] policy_memory remember() const override {
-      if constexpr (requires { self.remember(); }) return self.remember();
-      return {};
+      if constexpr (remembers<Policy>)
+        return held.remember();
+      else
+        return {};
     }
     void recall([[maybe_unused]] const policy_memory& kept) override {
-      if constexpr (requires { self.recall(kept); }) self.recall(kept);
+      if constexpr (remembers<Policy>) held.recall(kept);
     }
-    Policy self;
+    Policy held;
   };
 
-  std::unique_ptr<base> self_;
+  detail::cloned<interface> self_;
 };
 
 }  // namespace cairn

@@ -31,7 +31,7 @@ struct checkfreq_options {
 class checkfreq {
  public:
   explicit checkfreq(const checkfreq_options& options = {})
-      : budget_(options.budget_percent > 0 ? options.budget_percent / 100 : 0), profile_steps_(options.profile_steps) {}
+      : budget_(options.budget_percent), profile_steps_(options.profile_steps) {}
 
   [[nodiscard]] bool should_save(const moment& now) {
     run_.observe(now);
@@ -40,25 +40,33 @@ class checkfreq {
     return run_.since_save() >= schedule::longest_interval ||
            static_cast<double>(now.step - now.saved_step) >= iterations();
   }
-  void saved(const save_cost& cost) { run_.saved(cost); }
+  void saved(const save_cost& cost) {
+    run_.saved(cost);
+    budget_.saved(cost.kind,
+                  cost.stall_seconds + run_.iterations().slowdown() * std::max(cost.background_seconds, 0.0));
+  }
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
     run_.remember(memory);
+    budget_.remember(memory);
     return memory;
   }
-  void recall(const policy_memory& memory) { run_.recall(memory); }
+  void recall(const policy_memory& memory) {
+    run_.recall(memory);
+    budget_.recall(memory);
+  }
 
   /// From one checkpoint to the next; infinite where only `longest_interval` counts, or while nothing was profiled.
   [[nodiscard]] double iterations() const noexcept {
     const auto taken = run_.save_seconds();
     const double iteration = run_.iterations().seconds();
-    if (!taken || !(iteration > 0 && budget_ > 0)) return std::numeric_limits<double>::infinity();
-    const double least = std::ceil(*taken / iteration / budget_);
+    if (!taken || !(iteration > 0)) return std::numeric_limits<double>::infinity();
+    const double least = std::ceil(budget_.interval(budget_.mean().value_or(*taken)) / iteration);
     return std::max({std::ceil(run_.background_seconds() / iteration), least, 1.0});
   }
 
  private:
-  double budget_;
+  schedule::save_budget budget_;
   std::uint64_t profile_steps_;
   schedule::observed_run run_;
 };

@@ -1,4 +1,4 @@
-// COCI's rule: checkpoints at equal drops of the loss.
+// COCI's rule: saves at equal drops of the loss.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,7 @@
 
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
-#include "cairn/schedule/estimators.hpp"
 #include "cairn/schedule/interval.hpp"
-#include "cairn/schedule/loss_curve.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
@@ -19,31 +17,29 @@ namespace cairn::policies {
 
 struct coci_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
-  std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: it is measured
-  any_estimator estimator = estimators::exponential();
-  std::uint64_t refit_steps = 50;  ///< between two looks at the fit
-  double replan_at = 0.05;         ///< a parameter has moved by more than that part of itself: the new fit is taken
+  std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
+  any_estimator estimator;  ///< of the loss, for example estimators::exponential() of schedule/fits/estimators.hpp
+  std::uint64_t refit_steps = 50;  ///< between two fits
+  double replan_at = 0.05;         ///< relative change of a parameter from which a new fit replaces the old one
   double speedup_power = 1;        ///< x_j = (workers / workers at the fit)^speedup_power
 };
 
 /// Li et al.: Convergence-aware optimal checkpointing for exploratory deep learning training jobs, FGCS 2025.
 ///
-/// Published: with loss(t) = exp(p1 t + p2), t in minutes, failures at a rate f and a stall of S minutes, a checkpoint is made whenever
-/// the loss has fallen by P = (1 - exp(p1 S)) (1 / 2f - 1 / 2 p1); with w_j workers, by
-/// P_j = (1 - exp(x_j p1 w_j S)) (1 / 2f - 1 / 2 x_j p1), which is the same for one worker at work and at the fit.
-/// The curve is fitted again every so many iterations, and the plan made anew when a parameter has moved. The rule mixes units: its
-/// result depends on t being in minutes.
+/// Published: with loss(t) = exp(p1 t + p2), t in minutes, failures at a rate f and a stall of S minutes, a checkpoint is made each time
+/// that the loss has fallen by P = (1 - exp(p1 S)) (1 / 2f - 1 / 2 p1). With w_j workers it is
+/// P_j = (1 - exp(x_j p1 w_j S)) (1 / 2f - 1 / 2 x_j p1), which is the same for one worker now and at the fit. The curve is fitted again
+/// every n iterations, and a new target is set when a parameter has moved. The rule mixes units: it depends on t being in minutes.
 ///
-/// Here: the loss is normalised, 1 on the curve at the first step whose loss was seen; f is the rate of the job, the workers' rates
-/// together; p1 per minute comes from the curve over steps and the mean iteration time, for a curve that is not exponential from its
-/// relative slope at the newest checkpoint. A worker at work counts as x_j steps of the curve per step. The next target is always the
-/// curve's loss at the newest checkpoint less P, so that no slot of an old plan is left over. Where the curve has less than P left to
-/// fall, Daly's interval takes over, as it does while the estimator gives no curve or one that does not fall. A loss that is absent,
-/// NaN or infinite is not fitted. As with all policies that measure, no run goes longer than `longest_interval` without asking
-/// for a save. O(1) per step besides the estimator.
+/// Here: the loss is normalised to 1 on the curve at the first step whose loss was seen. f is the rate of the job, the sum over its
+/// workers. p1 per minute comes from the curve over steps and the mean iteration time; for a curve that is not exponential, from its
+/// relative slope at the newest checkpoint. A step counts as x_j steps of the curve. The next target is the curve's loss at the newest
+/// checkpoint minus P. Where the curve has less than P left to fall, and where the estimator gives no curve or one that does not fall,
+/// Daly's interval decides. A loss that is absent, NaN or infinite is not fitted. No interval is longer than `longest_interval`.
+/// O(1) per step, and what the estimator takes.
 class coci {
  public:
-  explicit coci(coci_options options = {}) : options_(std::move(options)), run_(options_.mtbf, options_.stall) {}
+  explicit coci(coci_options options) : options_(std::move(options)), run_(options_.mtbf, options_.stall) {}
 
   [[nodiscard]] bool should_save(const moment& now) {
     run_.observe(now);
@@ -54,7 +50,7 @@ class coci {
     follow(now);
     const auto cost = run_.save_seconds();
     if (!cost) return run_.is_probe_due();
-    if (is_stale_) plan(*cost);
+    if (is_stale_) set_target(*cost);
     if (!target_) return run_.is_due(daly_);
     return run_.may_save() && (run_.since_save() >= schedule::longest_interval ||
                                curve_->at(position_ + speed_ / 2) <= *target_);  // to the nearer end of an iteration
@@ -82,7 +78,7 @@ class coci {
   }
 
  private:
-  /// Goes on along the curve, and notices what makes the plan stale: a checkpoint, another number of workers, a look at the fit.
+  /// Advances on the curve, and notices what makes the target stale: a checkpoint, another number of workers, a new fit.
   void follow(const moment& now) {
     const auto step = static_cast<double>(now.step), saved_step = static_cast<double>(now.saved_step);
     if (workers_ != run_.workers() || saved_step_ != saved_step) is_stale_ = true;
@@ -120,7 +116,7 @@ class coci {
     return false;
   }
 
-  void plan(double cost) noexcept {
+  void set_target(double cost) noexcept {
     is_stale_ = false;
     daly_ = schedule::daly_interval(cost, run_.mtbf());
     target_.reset();

@@ -1,4 +1,4 @@
-// The policy of a checkpointer whose user names none, kept apart so that naming it does not compile it.
+// The default policy of a checkpointer, declared without its definition to keep units light.
 #pragma once
 
 #include "cairn/core/config.hpp"

@@ -1,43 +1,131 @@
-// The contract of estimators: losses as they come -> the curve that they follow, where one can be told.
+// Curves of a loss, and the contract of estimators: losses, one by one -> the curve that they follow, if one can be trusted.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/loss_curve.hpp"
+#include "cairn/schedule/erasure.hpp"
 
 namespace cairn {
 
-/// Tells the curve of a loss from what was seen of it. `observe` may get any numbers, in any order. `curve` says nothing while the estimator
-/// does not trust its fit; a policy then does without. An estimator may also have
-///   void remember(policy_memory&) const     adds what a checkpoint keeps of it, and
-///   void recall(const policy_memory&)       gets back; names or sizes that it does not know are passed over.
+/// A loss as a function of the step x.
+struct loss_curve {
+  enum class family : std::uint8_t {
+    exponential,        ///< exp(a x + b): COCI
+    exponential_floor,  ///< a exp(-b x) + c; SLAQ's geometric u^(x - b) + c is the same with u = exp(-b)
+    inverse_linear,     ///< 1 / (a x + b) + c: Optimus
+    inverse_quadratic,  ///< 1 / (a x^2 + b x + c) + d: SLAQ
+    power_law           ///< a (x + 1)^-b + c
+  };
+
+  family shape{};
+  std::array<double, 4> p{};  ///< a, b, c, d
+
+  friend bool operator==(const loss_curve&, const loss_curve&) = default;
+
+  [[nodiscard]] double at(double x) const noexcept {
+    switch (shape) {
+      case family::exponential:
+        return std::exp(p[0] * x + p[1]);
+      case family::exponential_floor:
+        return p[0] * std::exp(-p[1] * x) + p[2];
+      case family::inverse_linear:
+        return 1 / (p[0] * x + p[1]) + p[2];
+      case family::inverse_quadratic:
+        return 1 / ((p[0] * x + p[1]) * x + p[2]) + p[3];
+      case family::power_law:
+        return p[0] * std::pow(x + 1, -p[1]) + p[2];
+    }
+    return 0;
+  }
+
+  /// Its change per step.
+  [[nodiscard]] double slope(double x) const noexcept {
+    switch (shape) {
+      case family::exponential:
+        return p[0] * std::exp(p[0] * x + p[1]);
+      case family::exponential_floor:
+        return -p[0] * p[1] * std::exp(-p[1] * x);
+      case family::inverse_linear: {
+        const double below = p[0] * x + p[1];
+        return -p[0] / (below * below);
+      }
+      case family::inverse_quadratic: {
+        const double below = (p[0] * x + p[1]) * x + p[2];
+        return -(2 * p[0] * x + p[1]) / (below * below);
+      }
+      case family::power_law:
+        return -p[0] * p[1] * std::pow(x + 1, -p[1] - 1);
+    }
+    return 0;
+  }
+};
+
+[[nodiscard]] constexpr int parameter_count(loss_curve::family shape) noexcept {
+  switch (shape) {
+    case loss_curve::family::exponential:
+      return 2;
+    case loss_curve::family::inverse_quadratic:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
+[[nodiscard]] constexpr std::string_view name(loss_curve::family shape) noexcept {
+  switch (shape) {
+    case loss_curve::family::exponential:
+      return "exponential";
+    case loss_curve::family::exponential_floor:
+      return "exponential to a floor";
+    case loss_curve::family::inverse_linear:
+      return "inverse linear";
+    case loss_curve::family::inverse_quadratic:
+      return "inverse quadratic";
+    case loss_curve::family::power_law:
+      return "power law";
+  }
+  return "unknown";
+}
+
+/// Predicts the curve of a loss from the losses seen so far. `observe` takes any numbers in any order. `curve` gives nothing while the
+/// estimator does not trust its fit; a policy then works without a curve. An estimator may also have the members of
+/// `remembering_estimator`; a `remember` or `recall` with another signature is a compile-time error.
 template <class Estimator>
 concept estimator = std::copy_constructible<Estimator> && requires(Estimator& self, double step, double loss) {
   self.observe(step, loss);
   { self.curve() } -> std::convertible_to<std::optional<loss_curve>>;
 };
 
-/// Any estimator, chosen at run time. A value: a copy observes for itself.
+/// `remember` adds what a checkpoint keeps. `recall` gets it back; it ignores names and sizes that it does not know.
+template <class Estimator>
+concept remembering_estimator = estimator<Estimator> && requires(const Estimator& self, Estimator& restored,
+                                                                 policy_memory& memory, const policy_memory& kept) {
+  self.remember(memory);
+  restored.recall(kept);
+};
+
+/// Any estimator, chosen at run time. A copy observes independently.
 class any_estimator {
  public:
   template <class Estimator>
   requires(!std::same_as<std::remove_cvref_t<Estimator>, any_estimator> && estimator<std::remove_cvref_t<Estimator>>)
-  any_estimator(Estimator&& chosen)  // NOLINT: an estimator is meant to become an any_estimator by itself
-      : self_(std::make_unique<holder<std::remove_cvref_t<Estimator>>>(std::forward<Estimator>(chosen))) {}
-
-  any_estimator(const any_estimator& other) : self_(other.self_->clone()) {}
-  any_estimator& operator=(const any_estimator& other) {
-    if (this != &other) self_ = other.self_->clone();
-    return *this;
+  any_estimator(Estimator&& chosen)  // NOLINT: any estimator converts to an any_estimator
+      : self_(std::make_unique<model<std::remove_cvref_t<Estimator>>>(std::forward<Estimator>(chosen))) {
+    using type = std::remove_cvref_t<Estimator>;
+    static_assert(
+        remembering_estimator<type> || !(detail::has_function_remember<type> || detail::has_function_recall<type>),
+        "an estimator with a memory has both `void remember(cairn::policy_memory&) const` and "
+        "`void recall(const cairn::policy_memory&)`");
   }
-  any_estimator(any_estimator&&) noexcept = default;
-  any_estimator& operator=(any_estimator&&) noexcept = default;
-  ~any_estimator() = default;
 
   void observe(double step, double loss) { self_->observe(step, loss); }
   [[nodiscard]] std::optional<loss_curve> curve() { return self_->curve(); }
@@ -45,9 +133,9 @@ class any_estimator {
   void recall(const policy_memory& kept) { self_->recall(kept); }
 
  private:
-  struct base {
-    virtual ~base() = default;
-    [[nodiscard]] virtual std::unique_ptr<base> clone() const = 0;
+  struct interface {
+    virtual ~interface() = default;
+    [[nodiscard]] virtual std::unique_ptr<interface> clone() const = 0;
     virtual void observe(double step, double loss) = 0;
     virtual std::optional<loss_curve> curve() = 0;
     virtual void remember(policy_memory& memory) const = 0;
@@ -55,22 +143,22 @@ class any_estimator {
   };
 
   template <class Estimator>
-  struct holder final : base {
-    explicit holder(const Estimator& chosen) : self(chosen) {}
-    explicit holder(Estimator&& chosen) : self(std::move(chosen)) {}
-    [[nodiscard]] std::unique_ptr<base> clone() const override { return std::make_unique<holder>(self); }
-    void observe(double step, double loss) override { self.observe(step, loss); }
-    std::optional<loss_curve> curve() override { return self.curve(); }
+  struct model final : interface {
+    template <class E>
+    explicit model(E&& chosen) : held(std::forward<E>(chosen)) {}
+    [[nodiscard]] std::unique_ptr<interface> clone() const override { return std::make_unique<model>(held); }
+    void observe(double step, double loss) override { held.observe(step, loss); }
+    std::optional<loss_curve> curve() override { return held.curve(); }
     void remember([[maybe_unused]] policy_memory& memory) const override {
-      if constexpr (requires { self.remember(memory); }) self.remember(memory);
+      if constexpr (remembering_estimator<Estimator>) held.remember(memory);
     }
     void recall([[maybe_unused]] const policy_memory& kept) override {
-      if constexpr (requires { self.recall(kept); }) self.recall(kept);
+      if constexpr (remembering_estimator<Estimator>) held.recall(kept);
     }
-    Estimator self;
+    Estimator held;
   };
 
-  std::unique_ptr<base> self_;
+  detail::cloned<interface> self_;
 };
 
 }  // namespace cairn

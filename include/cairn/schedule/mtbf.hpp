@@ -14,17 +14,19 @@
 
 namespace cairn {
 
-/// What is known of the mean time between a worker's failures beforehand: a normal distribution of its decimal logarithm. The default
-/// knows little: between three quarters of an hour and a month, two times in three.
+/// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its decimal logarithm. The
+/// default knows little: between three quarters of an hour and a month, with a probability of two thirds.
 struct mtbf_prior {
   std::chrono::duration<double> mtbf =
-      std::chrono::hours{24};  ///< its middle; infinite: never fails; 0, negative or NaN: 24 hours
-  double decades =
-      1.5;  ///< its standard deviation, in powers of ten; 0, negative or NaN: it is known and nothing is learned
+      std::chrono::hours{24};  ///< median; infinite: never fails; not positive: 24 hours
+  double decades = 1.5;  ///< standard deviation, in powers of ten; not positive: the MTBF is known, nothing is learned
 };
 
-/// Learns the rate of failures from the run: Bayes' rule for a Poisson process, on a grid of rates. A wide prior has the property that
-/// is wanted of it: much is saved while nothing is known, and less the longer a run lasts without a failure.
+/// An MTBF of one worker that is known: nothing is learned.
+[[nodiscard]] inline mtbf_prior known_mtbf(std::chrono::duration<double> mtbf) noexcept { return {mtbf, 0}; }
+
+/// Learns the rate of failures from the run: Bayes' rule for a Poisson process, on a grid of rates. With a wide prior the expected rate is
+/// high while nothing is known, and falls the longer a run lasts without a failure.
 class mtbf_estimate {
  public:
   explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
@@ -34,7 +36,7 @@ class mtbf_estimate {
     update();
   }
 
-  /// So many workers have worked for so long; what is no positive number is passed over. O(1).
+  /// Adds `seconds` of work of each of `workers`. What is not positive and finite is ignored. Amortised O(1).
   void worked(double seconds, double workers = 1) {
     const double more = seconds * workers;
     if (!(seconds > 0) || !(more > 0) || !std::isfinite(more)) return;
@@ -45,11 +47,11 @@ class mtbf_estimate {
     failures_ += 1;
     update();
   }
-  /// A run goes on. After a failure it had worked since the checkpoint, as long as it was away, but not longer than any run does without
-  /// one.
-  void restarted(const restart& how, double workers = 1) {
+  /// A run continues. After a failure it had worked since its checkpoint: as long as it was away, but at most `longest` seconds. The
+  /// rest was downtime, for example in the queue of a cluster.
+  void restarted(const restart& how, double workers = 1, double longest = schedule::longest_interval) {
     if (!how.after_failure) return;
-    worked(std::min(how.away_seconds, schedule::longest_interval), workers);
+    worked(std::min(how.away_seconds, longest), workers);
     failed();
   }
 

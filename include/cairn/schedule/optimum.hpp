@@ -1,4 +1,4 @@
-// The schedule that no other can beat: exact, for any objective, by dynamic programming.
+// The plan of saves with the least expected cost: exact, for any objective, by dynamic programming.
 #pragma once
 
 #include <cstdint>
@@ -6,50 +6,47 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/schedule/course.hpp"
-#include "cairn/schedule/early_stop.hpp"
-#include "cairn/schedule/failures.hpp"
-#include "cairn/schedule/objective.hpp"
-#include "cairn/schedule/worth.hpp"
+#include "cairn/schedule/workload.hpp"
+#include "cairn/schedule/risks.hpp"
 
 namespace cairn::schedule {
 
-/// A job as its schedule is charged for it. An entry per boundary; all rise but `save`.
-struct charges {
+/// What a plan for a job is expected to cost. Each list has an entry per boundary; all but `save` rise.
+struct cost_model {
   std::vector<double> risk;         ///< the failures that count, expected before it
   std::vector<double> exposed;      ///< the same before a save begun there is published
-  std::vector<double> work;         ///< the worth of all work before it
+  std::vector<double> work;         ///< the price of all work before it
   std::vector<double> save;         ///< of a save there
   std::vector<std::uint32_t> next;  ///< the first boundary at which another save can begin
 };
 
-/// What a job's schedules are charged for, where waiting and work have this worth. What may come after an early stop counts as much as it is probable.
-/// `failures` are taken at the age that a worker has when it has not failed before. Throws errc::invalid for a course that cannot be
-/// or has 2^32 iterations. O(N).
-/// `first_only`: only the job's first failure counts.
-[[nodiscard]] CAIRN_INLINE charges charges_of(worth value, bool first_only, const course& job, const costs& saving,
-                                              const any_failures& failures, const any_early_stop& stops);
+/// The cost model of a job at these prices. What comes after a possible early stop is weighted by its probability. `failures` are taken at
+/// the age of a worker that has not failed before. `first_only`: only the job's first failure counts. O(N). Throws errc::invalid for an
+/// invalid workload (see prices_of), or one with 2^32 iterations or more.
+[[nodiscard]] CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workload& job,
+                                                    const save_times& saving, const any_failures& failures,
+                                                    const any_early_stop& stops);
 
-/// The same under an objective.
-[[nodiscard]] inline charges charges_of(objective what, const course& job, const costs& saving,
-                                        const any_failures& failures, const any_early_stop& stops) {
-  return charges_of(worth_of(what, job), what == objective::coci, job, saving, failures, stops);
+/// The cost model under an objective.
+[[nodiscard]] inline cost_model cost_model_of(objective what, const workload& job, const save_times& saving,
+                                              const any_failures& failures, const any_early_stop& stops) {
+  return cost_model_of(prices_of(what, job), what == objective::coci, job, saving, failures, stops);
 }
 
-/// The expected cost of saving at these boundaries, rising, each from 1 to N - 1: of the saves, and of the work lost since the newest
-/// checkpoint that was published. Failures while lost work is done again are left out, a part of about f times the interval; so is
-/// restoring, which does not depend on the schedule. O(saves + N).
-[[nodiscard]] CAIRN_INLINE double expected_cost(const charges& of, std::span<const std::uint32_t> saves);
+/// The expected cost of saves at these boundaries, rising, each from 1 to N - 1: of the saves, and of the work lost since the newest
+/// published checkpoint. Left out are failures while lost work is repeated, a part of about f times the interval, and restoring, which
+/// does not depend on the plan. O(saves + N).
+[[nodiscard]] CAIRN_INLINE double expected_cost(const cost_model& of, std::span<const std::uint32_t> saves);
 
-/// Boundaries to save at, and what that is expected to cost.
+/// Boundaries at which to save, and the expected cost.
 struct plan {
   std::vector<std::uint32_t> saves{};
   double cost = 0;
 };
 
-/// The plan of the least expected cost. With save i as the newest one, reaching save j costs b_i + g_j - W_i x_j with W and x rising,
-/// so that the best i for each j is on a lower envelope of lines that is walked along once (derived; docs/scheduling.md). O(N).
-[[nodiscard]] CAIRN_INLINE plan optimum(const charges& of);
+/// The plan with the least expected cost. With save i as the newest one, reaching save j costs b_i + g_j - W_i x_j, where W and x rise. So
+/// the best i for each j lies on a lower envelope of lines, which is walked along once (derived in docs/scheduling.md). O(N).
+[[nodiscard]] CAIRN_INLINE plan optimum(const cost_model& of);
 
 }  // namespace cairn::schedule
 

@@ -13,7 +13,7 @@
 namespace cairn::schedule {
 namespace detail {
 
-/// Lines whose slopes fall from one to the next, asked for the lowest one at places that rise. O(1) amortised.
+/// The lower envelope of lines that come with falling slopes, queried at rising x. Amortised O(1).
 class lower_envelope {
  public:
   struct line {
@@ -41,7 +41,7 @@ class lower_envelope {
   [[nodiscard]] static double height(const line& of, double x) noexcept { return of.height + of.slope * x; }
 
  private:
-  /// Is the middle line nowhere the lowest of the three?
+  /// Whether the middle line is nowhere the lowest of the three.
   [[nodiscard]] static bool is_hidden(const line& a, const line& middle, const line& b) noexcept {
     return (b.height - a.height) * (a.slope - middle.slope) <= (middle.height - a.height) * (a.slope - b.slope);
   }
@@ -50,8 +50,8 @@ class lower_envelope {
   std::size_t first_ = 0;
 };
 
-/// What failures would cost if nothing were ever worth having: the part of the cost that no plan changes.
-[[nodiscard]] inline double all_work_at_risk(const charges& of) {
+/// The cost of failures if each lost all work so far: the part of the cost that no plan changes.
+[[nodiscard]] inline double all_work_at_risk(const cost_model& of) {
   double sum = 0;
   for (std::size_t k = 0; k + 1 < of.risk.size(); ++k)
     sum += (of.risk[k + 1] - of.risk[k]) * (of.work[k] + of.work[k + 1]) / 2;
@@ -60,22 +60,22 @@ class lower_envelope {
 
 }  // namespace detail
 
-CAIRN_INLINE charges charges_of(worth value, bool first_only, const course& job, const costs& saving,
-                                const any_failures& failures, const any_early_stop& stops) {
+CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workload& job, const save_times& saving,
+                                      const any_failures& failures, const any_early_stop& stops) {
   const std::size_t steps = job.steps();
   if (steps >= std::numeric_limits<std::uint32_t>::max())
-    fail(errc::invalid, {"a course of ", std::to_string(steps), " iterations"});
+    fail(errc::invalid, {"a workload of ", std::to_string(steps), " iterations"});
   const auto alive_at = [&](std::size_t boundary) {
     return stops.alive(static_cast<double>(boundary) / static_cast<double>(steps));
   };
   std::vector<double> time(steps + 1, 0);
   std::partial_sum(job.seconds.begin(), job.seconds.end(), time.begin() + 1);
 
-  charges all{.risk = std::vector<double>(steps + 1, 0),
-              .exposed = {},
-              .work = std::move(value.work),
-              .save = std::move(value.wait),
-              .next = std::vector<std::uint32_t>(steps + 1)};
+  cost_model all{.risk = std::vector<double>(steps + 1, 0),
+                 .exposed = {},
+                 .work = std::move(value.work),
+                 .save = std::move(value.wait),
+                 .next = std::vector<std::uint32_t>(steps + 1)};
   double hazard = failures.expected(0), survives = 1;
   for (std::size_t k = 0; k < steps; ++k) {
     const double later = failures.expected(time[k + 1]);
@@ -86,20 +86,19 @@ CAIRN_INLINE charges charges_of(worth value, bool first_only, const course& job,
     hazard = later;
   }
   const double price = std::max(saving.of_a_save(), 0.0), background = std::max(saving.background, 0.0);
-  std::size_t k = 0;  // the iteration in which the save begun at `boundary` is published
+  std::size_t k = 0;  // the iteration in which a save begun at `boundary` is published
   for (std::size_t boundary = 0; boundary <= steps; ++boundary) {
     all.save[boundary] *= price * alive_at(boundary);
-    const double published =
-        time[boundary] + (boundary == 0 ? 0 : background);  // nothing has to be saved to begin again
+    const double published = time[boundary] + (boundary == 0 ? 0 : background);  // the beginning needs no save
     while (k < steps && time[k + 1] < published) ++k;
     const double part = k < steps ? (published - time[k]) / job.seconds[k] : 0;
     all.exposed.push_back(k < steps ? all.risk[k] + part * (all.risk[k + 1] - all.risk[k]) : all.risk[steps]);
-    all.next[boundary] = static_cast<std::uint32_t>(std::min(std::max(boundary + 1, part > 0 ? k + 1 : k), steps));
+    all.next[boundary] = static_cast<std::uint32_t>(std::min(std::max(boundary, k) + 1, steps));
   }
   return all;
 }
 
-CAIRN_INLINE double expected_cost(const charges& of, std::span<const std::uint32_t> saves) {
+CAIRN_INLINE double expected_cost(const cost_model& of, std::span<const std::uint32_t> saves) {
   double cost = detail::all_work_at_risk(of), since = 0;
   std::uint32_t newest = 0;
   for (const auto save : saves) {
@@ -110,10 +109,10 @@ CAIRN_INLINE double expected_cost(const charges& of, std::span<const std::uint32
   return cost - of.work[newest] * (of.risk.back() - since);
 }
 
-CAIRN_INLINE plan optimum(const charges& of) {
+CAIRN_INLINE plan optimum(const cost_model& of) {
   const auto steps = static_cast<std::uint32_t>(of.risk.size() - 1);
   if (steps == 0) return {};
-  std::vector<double> cost(steps, 0);  // of the best way to a save there, without `all_work_at_risk`
+  std::vector<double> cost(steps, 0);  // of the best plan up to a save there, without `all_work_at_risk`
   std::vector<std::uint32_t> before(steps, 0);
   detail::lower_envelope newest(steps);
   std::uint32_t can_be_newest = 0;  // all saves before this one are in the envelope
@@ -126,7 +125,7 @@ CAIRN_INLINE plan optimum(const charges& of) {
     cost[save] = of.save[save] + newest.height(best, of.exposed[save]);
     before[save] = best.name;
   }
-  // Once nothing is at risk any more no save can pay.
+  // A save that is published when nothing is at risk any more cannot pay.
   while (can_be_newest < steps && of.exposed[can_be_newest] < of.risk.back()) add(can_be_newest++);
   if (can_be_newest == 0) return {};  // there is no risk at all
   const auto& best = newest.lowest_at(of.risk.back());

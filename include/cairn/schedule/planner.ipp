@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "cairn/schedule/failures.hpp"
+#include "cairn/schedule/risks.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/optimum.hpp"
 #include "cairn/schedule/planner.hpp"
@@ -15,17 +15,17 @@
 namespace cairn::schedule {
 namespace detail {
 
-inline constexpr double few_saves = 16;         // left: then they are planned
-inline constexpr std::size_t plan_cells = 512;  // of such a plan
+inline constexpr double few_saves = 16;         // left: then the optimum decides
+inline constexpr std::size_t most_cells = 512;  // into which what is left is divided
 
-/// What is left of a plan from some part of it on.
+/// Early stops of what is left of a run from some part of it on.
 struct rest_of {
-  const any_early_stop* plan;
+  const any_early_stop* run;
   double from;
 
   [[nodiscard]] double alive(double part) const {
-    const double now = plan->alive(from);
-    return now > 0 ? plan->alive(from + part * (1 - from)) / now : 1;
+    const double now = run->alive(from);
+    return now > 0 ? run->alive(from + part * (1 - from)) / now : 1;
   }
 };
 
@@ -33,10 +33,12 @@ struct rest_of {
 
 CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circumstances& all,
                                   const std::optional<loss_curve>& curve) {
+  if (!first_step_ || now.step <= *first_step_) first_step_ = now.step > 0 ? now.step - 1 : 0;
   const bool has_new_curve = wants_curve() && curve != curve_;
   if (has_new_curve) {
     curve_ = curve;
-    const double last = static_cast<double>(job_.last_step), fall = curve ? curve->at(0) - curve->at(last) : 0;
+    const auto first = static_cast<double>(first_step()), last = static_cast<double>(run_.last_step);
+    const double fall = curve ? curve->at(first) - curve->at(last) : 0;
     scale_ = fall > 0 && std::isfinite(1 / fall) ? 1 / fall : 0;
   }
   const bool has_saved = now.saved_step != saved_step_;
@@ -47,64 +49,68 @@ CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const circum
   const double here = density(static_cast<double>(now.step), all);
   integral_ += here * worked;
   failures_before_ += worked / all.mtbf;
-  if (few_left_) return planned_ && now.step >= *planned_;
-  return integral_ * (integral_ + here * all.iteration_seconds) >= 1;  // here rather than a step later: see is_due
+  if (few_left_) return next_save_ && now.step >= *next_save_;
+  return integral_ * (integral_ + here * all.iteration_seconds) >= 1;  // see schedule::is_due
 }
 
 /// T / D: seconds per unit of loss.
-CAIRN_INLINE double planner::worth_of_loss(const circumstances& all) const noexcept {
-  return scale_ * (job_.seconds > 0 ? job_.seconds : static_cast<double>(job_.last_step) * all.iteration_seconds);
+CAIRN_INLINE double planner::price_of_loss(const circumstances& all) const noexcept {
+  if (run_.seconds > 0) return scale_ * run_.seconds;
+  return scale_ * static_cast<double>(run_.last_step - first_step()) * all.iteration_seconds;
 }
 
 /// Saves per second.
 CAIRN_INLINE double planner::density(double step, const circumstances& all) const noexcept {
   const double even = 1 / std::max(daly_interval(all.save_seconds, all.mtbf), 1e-9);
-  if (job_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
-  if (job_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(job_.last_step)) return even;
-  const double worth = -curve_->slope(step) / all.iteration_seconds * worth_of_loss(all);
-  return worth > 0 && std::isfinite(worth) ? even * std::sqrt(worth) : 0;
+  if (run_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
+  if (run_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(run_.last_step)) return even;
+  const double price = -curve_->slope(step) / all.iteration_seconds * price_of_loss(all);
+  return price > 0 && std::isfinite(price) ? even * std::sqrt(price) : 0;
 }
 
-/// How many until the end of the plan, if it stays like this. O(32).
+/// Until the end of the run, under the present circumstances. O(32).
 CAIRN_INLINE double planner::saves_left(const moment& now, const circumstances& all) const noexcept {
   constexpr int parts = 32;
-  const auto left = static_cast<double>(job_.last_step - now.saved_step);
+  const auto from = static_cast<double>(checkpoint_step(now)), left = static_cast<double>(run_.last_step) - from;
   double sum = 0;
-  for (int i = 0; i < parts; ++i) sum += density(static_cast<double>(now.saved_step) + left * (i + 0.5) / parts, all);
+  for (int i = 0; i < parts; ++i) sum += density(from + left * (i + 0.5) / parts, all);
   return sum * left * all.iteration_seconds / parts;
 }
 
 CAIRN_INLINE void planner::look_ahead(const moment& now, const circumstances& all) {
   few_left_ = knows_end(now) && all.iteration_seconds > 0 && saves_left(now, all) <= detail::few_saves;
-  if (few_left_) planned_ = next_of_optimum(now, all);
-  look_again_ = now.step + (knows_end(now) ? (job_.last_step - now.step) / 8 + 1 : 1'000'000);
+  if (few_left_) next_save_ = next_of_optimum(now, all);
+  look_again_ = now.step + (knows_end(now) ? (run_.last_step - now.step) / 8 + 1 : 1'000'000);
 }
 
-/// The step of the first save of the best plan from the newest checkpoint on; nothing where none pays.
+/// The step of the first save of the best plan for the rest of the run; nothing where no save pays.
 CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const circumstances& all) const {
-  const auto last = static_cast<double>(job_.last_step), from = static_cast<double>(now.saved_step), left = last - from;
-  const std::size_t cells = std::min<std::size_t>(detail::plan_cells, job_.last_step - now.saved_step);
+  const auto last = static_cast<double>(run_.last_step), from = static_cast<double>(checkpoint_step(now)),
+             left = last - from;
+  const auto first = static_cast<double>(first_step());
+  const std::size_t cells = std::min<std::size_t>(detail::most_cells, run_.last_step - checkpoint_step(now));
   const double steps = left / static_cast<double>(cells), seconds = steps * all.iteration_seconds;
   const bool by_loss = scale_ > 0 && wants_curve();
-  const double unit = worth_of_loss(all);
+  const double unit = price_of_loss(all);
 
-  worth value;
+  prices value;
   for (std::size_t k = 0; k <= cells; ++k) {
     const double x = from + steps * static_cast<double>(k);
     const double fallen = by_loss ? (curve_->at(from) - curve_->at(x)) * unit : 0;
     value.work.push_back(by_loss ? std::max(fallen, k > 0 ? value.work.back() : 0) : seconds * static_cast<double>(k));
-    value.wait.push_back(by_loss && job_.what != objective::exploratory
+    value.wait.push_back(by_loss && run_.what != objective::exploratory
                              ? std::max(-curve_->slope(x) / all.iteration_seconds * unit, 0.0)
                              : 1);
   }
-  if (job_.what == objective::coci)  // saves count in full, failures as far as there was none before
+  if (run_.what == objective::coci)  // saves count in full, a failure only if there was none before
     for (auto& price : value.wait) price *= std::exp(failures_before_);
-  const auto best = optimum(charges_of(
-      std::move(value), job_.what == objective::coci, {.seconds = std::vector<double>(cells, seconds)},
-      {.stall = all.save_seconds, .background = all.background},
-      failures::exponential{std::chrono::duration<double>(all.mtbf)}, detail::rest_of{&job_.stops, from / last}));
+  const auto best = optimum(cost_model_of(std::move(value), run_.what == objective::coci,
+                                          {.seconds = std::vector<double>(cells, seconds)},
+                                          {.stall = all.save_seconds, .background = all.background},
+                                          failures::exponential{std::chrono::duration<double>(all.mtbf)},
+                                          detail::rest_of{&run_.stops, (from - first) / (last - first)}));
   if (best.saves.empty()) return std::nullopt;
-  return now.saved_step + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
+  return checkpoint_step(now) + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
 }
 
 }  // namespace cairn::schedule

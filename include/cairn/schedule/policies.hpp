@@ -1,4 +1,4 @@
-// All policies, for programs that name one.
+// All policies. Objectives by the loss, and COCI's rule, also need an estimator: cairn/schedule/fits/estimators.hpp.
 #pragma once
 
 #include "cairn/schedule/adaptive.hpp"
@@ -6,5 +6,4 @@
 #include "cairn/schedule/coci.hpp"
 #include "cairn/schedule/combine.hpp"
 #include "cairn/schedule/every.hpp"
-#include "cairn/schedule/optimal.hpp"
 #include "cairn/schedule/young.hpp"

@@ -7,10 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cairn/schedule/seeded_numbers.hpp"
 #include "cairn/schedule/simulate.hpp"
-#include "cairn/schedule/workers_at_risk.hpp"
-#include "cairn/schedule/worth.hpp"
 
 namespace cairn::schedule {
 namespace detail {
@@ -20,7 +17,7 @@ struct simulated_scenario {
   const scenario& what;
   const any_policy& policy;
   std::size_t most_failures;
-  std::array<worth, objectives.size()> worths;
+  std::array<prices, objectives.size()> prices_by;
 };
 
 /// One job.
@@ -36,16 +33,16 @@ class simulated_job {
 
   [[nodiscard]] outcome run() {
     while (at_ < last_ && !done_.is_given_up)
-      if (!iterate() || (at_ < what_.planned.steps() && !ask())) fall_back();
+      if (!iterate() || (at_ < what_.work.steps() && !ask())) fall_back();
     done_.steps = at_;
-    done_.work = common_.worths[0].work[at_];
+    done_.work = common_.prices_by[0].work[at_];
     return done_;
   }
 
  private:
   struct checkpoint {
     std::size_t step = 0;
-    std::size_t links = 0;  // of its chain; 0: this is the beginning
+    std::size_t links = 0;  // of its chain; 0: the beginning of the job
     double restore = 0;     // seconds
     double published = 0;   // when, in seconds of this process
     double copied = 0;      // when, in seconds of the job
@@ -53,9 +50,9 @@ class simulated_job {
     std::optional<any_policy> policy{};  // as it was when the state was copied
   };
 
-  /// The boundary at which the job is stopped: it gets to boundary k of n with probability alive(k / n).
+  /// The boundary at which the job stops: it reaches boundary k of n with probability alive(k / n).
   [[nodiscard]] std::size_t last_step(const seeded_numbers& draws) const {
-    const auto steps = what_.planned.steps();
+    const auto steps = what_.work.steps();
     const double drawn = draws.uniform(0);
     const auto is_alive = [&](std::size_t k) {
       return what_.stops.alive(static_cast<double>(k) / static_cast<double>(steps)) >= drawn;
@@ -69,20 +66,20 @@ class simulated_job {
     return alive;
   }
 
-  /// Does the next iteration. False: a worker has failed meanwhile.
+  /// Does the next iteration. False: a worker failed.
   bool iterate() {
-    const double alone = what_.planned.seconds[at_];
+    const double alone = what_.work.seconds[at_];
     double slowed = 0;
     if (saving_) {
-      const double left = saving_->published - clock_, rate = cost_of(saving_->cost.kind).slowdown;
+      const double left = saving_->published - clock_, rate = times_of(saving_->cost.kind).slowdown;
       slowed = (1 - rate) * left >= alone ? alone / (1 - rate) - alone : rate * left;
     }
     iteration_seconds_ = alone + slowed;
-    const double passed = workers_.pass(iteration_seconds_, what_.planned.workers_at(at_));
+    const double passed = workers_.pass(iteration_seconds_, what_.work.workers_at(at_));
     const double part = passed / iteration_seconds_;
     spend(passed);
     if (saving_) {
-      if (slowed > 0) charge(saving_->step, slowed * part, &bill::waiting);
+      if (slowed > 0) charge(saving_->step, slowed * part, &overhead::waiting);
       if (saving_->published <= clock_) publish();
     }
     if (workers_.has_failed()) {
@@ -93,7 +90,7 @@ class simulated_job {
     return true;
   }
 
-  /// Asks the policy, and saves if it says so. False: a worker has failed meanwhile.
+  /// Asks the policy, and saves if it says so. False: a worker failed.
   bool ask() {
     if (is_news_) {
       policy_.saved(newest_.cost);
@@ -105,21 +102,21 @@ class simulated_job {
                                               .saved_seconds = saved_seconds_,
                                               .loss = loss(),
                                               .iteration_seconds = iteration_seconds_,
-                                              .workers = what_.planned.workers_at(at_ - 1),
+                                              .workers = what_.work.workers_at(at_ - 1),
                                               .is_saving = saving_.has_value()});
     return !decided.save || saving_ || save(decided.kind.value_or(what_.usual));
   }
 
   [[nodiscard]] std::optional<double> loss() const {
-    if (what_.planned.loss.empty()) return std::nullopt;
-    const double seen = what_.planned.loss[at_], deviation = what_.loss_noise;
+    if (what_.work.loss.empty()) return std::nullopt;
+    const double seen = what_.work.loss[at_], deviation = what_.loss_noise;
     return deviation > 0 ? seen * std::exp(deviation * noise_.normal(at_) - deviation * deviation / 2) : seen;
   }
 
   bool save(save_kind kind) {
     const bool starts_chain = newest_.links == 0 || (what_.anchor_every > 0 && newest_.links >= what_.anchor_every);
     if (kind == save_kind::delta && starts_chain) kind = save_kind::whole;
-    const auto& takes = cost_of(kind);
+    const auto& takes = times_of(kind);
     const bool is_delta = kind == save_kind::delta;
     ++done_.saves;
     saving_ = checkpoint{.step = at_,
@@ -133,9 +130,9 @@ class simulated_job {
     saving_->cost.stall_seconds = takes.stall;
     saving_->cost.background_seconds = takes.background;
     if (takes.stall > 0) {
-      const double passed = workers_.pass(takes.stall, what_.planned.workers_at(at_ - 1));
+      const double passed = workers_.pass(takes.stall, what_.work.workers_at(at_ - 1));
       spend(passed);
-      charge(at_, passed, &bill::waiting);
+      charge(at_, passed, &overhead::waiting);
       if (workers_.has_failed()) {
         lose(0);
         return false;
@@ -154,29 +151,29 @@ class simulated_job {
     ++done_.published;
   }
 
-  /// The work since the newest checkpoint is lost, with this part of the next iteration.
+  /// Loses the work since the newest checkpoint, and this part of the next iteration.
   void lose(double part) {
     ++done_.failures;
     for (std::size_t i = 0; i < objectives.size(); ++i) {
-      const auto& work = common_.worths[i].work;
+      const auto& work = common_.prices_by[i].work;
       const double next = part > 0 ? part * (work[at_ + 1] - work[at_]) : 0;
-      if (counts(objectives[i])) done_.bills[i].lost += work[at_] - work[newest_.step] + next;
+      if (counts(objectives[i])) done_.overheads[i].lost += work[at_] - work[newest_.step] + next;
     }
   }
 
-  /// Restores, as often as it takes, and goes on.
+  /// Restores, as often as it takes.
   void fall_back() {
     at_ = newest_.step;
-    const double restore = newest_.links > 0 ? newest_.restore : cost_of(what_.usual).restore;
+    const double restore = newest_.links > 0 ? newest_.restore : times_of(what_.usual).restore;
     for (;;) {
       if (done_.failures > common_.most_failures) {
         done_.is_given_up = true;
         return;
       }
       workers_.begin();
-      const double passed = restore > 0 ? workers_.pass(restore, what_.planned.workers_at(at_)) : 0;
+      const double passed = restore > 0 ? workers_.pass(restore, what_.work.workers_at(at_)) : 0;
       spend(passed);
-      charge(at_, passed, &bill::restoring);
+      charge(at_, passed, &overhead::restoring);
       if (restore == 0 || !workers_.has_failed()) break;
       ++done_.failures;
     }
@@ -199,16 +196,18 @@ class simulated_job {
     done_.seconds += seconds;
   }
 
-  void charge(std::size_t boundary, double seconds, double bill::* as) {
+  void charge(std::size_t boundary, double seconds, double overhead::* as) {
     for (std::size_t i = 0; i < objectives.size(); ++i)
-      if (as == &bill::waiting || counts(objectives[i]))
-        done_.bills[i].*as += seconds * common_.worths[i].wait[boundary];
+      if (as == &overhead::waiting || counts(objectives[i]))
+        done_.overheads[i].*as += seconds * common_.prices_by[i].wait[boundary];
   }
 
-  /// Is the newest failure charged?
+  /// Whether the newest failure is charged.
   [[nodiscard]] bool counts(objective by) const noexcept { return by != objective::coci || done_.failures == 1; }
 
-  [[nodiscard]] const costs& cost_of(save_kind kind) const { return what_.kinds[static_cast<std::size_t>(kind)].takes; }
+  [[nodiscard]] const save_times& times_of(save_kind kind) const {
+    return what_.kinds[static_cast<std::size_t>(kind)].takes;
+  }
 
   const simulated_scenario& common_;
   const scenario& what_;
@@ -223,7 +222,7 @@ class simulated_job {
   std::size_t saved_step_ = 0;
   double saved_seconds_ = 0;
   checkpoint newest_;
-  bool is_news_ = false;  // the policy has not been told of `newest_`
+  bool is_news_ = false;  // `newest_` was not reported to the policy
   std::optional<checkpoint> saving_;
   outcome done_;
 };
@@ -240,7 +239,7 @@ inline void check(const scenario& what) {
     check_number(kind.takes.restore, most, "the time of a restore");
   }
   check_number(what.loss_noise, most, "the noise of the loss");
-  for (const double workers : what.planned.workers) check_number(workers, most, "the number of workers");
+  for (const double workers : what.work.workers) check_number(workers, most, "the number of workers");
 }
 
 }  // namespace detail
@@ -253,7 +252,7 @@ CAIRN_INLINE std::size_t simulation::given_up() const {
 CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {
   detail::check(what);
   detail::simulated_scenario common{what, policy, options.most_failures, {}};
-  for (std::size_t i = 0; i < objectives.size(); ++i) common.worths[i] = worth_of(objectives[i], what.planned);
+  for (std::size_t i = 0; i < objectives.size(); ++i) common.prices_by[i] = prices_of(objectives[i], what.work);
   const seeded_numbers draws(options.seed);
   simulation all{.seed = options.seed};
   all.jobs.reserve(options.jobs);

@@ -1,4 +1,4 @@
-"""Conan's test of the package: the project of ../find_package, built and run against the packaged headers."""
+"""Conan's test of the package: the project of ../find_package, header-only and, if packaged, with the compiled library."""
 
 import os
 
@@ -24,5 +24,7 @@ class CairnTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            folder = os.path.join(self.build_folder, "checkpoint")
-            self.run(f'"{os.path.join(self.cpp.build.bindir, "consumer")}" "{folder}"', env="conanrun")
+            compiled = self.dependencies["cairn"].options.compiled
+            for program in ["consumer", "consumer_compiled"] if compiled else ["consumer"]:
+                folder = os.path.join(self.build_folder, "checkpoint_of_" + program)
+                self.run(f'"{os.path.join(self.cpp.build.bindir, program)}" "{folder}"', env="conanrun")

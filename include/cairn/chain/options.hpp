@@ -1,0 +1,39 @@
+// What users choose about loading, and about chains of checkpoints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cairn/core/convert.hpp"
+#include "cairn/encode/choice.hpp"
+
+namespace cairn {
+
+/// How to load. The first four say how state and checkpoint are matched (see match_options).
+struct load_options {
+  bool strict = true;
+  std::function<std::string(std::string_view path)> rename{};
+  std::function<bool(std::string_view path)> filter{};
+  conversion convert = conversion::none;
+  bool verify = true;    ///< check all checksums before the state is changed
+  unsigned threads = 0;  ///< for reading and decoding
+  codec_rules codecs{};  ///< a user's own codecs; Cairn's are known
+  /// Of a run: load the checkpoint of this step and no other. Not set: the newest one that can be restored.
+  std::optional<std::uint64_t> step{};
+};
+
+/// How often a checkpoint is whole, and when deltas are merged.
+struct chain_options {
+  /// Every n-th checkpoint is whole and lossless, an anchor. 1: all are; nullopt: only the first.
+  std::optional<std::size_t> anchor_every = 10;
+  /// n deltas in a row are merged into one that restores the same bits. At least 2; nullopt: never.
+  std::optional<std::size_t> merge_every{};
+  /// Deltas are merged into a whole checkpoint of what they restore, not into one delta.
+  bool merge_to_whole = false;
+};
+
+}  // namespace cairn

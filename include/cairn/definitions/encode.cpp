@@ -1,0 +1,3 @@
+// The definitions of encode/.
+#include "cairn/encode/lc.ipp"
+#include "cairn/encode/lossless.ipp"

@@ -1,0 +1,13 @@
+// The definitions of run/.
+#include "cairn/run/checkpointer.ipp"
+#include "cairn/run/inspect.ipp"
+#include "cairn/run/load.ipp"
+#include "cairn/run/loop.ipp"
+#include "cairn/run/observers.ipp"
+#include "cairn/run/report.ipp"
+#include "cairn/run/save.ipp"
+#include "cairn/run/series.ipp"
+#include "cairn/run/session.ipp"
+#include "cairn/run/session_background.ipp"
+#include "cairn/run/session_save.ipp"
+#include "cairn/run/signals.ipp"

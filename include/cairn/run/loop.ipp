@@ -1,0 +1,59 @@
+// Definitions of loop.hpp.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "cairn/core/error.hpp"
+#include "cairn/core/shuffle.hpp"
+#include "cairn/loop.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE loop::loop(std::uint64_t items, const loop_options& options)
+    : at_{.items = items,
+          .seed = options.seed,
+          .batch = options.batch,
+          .shuffle = options.shuffle,
+          .drop_last = options.drop_last},
+      epochs_(options.epochs),
+      is_sized_(true) {
+  if (options.batch == 0) fail(errc::invalid, {"a loop over batches of 0 items"});
+}
+
+CAIRN_INLINE bool loop::advance() {
+  const std::uint64_t all = epoch_items(at_);
+  if (all == 0 || at_.epoch >= epochs_) return false;
+  const std::uint64_t count = std::min(at_.batch, all - at_.position);
+  if (!at_.shuffle) {
+    order_.resize(count);
+    std::iota(order_.begin(), order_.end(), at_.position);
+  } else if (order_.size() != at_.items || order_epoch_ != at_.epoch) {
+    order_ = detail::shuffled(at_.items, at_.seed, at_.epoch);
+    order_epoch_ = at_.epoch;
+  }
+  const auto* first = order_.data() + (at_.shuffle ? at_.position : 0);
+  batch_ = {{first, count}, at_.epoch, at_.position, at_.position + count == all};
+  at_.position += count;
+  if (batch_.ends_epoch) ++at_.epoch, at_.position = 0;
+  return true;
+}
+
+CAIRN_INLINE void adapter<loop>::check(const loop& to, const detail::saved_loop& saved) {
+  if (to.is_sized_ && saved.items != to.at_.items)
+    fail(errc::mismatch, {"a loop over ", std::to_string(to.at_.items), " items cannot go on from one over ",
+                          std::to_string(saved.items), " items"});
+  if (saved.batch == 0 || saved.position % saved.batch != 0 ||
+      (saved.position != 0 && saved.position >= loop::epoch_items(saved)))
+    fail(errc::corrupt, {"a loop in a place that no loop can be in"});
+}
+
+CAIRN_INLINE void adapter<loop>::set(loop& to, const detail::saved_loop& saved) {
+  loop fresh(saved.items, {.epochs = to.epochs_});
+  fresh.at_ = saved;
+  to = std::move(fresh);
+}
+
+}  // namespace cairn

@@ -1,0 +1,19 @@
+// Definitions of report.hpp.
+#pragma once
+
+#include "cairn/run/save_progress.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE bool save_handle::done() const { return !save_ || save_->done(); }
+
+CAIRN_INLINE void save_handle::wait() const {
+  if (save_) save_->wait();
+}
+
+CAIRN_INLINE save_report save_handle::get() const {
+  if (!save_) fail(errc::invalid, {"this step started no save"});
+  return save_->get();
+}
+
+}  // namespace cairn

@@ -1,0 +1,91 @@
+// Definitions of signals.hpp and signal_watch.hpp.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+#include "cairn/core/error.hpp"
+#include "cairn/run/signal_watch.hpp"
+#include "cairn/signals.hpp"
+
+namespace cairn {
+namespace detail {
+
+CAIRN_INLINE void on_signal(int number) {
+  const int kept = errno;
+  signals_of_process.handling.fetch_add(1);
+  if (signal_watch* watch = signals_of_process.watch[static_cast<std::size_t>(number)].load()) watch->take(number);
+  signals_of_process.handling.fetch_sub(1);
+  errno = kept;
+}
+
+CAIRN_INLINE void signal_watch::install() {
+  const std::lock_guard lock(signals_of_process.changing);
+  struct sigaction ours{};
+  ours.sa_handler = &on_signal;
+  ours.sa_flags = SA_RESTART | SA_ONSTACK;
+  for (auto& each : entries_) {
+    if (::sigaction(each.number, nullptr, &each.before) != 0)
+      fail(errc::invalid, {"there is no signal ", std::to_string(each.number), " to handle"});
+    const signal_watch* other = signals_of_process.watch[static_cast<std::size_t>(each.number)].load();
+    if (other != nullptr && !other->taken_.load())
+      fail(errc::invalid, {"signal ", std::to_string(each.number),
+                           " is in another cairn::signals already: use a copy of that one in both places"});
+    sigaddset(&ours.sa_mask, each.number);
+  }
+  for (const auto& each : entries_) {
+    signals_of_process.watch[static_cast<std::size_t>(each.number)].store(this);
+    if (::sigaction(each.number, &ours, nullptr) != 0)
+      fail(errc::invalid, {"signal ", std::to_string(each.number), " cannot be handled"});
+  }
+}
+
+CAIRN_INLINE void signal_watch::uninstall() noexcept {
+  for (const auto& each : entries_) {
+    if (each.number <= 0 || each.number >= NSIG) continue;
+    auto& watch = signals_of_process.watch[static_cast<std::size_t>(each.number)];
+    if (watch.load() != this) continue;  // never installed, or received and then replaced by a newer set
+    restore(each);
+    watch.store(nullptr);
+  }
+}
+
+CAIRN_INLINE void signal_watch::take(int number) noexcept {
+  if (!taken_.exchange(true)) {
+    for (const auto& each : entries_) restore(each);
+    arrival_.store(now(), std::memory_order_relaxed);
+    number_.store(number, std::memory_order_release);
+    return;
+  }
+  // A second signal, which came before the first one's handler was done. Raised again, it goes to the earlier handler on return.
+  for (const auto& each : entries_)
+    if (each.number == number && restore(each)) ::raise(number);
+}
+
+/// Ends a watch. While a handler runs, which may use the watch, it is kept in a list and never freed.
+CAIRN_INLINE void drop(signal_watch* watch) noexcept {
+  const std::lock_guard lock(signals_of_process.changing);
+  watch->uninstall();
+  if (signals_of_process.handling.load() == 0) {
+    delete watch;
+  } else {
+    watch->next_parked = signals_of_process.parked;
+    signals_of_process.parked = watch;
+  }
+}
+
+}  // namespace detail
+
+CAIRN_INLINE signals::signals(std::initializer_list<int> numbers) {
+  if (numbers.size() == 0) return;
+  watch_ = std::shared_ptr<detail::signal_watch>(new detail::signal_watch(numbers), &detail::drop);
+  watch_->install();
+}
+
+CAIRN_INLINE int signals::number() const noexcept { return watch_ ? watch_->number() : 0; }
+
+CAIRN_INLINE double signals::seconds_since() const noexcept { return watch_ ? watch_->seconds_since() : 0; }
+
+}  // namespace cairn

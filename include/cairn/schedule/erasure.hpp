@@ -1,0 +1,110 @@
+// What any_policy and any_estimator share: deep copies, and checks of the optional members of a user's type.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace cairn::detail {
+
+/// Owns an object that derives from `Interface`, and copies it by `Interface::clone`, which returns a std::unique_ptr.
+template <class Interface>
+class cloned {
+ public:
+  explicit cloned(std::unique_ptr<Interface> owned) noexcept : owned_(std::move(owned)) {}
+  cloned(const cloned& other) : owned_(other.owned_->clone()) {}
+  cloned& operator=(const cloned& other) {
+    if (this != &other) owned_ = other.owned_->clone();
+    return *this;
+  }
+  cloned(cloned&&) noexcept = default;
+  cloned& operator=(cloned&&) noexcept = default;
+  ~cloned() = default;
+
+  [[nodiscard]] Interface* operator->() noexcept { return owned_.get(); }
+  [[nodiscard]] const Interface* operator->() const noexcept { return owned_.get(); }
+
+ private:
+  std::unique_ptr<Interface> owned_;
+};
+
+// Optional members are found by their names alone, so that one that would never be called can be refused.
+
+struct hook_names {
+  int saved, restarted, remember, recall;
+};
+
+/// A name that `Type` has too is ambiguous here, whatever its signature and access.
+template <class Type>
+struct with_hook_names : Type, hook_names {};
+
+/// What is asked for a name: a final type cannot be derived from, but its public members that are not overloaded can be named.
+template <class Type>
+using hook_lookup = typename std::conditional_t<std::is_final_v<Type>, std::type_identity<Type>,
+                                                std::type_identity<with_hook_names<Type>>>::type;
+
+template <class Type, bool IsNamed>
+inline constexpr bool has_name = std::is_final_v<Type> ? IsNamed : !IsNamed;
+
+/// Data members may have these names.
+template <class Type>
+concept has_function_saved = has_name<Type, requires { &hook_lookup<Type>::saved; }> &&
+                             !requires { requires std::is_member_object_pointer_v<decltype(&Type::saved)>; };
+template <class Type>
+concept has_function_restarted = has_name<Type, requires { &hook_lookup<Type>::restarted; }> &&
+                                 !requires { requires std::is_member_object_pointer_v<decltype(&Type::restarted)>; };
+template <class Type>
+concept has_function_remember = has_name<Type, requires { &hook_lookup<Type>::remember; }> &&
+                                !requires { requires std::is_member_object_pointer_v<decltype(&Type::remember)>; };
+template <class Type>
+concept has_function_recall = has_name<Type, requires { &hook_lookup<Type>::recall; }> &&
+                              !requires { requires std::is_member_object_pointer_v<decltype(&Type::recall)>; };
+
+// Names that are close to a hook's and take or give what it does. C++20 cannot list the members of a type, so these are the likely ones.
+
+template <class Type, class Cost>
+concept misspells_saved = requires(Type& self, const Cost& cost) { self.save(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.saves(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.Saved(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.was_saved(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.on_save(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.on_saved(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.onSaved(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.published(cost); };
+
+template <class Type, class Restart>
+concept misspells_restarted = requires(Type& self, const Restart& how) { self.restart(how); } ||
+                              requires(Type& self, const Restart& how) { self.restarts(how); } ||
+                              requires(Type& self, const Restart& how) { self.restared(how); } ||
+                              requires(Type& self, const Restart& how) { self.Restarted(how); } ||
+                              requires(Type& self, const Restart& how) { self.on_restart(how); } ||
+                              requires(Type& self, const Restart& how) { self.on_restarted(how); } ||
+                              requires(Type& self, const Restart& how) { self.onRestarted(how); } ||
+                              requires(Type& self, const Restart& how) { self.resumed(how); } ||
+                              requires(Type& self, const Restart& how) { self.restored(how); };
+
+template <class Type, class Memory>
+concept misspells_remember = requires(Type& self) {
+  { self.remembers() } -> std::convertible_to<Memory>;
+} || requires(Type& self) {
+  { self.remembered() } -> std::convertible_to<Memory>;
+} || requires(Type& self) {
+  { self.remeber() } -> std::convertible_to<Memory>;
+} || requires(Type& self) {
+  { self.rember() } -> std::convertible_to<Memory>;
+} || requires(Type& self) {
+  { self.Remember() } -> std::convertible_to<Memory>;
+} || requires(Type& self) {
+  { self.memory() } -> std::convertible_to<Memory>;
+};
+
+template <class Type, class Memory>
+concept misspells_recall = requires(Type& self, const Memory& kept) { self.recal(kept); } ||
+                           requires(Type& self, const Memory& kept) { self.recalls(kept); } ||
+                           requires(Type& self, const Memory& kept) { self.recalled(kept); } ||
+                           requires(Type& self, const Memory& kept) { self.Recall(kept); } ||
+                           requires(Type& self, const Memory& kept) { self.on_recall(kept); } ||
+                           requires(Type& self, const Memory& kept) { self.restore(kept); };
+
+}  // namespace cairn::detail

@@ -1,0 +1,104 @@
+// The estimators: one curve family each, or the best of several.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+
+#include "cairn/core/config.hpp"
+#include "cairn/schedule/estimator.hpp"
+#include "cairn/schedule/fits/loss_window.hpp"
+
+namespace cairn::estimators {
+
+/// Fits some families and gives the best fit that can be trusted. All estimators are this. Refits in `curve` when the steps observed have
+/// grown by a fifth since the last fit, or were taken back; else `curve` is O(1). O(1) memory, no allocation.
+///
+/// "Best" is BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many, a floor above all,
+/// costs more in a prediction than one that the losses do not show yet; AICc, which punishes it less, predicted no family better and
+/// some worse. Residuals of a fifth of the noise are as good as none:
+/// of two fits to clean losses the simpler one is better.
+/// A fit is not trusted, and where there is no other `curve` gives nothing, when
+///   - there are fewer than 16 buckets, or `fit` gives nothing;
+///   - the fit did not converge, or its rate is at a bound;
+///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16);
+///   - the standard error of the curve after twice the observed steps is more than a fifth of what it has fallen so far;
+///   - the newest sixth of the buckets lies off the curve by more than 5 standard errors and more than a twentieth of the fall;
+///   - the criterion is worse by more than 10 than that of another family that was fitted;
+///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall (the loss rises,
+///     or a new rate of learning lets it drop), or the newest 16 were all NaN or infinite.
+class fitted_curves {
+ public:
+  /// A family named twice counts once; none is all.
+  CAIRN_INLINE explicit fitted_curves(std::initializer_list<loss_curve::family> families);
+
+  /// The loss after so many steps. About 10 ns.
+  void observe(double step, double loss) noexcept { window_.observe(step, loss); }
+  [[nodiscard]] CAIRN_INLINE std::optional<loss_curve> curve();
+  /// Whether `curve` would fit again.
+  [[nodiscard]] CAIRN_INLINE bool is_due() const noexcept;
+
+  CAIRN_INLINE void remember(policy_memory& memory) const;
+  /// The window, and where they are of the same families, the fits. What is not whole is passed over.
+  CAIRN_INLINE void recall(const policy_memory& memory);
+
+  [[nodiscard]] const schedule::loss_window& window() const noexcept { return window_; }
+
+ private:
+  struct fitted {
+    loss_curve curve{};
+    bool is_start = false;  // to begin the next fit with
+  };
+
+  CAIRN_INLINE void refit();
+
+  static constexpr std::size_t most = 5;
+
+  schedule::loss_window window_;
+  std::array<fitted, most> fits_{};
+  std::size_t size_ = 0;
+  std::optional<std::size_t> best_;
+  double best_fall_ = 0;
+  double fitted_at_ = -1;  // step; none yet
+};
+
+/// exp(a x + b), falling to zero: COCI. Losses that are not positive have no such curve.
+struct exponential : fitted_curves {
+  exponential() : fitted_curves({loss_curve::family::exponential}) {}
+};
+
+/// a exp(-b x) + c.
+struct exponential_floor : fitted_curves {
+  exponential_floor() : fitted_curves({loss_curve::family::exponential_floor}) {}
+};
+
+/// u^(x - b) + c: SLAQ. The same curves as `exponential_floor`, with u = exp(-b) and another name for the factor.
+using geometric = exponential_floor;
+
+/// 1 / (a x + b) + c: Optimus.
+struct inverse_linear : fitted_curves {
+  inverse_linear() : fitted_curves({loss_curve::family::inverse_linear}) {}
+};
+
+/// 1 / (a x^2 + b x + c) + d: SLAQ.
+struct inverse_quadratic : fitted_curves {
+  inverse_quadratic() : fitted_curves({loss_curve::family::inverse_quadratic}) {}
+};
+
+/// a (x + 1)^-b + c.
+struct power_law : fitted_curves {
+  power_law() : fitted_curves({loss_curve::family::power_law}) {}
+};
+
+/// All of them, or those that are named.
+struct best_of : fitted_curves {
+  best_of(std::initializer_list<loss_curve::family> families = {})
+      : fitted_curves(families) {}  // NOLINT: a list is one
+};
+
+}  // namespace cairn::estimators
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/schedule/fits/estimators.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,174 @@
+// What can end a run: models of failures of workers, and of jobs that are stopped early.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace cairn {
+
+/// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the failures to be expected within `age` seconds after
+/// it was started, 0 at 0, never falling, finite. It survives that long with probability exp(-H), and n workers with exp(-n H).
+template <class Model>
+concept failure_model = std::copy_constructible<Model> && requires(const Model& self, double seconds) {
+  { self.expected(seconds) } -> std::convertible_to<double>;
+};
+
+/// Any model of failures, chosen at run time.
+class any_failures {
+ public:
+  template <class Model>
+  requires(!std::same_as<std::remove_cvref_t<Model>, any_failures> && failure_model<std::remove_cvref_t<Model>>)
+  any_failures(Model&& model)  // NOLINT: a model is meant to become one by itself
+      : expected_([self = std::forward<Model>(model)](double seconds) { return double(self.expected(seconds)); }) {}
+
+  [[nodiscard]] double expected(double seconds) const { return expected_(seconds); }
+
+ private:
+  std::function<double(double)> expected_;
+};
+
+namespace failures {
+namespace detail {
+
+/// A cumulative hazard: no number is none, and what is too large to be a number is the largest one.
+[[nodiscard]] inline double hazard(double expected) noexcept {
+  return expected > 0 ? std::min(expected, std::numeric_limits<double>::max()) : 0;
+}
+
+}  // namespace detail
+
+/// None.
+struct never {
+  [[nodiscard]] double expected(double /*seconds*/) const noexcept { return 0; }
+};
+
+/// At a constant rate, whatever the age. An MTBF that is no positive number: none.
+struct exponential {
+  std::chrono::duration<double> mtbf;  ///< of one worker
+
+  [[nodiscard]] double expected(double seconds) const noexcept {
+    return mtbf.count() > 0 ? detail::hazard(seconds / mtbf.count()) : 0;
+  }
+};
+
+/// H(t) = (t / scale)^shape. Below 1: what has run for long fails less; above: more. A shape or scale that is no positive number: none.
+struct weibull {
+  double shape;
+  std::chrono::duration<double> scale;
+
+  /// With a mean time between failures of `mtbf`. For a shape below 0.006, of which no such scale can be told, there are none.
+  [[nodiscard]] static weibull of_mean(std::chrono::duration<double> mtbf, double shape) {
+    return {shape, shape > 0 ? mtbf / std::tgamma(1 + 1 / shape) : mtbf};
+  }
+  [[nodiscard]] double expected(double seconds) const noexcept {
+    return shape > 0 && scale.count() > 0 && seconds > 0 ? detail::hazard(std::pow(seconds / scale.count(), shape)) : 0;
+  }
+};
+
+/// From recorded times between failures (Nelson's and Aalen's estimate, with straight lines in between). Beyond the longest one, at the
+/// mean rate. Times that are no positive numbers are passed over; without any other there are no failures. O(log n).
+class trace {
+ public:
+  explicit trace(std::vector<double> seconds_between) {
+    std::erase_if(seconds_between, [](double s) { return !(s > 0 && std::isfinite(s)); });
+    std::sort(seconds_between.begin(), seconds_between.end());
+    double sum = 0, mean = 0;
+    for (std::size_t i = 0; i < seconds_between.size(); ++i) {
+      mean += seconds_between[i] / static_cast<double>(seconds_between.size());
+      sum += 1 / static_cast<double>(seconds_between.size() - i);
+      if (known_.back().age == seconds_between[i]) known_.pop_back();
+      known_.push_back({seconds_between[i], sum});
+    }
+    if (mean > 0) rate_ = detail::hazard(1 / mean);
+  }
+
+  [[nodiscard]] double expected(double seconds) const noexcept {
+    if (!(seconds > 0)) return 0;
+    const auto after = std::upper_bound(known_.begin(), known_.end(), seconds,
+                                        [](double age, const point& known) { return age < known.age; });
+    const auto& from = *(after - 1);
+    if (after == known_.end()) return detail::hazard(from.expected + rate_ * (seconds - from.age));
+    const double part = (seconds - from.age) / (after->age - from.age);
+    return from.expected + part * (after->expected - from.expected);
+  }
+
+ private:
+  struct point {
+    double age, expected;
+  };
+
+  std::vector<point> known_{{0, 0}};  // rising
+  double rate_ = 0;                   // beyond the last one
+};
+
+}  // namespace failures
+
+/// `alive(part)` is the probability that the job gets as far as that part of its plan, 0 to 1: 1 at 0, and never rising. What is left
+/// at 1 runs to the end.
+template <class Model>
+concept early_stop_model = std::copy_constructible<Model> && requires(const Model& self, double part) {
+  { self.alive(part) } -> std::convertible_to<double>;
+};
+
+class any_early_stop {
+ public:
+  template <class Model>
+  requires(!std::same_as<std::remove_cvref_t<Model>, any_early_stop> && early_stop_model<std::remove_cvref_t<Model>>)
+  any_early_stop(Model&& model)  // NOLINT: a model is meant to become one by itself
+      : alive_([self = std::forward<Model>(model)](double part) { return double(self.alive(part)); }) {}
+
+  [[nodiscard]] double alive(double part) const { return alive_(part); }
+
+ private:
+  std::function<double(double)> alive_;
+};
+
+namespace early_stops {
+
+/// Every job runs to its end.
+struct none {
+  [[nodiscard]] double alive(double /*part*/) const noexcept { return 1; }
+};
+
+/// With `probability` (0 to 1; no number: 0) the job is stopped, anywhere between two parts of its plan alike; at `from` where `to` lies
+/// not behind it. Where a part is no number, never.
+struct uniform {
+  double from = 0.4, to = 0.6;
+  double probability = 1;
+
+  [[nodiscard]] double alive(double part) const noexcept {
+    const double first = std::max(from, 0.0);
+    if (!(std::min(part, 1.0) > from && part > 0) || !(probability > 0) || std::isnan(to)) return 1;
+    const double passed = to > first ? std::min((std::min(part, 1.0) - first) / (to - first), 1.0) : 1;
+    return 1 - std::min(probability, 1.0) * passed;
+  }
+};
+
+/// As past jobs did: the part of its plan that each of them reached, 1 and more for those that ran to the end (Kaplan's and Meier's
+/// estimate, where only the end censors). What is no number is passed over; without past jobs: none. O(log n).
+class past_jobs {
+ public:
+  explicit past_jobs(std::vector<double> reached) : reached_(std::move(reached)) {
+    std::erase_if(reached_, [](double part) { return std::isnan(part); });
+    std::sort(reached_.begin(), reached_.end());
+  }
+
+  [[nodiscard]] double alive(double part) const noexcept {
+    if (reached_.empty() || !(part > 0)) return 1;
+    const auto left = reached_.end() - std::lower_bound(reached_.begin(), reached_.end(), std::min(part, 1.0));
+    return static_cast<double>(left) / static_cast<double>(reached_.size());
+  }
+
+ private:
+  std::vector<double> reached_;  // rising
+};
+
+}  // namespace early_stops
+}  // namespace cairn

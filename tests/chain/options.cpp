@@ -1,0 +1,1 @@
+#include "cairn/chain/options.hpp"

@@ -1,0 +1,1 @@
+#include "cairn/run/signal_watch.hpp"

@@ -1,0 +1,149 @@
+#include "cairn/schedule/risks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+using cairn::any_failures;
+using cairn::failures::exponential;
+using cairn::failures::never;
+using cairn::failures::trace;
+using cairn::failures::weibull;
+using std::chrono::seconds;
+using duration = std::chrono::duration<double>;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double largest = std::numeric_limits<double>::max();
+constexpr double smallest = std::numeric_limits<double>::denorm_min();
+
+const std::vector<double> odd{0, -0.0, -1, -infinite, infinite, no_number, smallest, largest, 1};
+
+/// What `failure_model` promises, at random ages and at odd ones.
+void check_laws(const any_failures& model, std::mt19937_64& random) {
+  CHECK(model.expected(0) == 0);
+  CHECK(model.expected(-1) == 0);
+  CHECK(model.expected(no_number) == 0);
+  std::vector<double> ages{smallest, largest};
+  std::lognormal_distribution<double> age(6, 4);
+  for (int i = 0; i < 200; ++i) ages.push_back(age(random));
+  std::sort(ages.begin(), ages.end());
+  double before = 0;
+  bool is_finite = true, never_falls = true;
+  for (const double each : ages) {
+    const double now = model.expected(each);
+    is_finite = is_finite && std::isfinite(now);
+    never_falls = never_falls && now >= before;
+    before = now;
+  }
+  CHECK(is_finite);
+  CHECK(never_falls);
+}
+
+/// The integral of the survival exp(-H), by the trapezoid rule over steps that grow with the age.
+double mean_age(const any_failures& model, double scale) {
+  double sum = 0, age = 0, survival = 1;
+  for (double step = scale * 1e-9; survival > 1e-12; step = std::max(step, age * 1e-3)) {
+    const double later = std::exp(-model.expected(age + step));
+    sum += step * (survival + later) / 2;
+    age += step;
+    survival = later;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("failures expected are none at the age 0, never fall, and are finite, for every model with every parameter") {
+  std::mt19937_64 random(1);
+  check_laws(never{}, random);
+  for (const double a : odd) {
+    check_laws(exponential{duration(a)}, random);
+    check_laws(trace({a}), random);
+    check_laws(trace({a, 100}), random);
+    for (const double b : odd) {
+      check_laws(weibull{a, duration(b)}, random);
+      check_laws(weibull::of_mean(duration(a), b), random);
+      check_laws(trace({a, b}), random);
+    }
+  }
+  std::uniform_real_distribution<double> shape(0.2, 5), scale(1, 1e6);
+  for (int i = 0; i < 20; ++i) {
+    check_laws(exponential{duration(scale(random))}, random);
+    check_laws(weibull{shape(random), duration(scale(random))}, random);
+    std::vector<double> times(1 + random() % 20);
+    for (auto& each : times) each = std::round(scale(random) / 1e5) * 1e3;  // many of them equal, some 0
+    check_laws(trace(times), random);
+  }
+}
+
+TEST_CASE("an exponential model expects age / MTBF failures, and none where the MTBF is no positive number") {
+  CHECK(exponential{seconds(50)}.expected(100) == 2);
+  CHECK(exponential{std::chrono::hours(2)}.expected(3600) == 0.5);
+  for (const double mtbf : {0.0, -1.0, infinite, -infinite, no_number})
+    CHECK(exponential{duration(mtbf)}.expected(1e9) == 0);
+}
+
+TEST_CASE("a Weibull model of shape 1 is the exponential one") {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> any(1e-3, 1e6);
+  for (int i = 0; i < 1000; ++i) {
+    const duration mtbf(any(random));
+    const double age = any(random);
+    CHECK(weibull::of_mean(mtbf, 1).expected(age) == Catch::Approx(exponential{mtbf}.expected(age)));
+  }
+}
+
+TEST_CASE("a Weibull model of a mean has that mean") {
+  for (const double shape : {0.5, 0.7, 1.0, 1.5, 3.0})
+    for (const double mtbf : {10.0, 14400.0})
+      CHECK(mean_age(weibull::of_mean(duration(mtbf), shape), mtbf) == Catch::Approx(mtbf).epsilon(1e-4));
+  CHECK(weibull{2, seconds(10)}.expected(30) == Catch::Approx(9));
+}
+
+TEST_CASE("a trace expects what Nelson's and Aalen's estimate says, with straight lines in between") {
+  const trace recorded({30, 10, 20});
+  CHECK(recorded.expected(10) == Catch::Approx(1.0 / 3));
+  CHECK(recorded.expected(20) == Catch::Approx(1.0 / 3 + 1.0 / 2));
+  CHECK(recorded.expected(30) == Catch::Approx(1.0 / 3 + 1.0 / 2 + 1));
+  CHECK(recorded.expected(5) == Catch::Approx(1.0 / 6));
+  CHECK(recorded.expected(16) == Catch::Approx(1.0 / 3 + 0.3));
+  CHECK(recorded.expected(70) == Catch::Approx(1.0 / 3 + 1.0 / 2 + 1 + 2));  // one per 20 seconds in the mean
+}
+
+TEST_CASE("a trace passes over times that are no positive numbers, and is straight towards times that are equal") {
+  const trace recorded({100, no_number, 100, -5, infinite, 0});
+  CHECK(recorded.expected(100) == Catch::Approx(1.5));
+  CHECK(recorded.expected(50) == Catch::Approx(0.75));
+  CHECK(recorded.expected(300) == Catch::Approx(3.5));
+  CHECK(trace({}).expected(1e9) == 0);
+  CHECK(trace({0, -1, no_number, infinite}).expected(1e9) == 0);
+}
+
+TEST_CASE("a trace of many times of a model expects what the model does") {
+  std::mt19937_64 random(3);
+  std::weibull_distribution<double> between(1.5, 1000);
+  std::vector<double> times(20000);
+  for (auto& each : times) each = between(random);
+  const trace recorded(times);
+  const weibull model{1.5, seconds(1000)};
+  for (const double age : {50.0, 300.0, 1000.0, 2000.0})
+    CHECK(recorded.expected(age) == Catch::Approx(model.expected(age)).epsilon(0.05));
+}
+
+TEST_CASE("any model of failures is as the model that it was made of, and so are its copies") {
+  const any_failures chosen = exponential{seconds(10)};
+  const auto copy = chosen;
+  CHECK(chosen.expected(25) == 2.5);
+  CHECK(copy.expected(25) == 2.5);
+  struct by_hand {
+    int expected(double age) const { return age < 10 ? 0 : 7; }
+  };
+  CHECK(any_failures(by_hand{}).expected(10) == 7);
+}
