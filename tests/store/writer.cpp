@@ -1,6 +1,7 @@
 #include "cairn/store/writer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <random>
@@ -159,7 +160,7 @@ TEST_CASE("as many threads write as are asked for") {
       std::unique_lock lock(mutex);
       seen.insert(std::this_thread::get_id());
       all_there.notify_all();
-      all_there.wait(lock, [&] { return seen.size() >= asked; });
+      all_there.wait_for(lock, std::chrono::seconds(10), [&] { return seen.size() >= asked; });
     };
     static_cast<void>(written(cairn::stores::memory(), spec));
     CHECK(seen.size() == asked);
