@@ -1,4 +1,4 @@
-# Finds RapidJSON: gives RapidJSON::RapidJSON, whatever the installed version's own package defines (1.1 has no target).
+# Finds RapidJSON and defines RapidJSON::RapidJSON, which the package of version 1.1 does not.
 find_package(RapidJSON CONFIG QUIET)
 find_path(RAPIDJSON_INCLUDE_DIR rapidjson/reader.h HINTS ${RAPIDJSON_INCLUDE_DIRS} ${RapidJSON_INCLUDE_DIRS})
 mark_as_advanced(RAPIDJSON_INCLUDE_DIR)

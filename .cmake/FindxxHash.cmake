@@ -1,4 +1,4 @@
-# Finds xxHash for use as a header: gives xxHash::xxhash, from xxHash's own CMake package where there is one.
+# Finds xxHash, used as a header, and defines xxHash::xxhash if xxHash's own CMake package is missing.
 find_package(xxHash CONFIG QUIET)
 if(TARGET xxHash::xxhash)
   set(xxHash_FOUND TRUE)

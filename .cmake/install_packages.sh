@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs those Debian packages that building with Cairn takes and that are missing; touches no network when none is.
+# Installs the Debian packages that building with Cairn needs and that are missing. Uses the network only if one is.
 # Usage: install_packages.sh [further package]...
 set -euo pipefail
 
-command -v dpkg-query >/dev/null || exit 0  # not Debian: the build says what it misses
+command -v dpkg-query >/dev/null || exit 0  # not Debian: the build reports what is missing
 missing=()
 for package in g++ cmake ninja-build librange-v3-dev libboost1.81-dev libhwy-dev rapidjson-dev libxxhash-dev libeigen3-dev "$@"; do
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")

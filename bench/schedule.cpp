@@ -51,7 +51,7 @@ constexpr std::string_view usage =
     "  --targets    seconds that a blocking save of the states should take\n"
     "  real_run: LeNet-5 under SIGKILLs\n"
     "  --data       folder of the MNIST files; none: drawn digits\n"
-    "  --images     the first so many; 0: all\n"
+    "  --images     the first n; 0: all\n"
     "  --batch      images per step\n"
     "  --target     the mean loss of an epoch with which a run ends\n"
     "  --mtbf       mean seconds from the start of a process until it is killed\n"

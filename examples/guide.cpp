@@ -311,7 +311,8 @@ static void background(const std::string& place) {
   // [handle]
   const cairn::save_handle save = ckpt.step(state, {.step = 1001}).save;
   if (save && !save.done()) std::cout << "still writing\n";
-  if (save) std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // waits, throws if the save failed
+  if (save)
+    std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // waits, throws if the save failed
   // [handle]
 
   // [poll]

@@ -16,6 +16,7 @@
 
 #include "cairn/system/clock.hpp"
 #include "cairn/save.hpp"
+#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
@@ -591,9 +592,9 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
                                            policies::young(),
                                            adaptive_every{2},
                                            policies::checkfreq(),
-                                           policies::optimal(),
+                                           policies::adaptive({.kinds = policies::save_kinds::configured}),
                                            random_policy,
-                                           policies::coci(),
+                                           policies::coci({.estimator = cairn::estimators::exponential()}),
                                            policies::every_steps{3},
                                            policies::every{std::chrono::seconds{0}}};
   std::map<std::uint64_t, chain::bits> history;

@@ -3,9 +3,9 @@
 #
 #   --compiler gcc|clang-19   the compiler; gcc when not given
 #   --sanitize                with the address, leak and undefined behaviour sanitizers and the fuzz targets (clang-19)
-#   --no-install              leave the machine's packages alone
-#   --long                    the longer form of the proofs of durability: many times the crashes, faults and saves
-#   --only REGEX              run the tests with such names alone
+#   --no-install              do not install packages
+#   --long                    the long durability tests: many times the crashes, faults and saves
+#   --only REGEX              run only the tests whose names match
 #
 # The last line is `N passed, N failed`; CAIRN_TEST_DATA may name a folder with MNIST's idx files.
 set -euo pipefail
@@ -45,7 +45,7 @@ if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then export 
 cmake --preset "$preset"
 if grep -q '^CMAKE_GENERATOR:INTERNAL=Ninja$' "$build/CMakeCache.txt"; then keep_going=(-k 0); fi
 
-# A program that does not build fails its own tests, and the build counts as one failed test more.
+# A program that does not build fails its own tests; the build then counts as one more failed test.
 passed=0 failed=0
 cmake --build --preset "$preset" --parallel "$jobs" -- "${keep_going[@]}" || failed=1
 results=$PWD/$build/tests.xml
@@ -59,7 +59,7 @@ if [[ -f $results ]]; then
 else
   failed=$((failed + 1))
 fi
-# What the proofs of durability count themselves.
+# What the durability tests count.
 if [[ -f $results ]]; then grep -oE '(crash matrix|fault matrix|lost writes|altered (bits|lengths)|soak)[:,] [0-9n].*' "$results" || true; fi
 echo "$passed passed, $failed failed"
 ((failed == 0))

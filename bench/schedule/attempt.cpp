@@ -16,22 +16,22 @@
 namespace bench {
 namespace {
 
-/// Knows from events whether a save is on its way behind the training.
+/// Knows from events whether a save runs in the background.
 class save_watch {
  public:
   [[nodiscard]] cairn::observer observer() {
     return [this](const cairn::event& what) {
       using kind = cairn::event::kind;
-      if (what.what == kind::started) is_on_its_way_ = true;
-      if (what.what == kind::published || what.what == kind::failed) is_on_its_way_ = false;
+      if (what.what == kind::started) is_running_ = true;
+      if (what.what == kind::published || what.what == kind::failed) is_running_ = false;
       newest_ = clock_seconds();
     };
   }
   /// Was there anything since then?
-  [[nodiscard]] bool saw_any_since(double seconds) const { return is_on_its_way_ || newest_ > seconds; }
+  [[nodiscard]] bool saw_any_since(double seconds) const { return is_running_ || newest_ > seconds; }
 
  private:
-  std::atomic<bool> is_on_its_way_{false};
+  std::atomic<bool> is_running_{false};
   std::atomic<double> newest_{0};
 };
 

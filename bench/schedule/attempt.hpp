@@ -18,7 +18,7 @@ namespace bench {
 struct step_record {
   std::uint32_t attempt = 0, step = 0;
   double began = 0, trained = 0, ended = 0;  ///< seconds; `trained`: before the checkpointer's `step`
-  bool is_beside_save = false;               ///< a save was on its way for a part of the training
+  bool is_beside_save = false;               ///< a save ran during a part of the training
   bool saves = false;                        ///< one began
 };
 
@@ -36,7 +36,7 @@ struct run_log {
   [[nodiscard]] std::span<const step_record> steps() const { return {records, count.load()}; }
 };
 
-/// Begins or goes on from the newest checkpoint, and trains to the target.
+/// Starts, or continues from the newest checkpoint, and trains to the target.
 void train_to_target(const run_method& how, const run_facts& facts, const run_setting& where,
                      const lenet::digits& images, std::uint32_t attempt, run_log& log);
 

@@ -39,7 +39,7 @@ struct one_save {
   double stall = 0, background = 0, slowdown = 0, slowdown_of_cpu = 0, encode = 0, write = 0, bytes = 0;
 };
 
-/// What events tell of the save on its way.
+/// What events report of the running save.
 struct watched_save {
   std::atomic<double> published{0}, encode{0}, write{0}, bytes{0};
 

@@ -1,4 +1,4 @@
-// What a save and a restore cost on this machine: Cairn's behind the training, and the blocking ones of a peer.
+// What a save and a restore take on this machine: Cairn's in the background, and the blocking ones of a peer.
 #pragma once
 
 #include <chrono>

@@ -38,7 +38,7 @@ saves equal_drops(const cell& where, const workload& job) {
   return made;
 }
 
-/// Every so many steps, which need not be a whole number.
+/// Every `steps` steps, which need not be an integer.
 saves every(double steps, const workload& job) {
   saves made;
   for (double k = steps; k < static_cast<double>(job.steps()) - 0.5; k += steps)

@@ -17,7 +17,7 @@ namespace bench {
 struct run_setting {
   std::string directory;                ///< for checkpoints, which are deleted after each run
   std::string data{};                   ///< folder of the MNIST files; empty: drawn digits
-  std::uint64_t images = 0;             ///< the first so many; 0: all
+  std::uint64_t images = 0;             ///< the first n; 0: all
   std::uint64_t batch = 32;             ///< images per step
   double target = 8e-6;                 ///< the run ends with the first epoch of so small a mean loss
   double mtbf = 6;                      ///< mean seconds from the start of a process until it is killed

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cairn/chain/options.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/encoding.hpp"

@@ -1,4 +1,4 @@
-// expect: a policy is told of saves by .void saved\(const cairn::save_cost&\)
+// expect: saves are reported to a policy by .void saved\(const cairn::save_cost&\)
 #include "cairn/schedule/base.hpp"
 
 struct own_policy {

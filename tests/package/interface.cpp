@@ -12,10 +12,11 @@ template <class... Types>
 constexpr bool are_complete = ((sizeof(Types) > 0) && ...);
 
 static_assert(
-    are_complete<cairn::any_store, cairn::batch, cairn::checkpointer, cairn::checkpointer_options, cairn::codec_rules,
-                 cairn::error, cairn::event, cairn::load_options, cairn::load_report, cairn::loop, cairn::loop_options,
-                 cairn::merge_options, cairn::merge_report, cairn::observation, cairn::observer, cairn::save_options,
-                 cairn::save_report, cairn::save_stats, cairn::signals, cairn::step_outcome, cairn::removal>);
+    are_complete<cairn::any_store, cairn::batch, cairn::checkpoint, cairn::checkpointer, cairn::checkpointer_options,
+                 cairn::codec_rules, cairn::error, cairn::event, cairn::load_options, cairn::load_report, cairn::loop,
+                 cairn::loop_options, cairn::merge_options, cairn::merge_report, cairn::observation, cairn::observer,
+                 cairn::save_options, cairn::save_handle, cairn::save_report, cairn::save_stats, cairn::signals,
+                 cairn::step_outcome, cairn::removal, cairn::tensor_info>);
 static_assert(are_complete<cairn::observers::all, cairn::observers::json_lines, cairn::observers::progress_line>);
 static_assert(are_complete<cairn::policies::every_steps, cairn::policies::every, cairn::any_policy>);
 static_assert(are_complete<cairn::stores::directory, cairn::stores::memory>);

@@ -1,4 +1,4 @@
-"""The rules of the source tree that a compiler does not know. Usage: rules.py <rule> <root>
+"""The rules of the source tree that a compiler does not check. Usage: rules.py <rule> <root>
 
 Each function rule_NAME(root, files) yields one line per breach; `files` are the paths in git's view of the tree.
 """
@@ -13,10 +13,11 @@ from pathlib import Path
 TOP_FOLDERS = {"include", "examples", "tests", "bench", "docs"}
 
 # The order of include/cairn, bottom to top: a row for each folder and for each public header, which lie at the top of the tree. A file
-# may include what its row names, and its own folder. A public header x.hpp and its definitions (x.ipp, in any folder) may include each
-# other. Nothing below run/ knows the checkpointer or its options.
+# may include what its row names, and its own folder. Public headers include any definitions (.ipp) for header-only units; x.ipp, in any
+# folder, may include the public header x.hpp. Nothing includes checkpointer.hpp but cairn.hpp, and the stages know no public header.
 STAGES = {"core", "system", "state", "encode", "store"}
-CALLS = STAGES | {"chain", "event.hpp", "report.hpp"}
+WORDS = {"event.hpp", "report.hpp"}
+CALLS = {"chain", "inspect.hpp", "load.hpp", "merge.hpp", "save.hpp"}
 MAY_INCLUDE = {
     "version.hpp": set(),
     "core": set(),
@@ -27,19 +28,19 @@ MAY_INCLUDE = {
     "schedule": {"core", "system"},
     "adapters": {"core", "state"},
     "event.hpp": {"core"},
-    "report.hpp": {"core", "state"},
     "signals.hpp": {"core", "system"},
+    "report.hpp": {"core", "state"},
+    "options.hpp": {"core", "encode", "store", "schedule", "chain", "event.hpp", "signals.hpp"},
     "fields.hpp": {"core", "state"},
     "loop.hpp": {"core", "state"},
-    "observers.hpp": {"core", "system", "event.hpp"},
-    "chain": STAGES | {"event.hpp", "report.hpp"},
-    "inspect.hpp": CALLS,
-    "load.hpp": CALLS | {"inspect.hpp"},
-    "merge.hpp": CALLS,
-    "save.hpp": CALLS,
-    "options.hpp": CALLS | {"schedule", "signals.hpp"},
-    "run": CALLS | {"schedule", "signals.hpp", "load.hpp", "inspect.hpp", "merge.hpp", "save.hpp", "options.hpp"},
-    "checkpointer.hpp": CALLS | {"schedule", "signals.hpp", "load.hpp", "inspect.hpp", "merge.hpp", "save.hpp", "options.hpp"},
+    "observers.hpp": {"core", "event.hpp"},
+    "chain": STAGES | WORDS,
+    "inspect.hpp": STAGES | WORDS | {"chain"},
+    "load.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
+    "merge.hpp": STAGES | WORDS | {"chain"},
+    "save.hpp": STAGES | WORDS | {"chain"},
+    "run": STAGES | WORDS | CALLS | {"schedule", "options.hpp", "signals.hpp"},
+    "checkpointer.hpp": STAGES | WORDS | CALLS | {"schedule", "options.hpp", "signals.hpp"},
 }
 MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE)
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
@@ -48,7 +49,7 @@ FOR_ALL = {"version.hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
-# Whose headers a `<folder/...>` or `<name.h>` is, by the ConanCenter name; opt-in adapters may include their own library.
+# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
@@ -61,12 +62,12 @@ class CannotCheck(Exception):
 
 
 def headers(files):
-    """What a program may include by itself; what is included once per SIMD target is not for them."""
+    """What a program may include; without the files that are included once per SIMD target."""
     return [f for f in files if f.startswith("include/") and f.endswith(".hpp") and not f.endswith(("-inl.hpp", "/each_target.hpp"))]
 
 
 def library(files):
-    """The headers, what they define apart (.ipp), and the unit that compiles all of that."""
+    """The headers, their definitions (.ipp), and the units that compile those."""
     return [f for f in files if f.startswith("include/")]
 
 
@@ -93,9 +94,13 @@ def row_of(path):
     return path.split("/")[0]
 
 
-def defines(definitions, header):
-    """Is one the public header x.hpp and the other its definitions FOLDER/x.ipp?"""
-    return "/" not in header and definitions.endswith("/" + header.removesuffix(".hpp") + ".ipp")
+def is_public(path):
+    return "/" not in path and path.endswith(".hpp")
+
+
+def are_definitions(file, other):
+    """Does a public header include definitions, or x.ipp the public header x.hpp?"""
+    return (is_public(file) and other.endswith(".ipp")) or (is_public(other) and file.endswith("/" + other.removesuffix(".hpp") + ".ipp"))
 
 
 def rule_includes(root, files):
@@ -111,7 +116,7 @@ def rule_includes(root, files):
                     yield f'{file}:{number}: "{name}": own headers are included as "cairn/..."'
                 continue
             other = name.removeprefix("cairn/")
-            if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or defines(path, other) or defines(other, path):
+            if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or are_definitions(path, other):
                 continue
             yield f"{file}:{number}: {row} may not include {name}"
 
@@ -175,7 +180,7 @@ def rule_header_form(root, files):
     for file in library(files):
         lines = lines_of(root, file)
         if not re.match(r"// \S.*", lines[0] if lines else ""):
-            yield f"{file}:1: the first line is not a '// ' comment that says the header's job"
+            yield f"{file}:1: the first line is not a '// ' comment with the header's job"
         if "#pragma once" not in lines and not file.endswith((".cpp", "-inl.hpp", "/each_target.hpp")):
             yield f"{file}: no #pragma once"
         if len(lines) > LONGEST_HEADER:
@@ -239,13 +244,13 @@ def rule_dependencies(root, files):
 
 
 def rule_snippets(root, files):
-    """Code in docs/ that says where it comes from stands there, between `// [name]` marks, indentation aside."""
+    """Code in docs/ that names its source is the same as in the source between the `// [name]` marks, except for indentation."""
     quote = re.compile(r"<!-- (\S+): (\w+) -->\n```cpp\n(.*?)```", re.S)
     for page in [f for f in files if f.startswith("docs/") and f.endswith(".md")]:
         for source, name, code in quote.findall((root / page).read_text(encoding="utf-8")):
             parts = re.split(rf"^[ \t]*// \[{name}\]\n", (root / source).read_text(encoding="utf-8"), flags=re.M)
             if len(parts) != 3 or textwrap.dedent(parts[1]).rstrip() != code.rstrip():
-                yield f"{page}: the snippet '{name}' is not what stands in {source}"
+                yield f"{page}: the snippet '{name}' differs from {source}"
 
 
 def rule_format(root, files):

@@ -35,7 +35,7 @@ struct run {
   double rare_stall = 0;  // of every tenth save; 0: as the others
   moment now{};
   double published_at = -1;
-  save_cost on_its_way{};
+  save_cost running{};
   std::map<save_kind, int> saves{};
   std::vector<double> times{};
   double taken = 0;  // seconds
@@ -58,23 +58,23 @@ struct run {
       if (published_at >= 0 && published_at <= now.seconds) {
         published_at = -1;
         now.is_saving = false;
-        policy.saved(on_its_way);
+        policy.saved(running);
       }
       const auto decided = policy.should_save(now);
       if (!decided) continue;
-      CHECK(published_at < 0);  // none is asked for while one is on its way
+      CHECK(published_at < 0);  // none is asked for while one runs
       const auto kind = kind_of(decided);
       ++saves[kind];
       times.push_back(now.seconds);
-      on_its_way = costs.at(kind);
-      on_its_way.step = now.step;
-      on_its_way.kind = kind;
-      if (rare_stall > 0 && times.size() % 10 == 0) on_its_way.stall_seconds = rare_stall;
+      running = costs.at(kind);
+      running.step = now.step;
+      running.kind = kind;
+      if (rare_stall > 0 && times.size() % 10 == 0) running.stall_seconds = rare_stall;
       now.saved_step = now.step;
-      now.seconds += on_its_way.stall_seconds;
+      now.seconds += running.stall_seconds;
       now.saved_seconds = now.seconds;
-      taken += on_its_way.stall_seconds;
-      published_at = now.seconds + on_its_way.background_seconds;
+      taken += running.stall_seconds;
+      published_at = now.seconds + running.background_seconds;
     }
   }
 };
@@ -111,7 +111,7 @@ TEST_CASE("the first save comes soon, the others at Daly's interval for what the
   CHECK(training.times[20] - training.times[19] == Approx(cairn::schedule::daly_interval(0.01, 5000)).epsilon(0.05));
 }
 
-TEST_CASE("what training is slowed down by while a save is on its way counts for its price") {
+TEST_CASE("the slowdown by a save counts for its price") {
   const auto count = [](double slowdown) {
     run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, whole}}, slowdown};
     training.go(20'000);
@@ -287,7 +287,7 @@ TEST_CASE("what it has learned is there again after a restart, in another proces
   CHECK(after.times.front() > 2 * 0.1 * cairn::schedule::probe_steps);
 }
 
-TEST_CASE("clocks, losses and costs that make no sense: no step saved twice, no hour without a checkpoint") {
+TEST_CASE("invalid clocks, losses and costs: no step saved twice, no hour without a checkpoint") {
   const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
   std::mt19937 random(9);
   for (const double percent : {0.0, 3.5, 100.0, infinite})

@@ -89,7 +89,7 @@ TEST_CASE("CheckFreq: follows iterations and checkpoints that get dearer or chea
   CHECK(run.steps(policy, 4000).newest_gap() == Catch::Approx(1).margin(1));
 }
 
-TEST_CASE("CheckFreq: no second checkpoint beside one that is on its way, nor one of the same step") {
+TEST_CASE("CheckFreq: no second checkpoint while one is saved, nor one of the same step") {
   checkfreq policy;
   driven::run run{.cost = {.stall_seconds = 0, .background_seconds = 5}};
   CHECK(run.steps(policy, 100).newest_gap() == 5);

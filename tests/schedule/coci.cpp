@@ -97,7 +97,7 @@ TEST_CASE("COCI: checkpoints at equal drops of the loss, as published") {
       }
 }
 
-TEST_CASE("COCI: behind the last slot Daly takes over") {
+TEST_CASE("COCI: after the last drop Daly takes over") {
   coci policy(known_costs(std::make_shared<script>(script{exponential(100)})));
   driven::run run;
   run.steps(policy, 5000);
@@ -232,7 +232,7 @@ TEST_CASE("COCI: on a noisy exponential loss, checkpoints are dense first and ra
   CHECK(early == Catch::Approx(late * std::exp(1.0)).epsilon(0.2));
 }
 
-TEST_CASE("COCI: the fit goes on where it was after a restart") {
+TEST_CASE("COCI: the fit continues after a restart") {
   const coci fresh({.mtbf = cairn::known_mtbf(hours{4}), .estimator = cairn::estimators::exponential()});
   auto policy = fresh;
   driven::run run{.cost = {.stall_seconds = 0.27}};

@@ -81,7 +81,7 @@ TEST_CASE("parts and probabilities that are no numbers stop nothing, and probabi
   CHECK(uniform{0.4, 0.6, 7}.alive(1) == 0);
 }
 
-TEST_CASE("past jobs: so many of them got as far") {
+TEST_CASE("past jobs: the part of them that got as far") {
   const past_jobs stops({0.5, 1, 0.2, 3, no_number});
   CHECK(stops.alive(0.2) == 1);
   CHECK(stops.alive(0.21) == 0.75);

@@ -16,7 +16,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 const double no_number = std::nan("");
 
-/// After `failures` with so many seconds before each.
+/// After `failures`, each with the seconds of work before it.
 mtbf_estimate after(const std::vector<double>& failures, const mtbf_prior& prior = {}) {
   mtbf_estimate made(prior);
   for (const double seconds : failures) {
@@ -80,7 +80,7 @@ TEST_CASE("the rate falls as long as nothing fails, and rises with each failure"
   }
 }
 
-TEST_CASE("so many workers fail so many times as often, and teach so many times as much") {
+TEST_CASE("n workers fail n times as often, and teach n times as much") {
   mtbf_estimate many, one;
   many.worked(1000, 4);
   one.worked(4000);
@@ -92,7 +92,7 @@ TEST_CASE("so many workers fail so many times as often, and teach so many times 
   CHECK(std::isfinite(mtbf_estimate({duration<double>(5e-324), 0}).rate()));
 }
 
-TEST_CASE("a prior that makes no sense is the default one; one that never fails has a rate of 0") {
+TEST_CASE("an invalid prior is the default one; one that never fails has a rate of 0") {
   for (const double odd : {0.0, -1.0, no_number})
     CHECK(mtbf_estimate({duration<double>(odd), 1.5}).rate() == mtbf_estimate().rate());
   for (const double odd : {0.0, -1.0, no_number})
@@ -101,7 +101,7 @@ TEST_CASE("a prior that makes no sense is the default one; one that never fails 
   CHECK(std::isinf(mtbf_estimate({duration<double>(infinite), 1.5}).seconds()));
 }
 
-TEST_CASE("time that is no number, or does not go on, teaches nothing") {
+TEST_CASE("time that is not positive and finite teaches nothing") {
   mtbf_estimate estimate;
   const double before = estimate.rate();
   for (const double odd : {0.0, -5.0, no_number, infinite}) {
@@ -114,7 +114,7 @@ TEST_CASE("time that is no number, or does not go on, teaches nothing") {
   CHECK(std::isfinite(estimate.rate()));
 }
 
-TEST_CASE("a run that goes on has worked until it failed, at most as long as a run does without a checkpoint") {
+TEST_CASE("a restarted run had worked until it failed, at most for the longest interval") {
   const auto restarted = [](double away, bool after_failure) {
     mtbf_estimate estimate;
     estimate.restarted({.after_failure = after_failure, .away_seconds = away});
@@ -127,7 +127,7 @@ TEST_CASE("a run that goes on has worked until it failed, at most as long as a r
   CHECK(restarted(no_number, true) == after({0}).rate());
 }
 
-TEST_CASE("it is the same after a restart; what is not its own is passed over") {
+TEST_CASE("an estimate is the same after a restart; invalid notes are ignored") {
   const auto learned = after({10, 2000, 30});
   policy_memory memory;
   learned.remember(memory);

@@ -31,13 +31,13 @@ double since(std::initializer_list<double> clock, double iteration) {
 
 }  // namespace
 
-TEST_CASE("time since a save is what the clock says, where it goes on") {
+TEST_CASE("time since a save is by the clock where that advances") {
   CHECK(since({1, 2, 3.5}, 1) == 3.5);
   CHECK(since({1, 2, 3.5}, no_number) == 3.5);
   CHECK(since({10, 20, 35}, 1) == 35);
 }
 
-TEST_CASE("time since a save goes on with the iterations where the clock does not") {
+TEST_CASE("time since a save is by the iterations where the clock does not advance") {
   CHECK(since({5, 5, 5}, 1) == 7);
   CHECK(since({5, 1, 2}, 1) == 7);
   CHECK(since({no_number, no_number}, 1) == 2);
@@ -104,7 +104,7 @@ TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, 
   }
 }
 
-TEST_CASE("a save of a step that is saved makes no sense, nor one beside another, unless that takes for ever") {
+TEST_CASE("no save of a saved step, and none while another runs, unless that takes too long") {
   observed_run run;
   run.observe({.step = 5, .seconds = 1, .saved_step = 5});
   CHECK_FALSE(run.may_save());
@@ -120,7 +120,7 @@ TEST_CASE("a save of a step that is saved makes no sense, nor one beside another
   CHECK_FALSE(run.is_probe_due(0));
 }
 
-TEST_CASE("probes come after so many steps of the run, then whenever these have doubled") {
+TEST_CASE("probes come after n steps of the run, then each time that these have doubled") {
   observed_run run;
   std::vector<std::uint64_t> probes;
   moment now{.step = 1000, .saved_step = 1000};

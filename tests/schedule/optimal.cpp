@@ -156,7 +156,7 @@ TEST_CASE("known failures count by the age of the process: where old ones fail l
   CHECK(safe.saves.size() == 2);  // one per longest interval
 }
 
-TEST_CASE("nothing is asked for while a save is on its way") {
+TEST_CASE("nothing is asked for while a save runs") {
   auto policy = optimal({.mtbf = certain, .stall = duration<double>(0.01)});
   moment now{.is_saving = true};
   for (now.step = 1; now.step < 1000; ++now.step) {
@@ -177,7 +177,7 @@ TEST_CASE("failures make it save more often") {
   CHECK(count(5) > 2 * count(0));
 }
 
-TEST_CASE("losses, clocks and costs that make no sense: no step saved twice, no hour without a checkpoint") {
+TEST_CASE("without a budget, invalid losses, clocks and costs: no step saved twice, no hour without a checkpoint") {
   const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
   std::mt19937 random(9);
   for (const auto what : cairn::schedule::objectives)

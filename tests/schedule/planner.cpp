@@ -22,7 +22,7 @@ namespace {
 
 constexpr loss_curve falling(double rate) { return {loss_curve::family::exponential, {-rate, 0, 0, 0}}; }
 
-/// The steps at which a planner saves on its way from one step to another.
+/// The steps at which a planner saves.
 std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const circumstances& all,
                                  const std::optional<loss_curve>& curve = std::nullopt) {
   std::vector<std::uint32_t> made;

@@ -292,12 +292,12 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
   auto what = of_seconds(6, {.stall = 1, .background = 2.5, .slowdown = 0.5}, cairn::failures::never{});
   what.work.loss = {6, 5, 4, 3, 2, 1, 0};
   what.work.workers = {4, 4, 2, 2, 1, 1};
-  what.kinds[1].told = {.step = 77, .kind = save_kind::raw, .encode_seconds = 1.5, .bytes = 11};
+  what.kinds[1].reported = {.step = 77, .kind = save_kind::raw, .encode_seconds = 1.5, .bytes = 11};
   const recorder policy{.at = {2, 3, 4}};
   const auto done = one(what, policy);
   const auto& asked = policy.all->asked;
   REQUIRE(asked.size() == 5);
-  // Saved at 2 from second 2 to 3, on its way until 5.5: iteration 3 takes 2 seconds, 4 takes 1.25. Saved at 4 from 6.25 to 7.25.
+  // Saved at 2 from second 2 to 3, in the background until 5.5: iteration 3 takes 2 seconds, 4 takes 1.25. Saved at 4 from 6.25 to 7.25.
   const std::vector<double> seconds{1, 2, 5, 6.25, 9.25}, iterations{1, 1, 2, 1.25, 2}, saved_seconds{0, 0, 3, 3, 7.25};
   const std::vector<double> workers{4, 4, 2, 2, 1};
   const steps saved_steps{0, 0, 2, 2, 4};
@@ -370,7 +370,7 @@ TEST_CASE("a job that fails before its first checkpoint begins again and knows n
   CHECK(done.steps == 0);
 }
 
-TEST_CASE("a delta needs a checkpoint before it, costs what it adds, and every so many checkpoints one is whole") {
+TEST_CASE("a delta needs a checkpoint before it, costs what it adds, and every nth checkpoint is whole") {
   auto what = of_seconds(8, {}, at_age{8});
   what.kinds[1].takes.restore = 0.5;
   what.kinds[2].takes.restore = 0.0625;
@@ -480,7 +480,7 @@ TEST_CASE("first failures come as the model says") {
   CHECK(agrees(first(exponential{duration(0.5)}, 1), 0.5));  // far within an iteration
 }
 
-TEST_CASE("saves behind the training lose more and wait less, as the expected cost says") {
+TEST_CASE("saves in the background lose more and wait less, as the expected cost says") {
   const double mtbf = 20000;
   for (const double background : {0.0, 37.5, 80.0}) {
     const auto what =

@@ -49,7 +49,8 @@ TEST_CASE("Daly saves a little more often than Young") {
   CHECK(two.steps(second, 100000).newest_gap() == Catch::Approx(9669).margin(2));
 }
 
-TEST_CASE("a stall that is not known is measured: a first save after so many steps, then at the interval it asks for") {
+TEST_CASE(
+    "a stall that is not known is measured: a first save after a few steps, then at the interval for that stall") {
   young policy({.mtbf = cairn::known_mtbf(hours{4})});
   driven::run run{.iteration = 0.1, .cost = {.stall_seconds = 0.5, .background_seconds = 100}};
   run.steps(policy, 20000);
@@ -128,7 +129,7 @@ TEST_CASE("even intervals: where nobody tells what a save costs, saves get rarer
   CHECK(run.newest_gap() == 3600);
 }
 
-TEST_CASE("no second save beside one that is on its way") {
+TEST_CASE("no second save while one runs") {
   young policy({.mtbf = cairn::known_mtbf(seconds{50}), .stall = seconds{1}});
   driven::run run;
   run.now.is_saving = true;

@@ -106,9 +106,9 @@ consteval void check_hooks() {
                 "a policy with a memory has both `cairn::policy_memory remember() const` and `void recall(const "
                 "cairn::policy_memory&)`");
   static_assert(observes_saves<Policy> || !misspells_saved<Policy, save_cost>,
-                "a policy is told of saves by `void saved(const cairn::save_cost&)`");
+                "saves are reported to a policy by `void saved(const cairn::save_cost&)`");
   static_assert(observes_restarts<Policy> || !misspells_restarted<Policy, restart>,
-                "a policy is told of restarts by `void restarted(const cairn::restart&)`");
+                "restarts are reported to a policy by `void restarted(const cairn::restart&)`");
   static_assert(remembers<Policy> || !misspells_remember<Policy, policy_memory>,
                 "what a policy knows is asked for by `cairn::policy_memory remember() const`");
   static_assert(remembers<Policy> || !misspells_recall<Policy, policy_memory>,

@@ -1,4 +1,4 @@
-// CheckFreq's rule: as often as one checkpoint can follow the other, within a budget of overhead.
+// CheckFreq's rule: as often as one save can follow the other, within a budget.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,21 @@
 namespace cairn::policies {
 
 struct checkfreq_options {
-  double budget_percent = 3.5;       ///< of the training time that saves may take; what is not positive is 0
-  std::uint64_t profile_steps = 30;  ///< from which the first estimates are taken
+  double budget_percent = 3.5;       ///< of the training time that saves may take; not positive: 0
+  std::uint64_t profile_steps = 30;  ///< before the first save
 };
 
 /// Mohan, Phanishayee, Chidambaram: CheckFreq: frequent, fine-grained DNN checkpointing, FAST 2021.
 ///
 /// Published: iterations of t seconds are profiled, then a whole checkpoint, of which snapshot and persisting take t_full seconds and o
-/// seconds stop the training; a checkpoint is made every k = max(ceil((t_full - o) / t), 1) iterations, so that one is persisted before
-/// the next begins; while the overhead measured over k iterations passes the budget, k grows. (Their code adds 2 at a time, measures
+/// seconds stop the training. A checkpoint is made every k = max(ceil((t_full - o) / t), 1) iterations, so that one is persisted before
+/// the next begins. While the overhead measured over k iterations exceeds the budget, k grows. (Their code adds 2 at a time, measures
 /// over 100 iterations at first and stops adapting at the first k that keeps to the budget, and its budget is 5 %; 3.5 % is the paper's.)
 ///
-/// Here: the profile ends with the run's first checkpoint; o is the mean stall and t_full - o the mean time behind the training. k is at
-/// once the least that keeps to the budget, ceil(s / (budget t)), where s is all that a save is seen to take from the training, its
-/// stall and what it slows iterations down by. Means follow what is observed, so that k falls as well as grows. A budget of zero, or an
-/// iteration time that is not known, leaves one checkpoint per `longest_interval`. What was profiled is remembered. O(1) per step.
+/// Here: the profile ends with the run's first checkpoint. o is the mean stall, t_full - o the mean background time. k is at once the
+/// least that keeps to the budget, ceil(s / (budget t)), with the unclipped mean s of what a save takes from the training. Means follow
+/// what is observed, so k falls as well as grows. With a budget of zero, or while the iteration time is not known, there is one checkpoint
+/// per `longest_interval`. What was profiled is remembered. O(1) per step.
 class checkfreq {
  public:
   explicit checkfreq(const checkfreq_options& options = {})
@@ -56,7 +56,7 @@ class checkfreq {
     budget_.recall(memory);
   }
 
-  /// From one checkpoint to the next; infinite where only `longest_interval` counts, or while nothing was profiled.
+  /// Iterations from one checkpoint to the next; infinite where only `longest_interval` counts, and before the profile.
   [[nodiscard]] double iterations() const noexcept {
     const auto taken = run_.save_seconds();
     const double iteration = run_.iterations().seconds();

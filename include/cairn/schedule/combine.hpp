@@ -1,4 +1,4 @@
-// Policies made of policies: one of several asks, a budget allows.
+// Policies made of policies: any of several, and a bound on their overhead.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace cairn::schedule {
 
-/// Adds what an inner policy remembers, each name behind `prefix`.
+/// Adds what an inner policy remembers, with `prefix` before each name.
 inline void remember_as(const std::string& prefix, const any_policy& inner, policy_memory& memory) {
   for (auto& [name, values] : inner.remember()) memory[prefix + name] = values;
 }
@@ -29,8 +29,8 @@ inline void recall_as(const std::string& prefix, any_policy& inner, const policy
 
 namespace cairn::policies {
 
-/// Saves when one of several policies does, as the first of those says that asks for a kind, but no step twice. Each is asked at every step, and told
-/// of all saves and restarts. They keep what they remember under their place in the list: change it only at its end.
+/// Saves when one of several policies does, as the kind that the first of these asks for, but no step twice. Each is asked at every step,
+/// and all saves and restarts are reported to each. They remember by their position in the list: append only.
 class any_of {
  public:
   any_of(std::initializer_list<any_policy> several) : several_(several) {}
@@ -66,14 +66,14 @@ class any_of {
 };
 
 struct overhead_budget {
-  double percent = 3.5;  ///< of the run's time that saves may take from the training; what is not positive is 0
+  double percent = 3.5;  ///< of the run's time that saves may take; not positive: 0
 };
 
-/// Lets a policy's save pass only where the saves of the run, that one included, take no more than their part of the time that it has
-/// trained. A run's first save always passes, and any for which `longest_interval` has passed since the one before. Both totals are kept
-/// across restarts. A save counts for its stall and for what it slows the training down by; the next one is expected to be like the mean
-/// of those before. Until the first cost was told, the next save passes after twice as many steps of the run as the one before.
-/// The inner policy must ask on for what it was refused, as those of this library do. O(1) per step besides the inner policy.
+/// Allows a save of the inner policy only where the saves of the run, including this one, take at most their part of the time trained. A
+/// run's first save is always allowed, and so is any after `longest_interval` without one. Both totals are kept across restarts. A save
+/// counts for its stall and its slowdown; the next one is expected to be like the mean of those before. Until the first cost is reported,
+/// the number of steps doubles from save to save. The inner policy must continue to ask after a refusal, as those of this library do.
+/// O(1) per step, and what the inner policy takes.
 class bounded_overhead {
  public:
   bounded_overhead(const overhead_budget& budget, any_policy inner)

@@ -1,4 +1,4 @@
-// The two plain policies: every so many steps, every so much time.
+// The two plain policies: every n steps, and every period of time.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace cairn::policies {
 
-/// Saves at every multiple of `steps`, or at the first step behind one where the count jumps. 0: never.
+/// Saves at every multiple of `steps`, or at the first step after one where the count jumps. 0: never.
 struct every_steps {
   std::uint64_t steps;
 

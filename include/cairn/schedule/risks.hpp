@@ -13,8 +13,8 @@
 
 namespace cairn {
 
-/// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the failures to be expected within `age` seconds after
-/// it was started, 0 at 0, never falling, finite. It survives that long with probability exp(-H), and n workers with exp(-n H).
+/// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the expected failures within `age` seconds after its
+/// start. H(0) = 0; H never falls and is finite. A worker survives that long with probability exp(-H), n workers with exp(-n H).
 template <class Model>
 concept failure_model = std::copy_constructible<Model> && requires(const Model& self, double seconds) {
   { self.expected(seconds) } -> std::convertible_to<double>;
@@ -25,7 +25,7 @@ class any_failures {
  public:
   template <class Model>
   requires(!std::same_as<std::remove_cvref_t<Model>, any_failures> && failure_model<std::remove_cvref_t<Model>>)
-  any_failures(Model&& model)  // NOLINT: a model is meant to become one by itself
+  any_failures(Model&& model)  // NOLINT: any model converts
       : expected_([self = std::forward<Model>(model)](double seconds) { return double(self.expected(seconds)); }) {}
 
   [[nodiscard]] double expected(double seconds) const { return expected_(seconds); }
@@ -37,7 +37,7 @@ class any_failures {
 namespace failures {
 namespace detail {
 
-/// A cumulative hazard: no number is none, and what is too large to be a number is the largest one.
+/// A valid cumulative hazard: NaN and negative values become 0, infinity the largest number.
 [[nodiscard]] inline double hazard(double expected) noexcept {
   return expected > 0 ? std::min(expected, std::numeric_limits<double>::max()) : 0;
 }
@@ -49,7 +49,7 @@ struct never {
   [[nodiscard]] double expected(double /*seconds*/) const noexcept { return 0; }
 };
 
-/// At a constant rate, whatever the age. An MTBF that is no positive number: none.
+/// At a constant rate, whatever the age. An MTBF that is not positive: no failures.
 struct exponential {
   std::chrono::duration<double> mtbf;  ///< of one worker
 
@@ -58,12 +58,12 @@ struct exponential {
   }
 };
 
-/// H(t) = (t / scale)^shape. Below 1: what has run for long fails less; above: more. A shape or scale that is no positive number: none.
+/// H(t) = (t / scale)^shape. A shape below 1: old workers fail less; above 1: more. A shape or scale that is not positive: no failures.
 struct weibull {
   double shape;
   std::chrono::duration<double> scale;
 
-  /// With a mean time between failures of `mtbf`. For a shape below 0.006, of which no such scale can be told, there are none.
+  /// With a mean time between failures of `mtbf`. For a shape below 0.006 the scale is not representable, and there are no failures.
   [[nodiscard]] static weibull of_mean(std::chrono::duration<double> mtbf, double shape) {
     return {shape, shape > 0 ? mtbf / std::tgamma(1 + 1 / shape) : mtbf};
   }
@@ -72,8 +72,8 @@ struct weibull {
   }
 };
 
-/// From recorded times between failures (Nelson's and Aalen's estimate, with straight lines in between). Beyond the longest one, at the
-/// mean rate. Times that are no positive numbers are passed over; without any other there are no failures. O(log n).
+/// From recorded times between failures (Nelson's and Aalen's estimate, linear in between). Beyond the longest one, at the mean rate.
+/// Times that are not positive and finite are ignored; without any there are no failures. O(log n).
 class trace {
  public:
   explicit trace(std::vector<double> seconds_between) {
@@ -110,8 +110,8 @@ class trace {
 
 }  // namespace failures
 
-/// `alive(part)` is the probability that the job gets as far as that part of its plan, 0 to 1: 1 at 0, and never rising. What is left
-/// at 1 runs to the end.
+/// `alive(part)` is the probability that the job reaches this part of its length, 0 to 1. It is 1 at 0 and never rises. The probability
+/// at 1 is that of running to the end.
 template <class Model>
 concept early_stop_model = std::copy_constructible<Model> && requires(const Model& self, double part) {
   { self.alive(part) } -> std::convertible_to<double>;
@@ -121,7 +121,7 @@ class any_early_stop {
  public:
   template <class Model>
   requires(!std::same_as<std::remove_cvref_t<Model>, any_early_stop> && early_stop_model<std::remove_cvref_t<Model>>)
-  any_early_stop(Model&& model)  // NOLINT: a model is meant to become one by itself
+  any_early_stop(Model&& model)  // NOLINT: any model converts
       : alive_([self = std::forward<Model>(model)](double part) { return double(self.alive(part)); }) {}
 
   [[nodiscard]] double alive(double part) const { return alive_(part); }
@@ -137,8 +137,8 @@ struct none {
   [[nodiscard]] double alive(double /*part*/) const noexcept { return 1; }
 };
 
-/// With `probability` (0 to 1; no number: 0) the job is stopped, anywhere between two parts of its plan alike; at `from` where `to` lies
-/// not behind it. Where a part is no number, never.
+/// With `probability` (0 to 1; NaN: 0) the job is stopped, uniformly between two parts of its length; at `from` where `to` is not larger.
+/// Where a part is NaN, never.
 struct uniform {
   double from = 0.4, to = 0.6;
   double probability = 1;
@@ -151,8 +151,8 @@ struct uniform {
   }
 };
 
-/// As past jobs did: the part of its plan that each of them reached, 1 and more for those that ran to the end (Kaplan's and Meier's
-/// estimate, where only the end censors). What is no number is passed over; without past jobs: none. O(log n).
+/// As past jobs did: the part of its length that each of them reached, 1 or more for those that ran to the end (Kaplan's and Meier's
+/// estimate, where only the end censors). NaN is ignored; without past jobs there are no stops. O(log n).
 class past_jobs {
  public:
   explicit past_jobs(std::vector<double> reached) : reached_(std::move(reached)) {

@@ -116,8 +116,8 @@ struct sample_mean {
 
 /// Saves of one kind.
 struct kind_of_save {
-  save_times takes{};  ///< `restore` of a delta: what it adds to restoring the checkpoint before it
-  save_cost told{};    ///< reported to the policy; step, kind, stall and background are filled in
+  save_times takes{};    ///< `restore` of a delta: what it adds to restoring the checkpoint before it
+  save_cost reported{};  ///< reported to the policy; step, kind, stall and background are filled in
 };
 
 /// The same times for saves of every kind.

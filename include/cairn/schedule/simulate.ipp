@@ -123,7 +123,7 @@ class simulated_job {
                          .links = is_delta ? newest_.links + 1 : 1,
                          .restore = takes.restore + (is_delta ? newest_.restore : 0),
                          .copied = done_.seconds,
-                         .cost = what_.kinds[static_cast<std::size_t>(kind)].told,
+                         .cost = what_.kinds[static_cast<std::size_t>(kind)].reported,
                          .policy = policy_};
     saving_->cost.step = at_;
     saving_->cost.kind = kind;

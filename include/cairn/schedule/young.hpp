@@ -13,12 +13,12 @@ namespace cairn::policies {
 
 struct even_interval_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
-  std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: it is measured
+  std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
 };
 
-/// Saves whenever `Interval(stall, MTBF)` seconds have passed, to the iteration whose end is nearest by what it costs. The job's MTBF is
-/// that of a worker divided by their number. A stall that is not given is measured: the first save is made after `probe_steps` steps
-/// of the run. Whatever is observed, no run goes longer than `longest_interval` without asking for a save. O(1) per step.
+/// Saves every `Interval(stall, MTBF)` seconds, at the end of an iteration (see schedule::is_due). The job's MTBF is that of a worker
+/// divided by their number. A stall that is not given is measured: then the first save is made `probe_steps` steps after the run began.
+/// No interval is longer than `longest_interval`. O(1) per step.
 template <double (*Interval)(double stall, double mtbf)>
 class even_interval {
  public:
@@ -44,7 +44,7 @@ class even_interval {
 
 /// Young, A first order approximation to the optimum checkpoint interval, 1974: every sqrt(2 S M).
 using young = even_interval<schedule::young_interval>;
-/// Daly, A higher order estimate of the optimum checkpoint interval for restart dumps, 2006: the same with two terms more.
+/// Daly, A higher order estimate of the optimum checkpoint interval for restart dumps, 2006: two more terms.
 using daly = even_interval<schedule::daly_interval>;
 
 }  // namespace cairn::policies

@@ -262,7 +262,7 @@ TEST_CASE("where the loss drops at once, as with a new rate of learning, the cur
   CHECK_FALSE(best.curve());
 }
 
-TEST_CASE("a run taken back goes on with the curve of what was before") {
+TEST_CASE("after a run went back the curve is that of what was before") {
   const loss_curve curve{family::exponential_floor, {2, 6e-3, 0.3}};
   estimators::exponential_floor estimator;
   show(estimator, 0, 1000, noisy(curve, 0.05, 1));
@@ -323,7 +323,7 @@ TEST_CASE("a scaled loss gives the scaled curve; scaled steps give the curve of 
   }
 }
 
-TEST_CASE("an estimator remembered and recalled gives the same curve, bit for bit, and goes on alike") {
+TEST_CASE("an estimator remembered and recalled gives the same curve, bit for bit, then and later") {
   for (const auto& curve : published(3000)) {
     estimators::best_of first, second;
     noisy loss(curve, 0.1, 7);

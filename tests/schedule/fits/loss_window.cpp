@@ -98,7 +98,7 @@ TEST_CASE("the beginning stays fine, and no bucket takes a large share of the wa
     CHECK(buckets[i].last - buckets[i - 1].last <= std::max(1.0, 0.25 * buckets[i].last));
 }
 
-TEST_CASE("steps and losses that are none are passed over") {
+TEST_CASE("invalid steps and losses are ignored") {
   auto window = falling(100);
   const auto before = window;
   for (const double step : {-1.0, not_a_number, infinity, -infinity, 1e101}) window.observe(step, 0.5);
@@ -135,7 +135,7 @@ TEST_CASE("a fall is never clipped") {
   CHECK(sum_of(window) == 0);
 }
 
-TEST_CASE("a run taken back forgets what was after that step, and goes on from there") {
+TEST_CASE("a run that goes back forgets what was after that step") {
   auto window = falling(1000);
   window.observe(500, 7);
   CHECK(window.last_step() == 500);
@@ -185,7 +185,7 @@ TEST_CASE("scaled steps and losses, by powers of two, give the same buckets scal
   }
 }
 
-TEST_CASE("a window remembered and recalled is the same one, and goes on alike") {
+TEST_CASE("a window remembered and recalled is the same one, then and later") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     auto window = random_window(seed, 3000);
     policy_memory memory;

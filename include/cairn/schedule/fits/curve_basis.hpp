@@ -1,4 +1,4 @@
-// A family of loss curves as A h(x) + floor, where h has one rate or two: what a fit solves for, and back.
+// A family of loss curves as A h(x) + floor, where h has one or two rates: the parameters that a fit solves for.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The estimators: one curve family each, or the best of several.
+// Estimators that fit curves: one family each, or the best of several.
 #pragma once
 
 #include <array>
@@ -12,35 +12,34 @@
 
 namespace cairn::estimators {
 
-/// Fits some families and gives the best fit that can be trusted. All estimators are this. Refits in `curve` when the steps observed have
-/// grown by a fifth since the last fit, or were taken back; else `curve` is O(1). O(1) memory, no allocation.
+/// Fits some families and gives the best fit that can be trusted. All estimators are of this type. `curve` fits again when the observed
+/// steps have grown by a fifth since the last fit, or went back; otherwise it is O(1). O(1) memory, no allocation.
 ///
-/// "Best" is BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many, a floor above all,
-/// costs more in a prediction than one that the losses do not show yet; AICc, which punishes it less, predicted no family better and
-/// some worse. Residuals of a fifth of the noise are as good as none:
-/// of two fits to clean losses the simpler one is better.
-/// A fit is not trusted, and where there is no other `curve` gives nothing, when
+/// "Best" is by BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many, above all a floor,
+/// harms a prediction more than one that the losses do not show yet; AICc, which penalises it less, predicted no family better and some
+/// worse. Residuals of a fifth of the noise count as none, so of two fits to clean losses the simpler one is better.
+/// A fit is not trusted, and without another one `curve` gives nothing, when
 ///   - there are fewer than 16 buckets, or `fit` gives nothing;
 ///   - the fit did not converge, or its rate is at a bound;
 ///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16);
-///   - the standard error of the curve after twice the observed steps is more than a fifth of what it has fallen so far;
-///   - the newest sixth of the buckets lies off the curve by more than 5 standard errors and more than a twentieth of the fall;
-///   - the criterion is worse by more than 10 than that of another family that was fitted;
+///   - the standard error of the curve after twice the observed steps is more than a fifth of the fall so far;
+///   - the newest sixth of the buckets is off the curve by more than 5 standard errors and more than a twentieth of the fall;
+///   - the criterion is worse by more than 10 than that of another fitted family;
 ///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall (the loss rises,
-///     or a new rate of learning lets it drop), or the newest 16 were all NaN or infinite.
+///     or a new learning rate lets it drop), or the newest 16 were all not finite.
 class fitted_curves {
  public:
-  /// A family named twice counts once; none is all.
+  /// A family named twice counts once; an empty list means all families.
   CAIRN_INLINE explicit fitted_curves(std::initializer_list<loss_curve::family> families);
 
-  /// The loss after so many steps. About 10 ns.
+  /// Adds the loss after `step` steps. About 10 ns.
   void observe(double step, double loss) noexcept { window_.observe(step, loss); }
   [[nodiscard]] CAIRN_INLINE std::optional<loss_curve> curve();
   /// Whether `curve` would fit again.
   [[nodiscard]] CAIRN_INLINE bool is_due() const noexcept;
 
   CAIRN_INLINE void remember(policy_memory& memory) const;
-  /// The window, and where they are of the same families, the fits. What is not whole is passed over.
+  /// Restores the window, and the fits where they are of the same families. Incomplete notes are ignored.
   CAIRN_INLINE void recall(const policy_memory& memory);
 
   [[nodiscard]] const schedule::loss_window& window() const noexcept { return window_; }

@@ -1,4 +1,4 @@
-// When estimators fit again, and what they trust.
+// Definitions of estimators.hpp.
 #pragma once
 
 #include <algorithm>

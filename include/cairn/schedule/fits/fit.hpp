@@ -1,4 +1,4 @@
-// A window of losses and a family of curves -> the curve of it that fits them best, and how far it can be trusted.
+// A window of losses and a family of curves -> the curve that fits best, and how far it can be trusted.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace cairn::schedule {
 
-/// A curve, and what is to be known of it. Losses are in the unit of the losses.
+/// A fitted curve and its quality, in the unit of the losses.
 struct loss_fit {
   loss_curve curve{};
   double scale = 0;      ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect

@@ -1,4 +1,4 @@
-// Losses seen step by step -> at most 64 buckets of (mean step, mean loss, noise), whatever the number of steps.
+// Losses, step by step -> at most 64 buckets of (mean step, mean loss, noise).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace cairn::schedule {
 
-/// A run of neighbouring steps.
+/// Neighbouring steps.
 struct loss_bucket {
   double count = 0;     ///< losses in it, >= 1
   double last = 0;      ///< its highest step
@@ -27,12 +27,12 @@ struct loss_bucket {
   friend bool operator==(const loss_bucket&, const loss_bucket&) = default;
 };
 
-/// A decimated record of a loss. A bucket's steps span at most a share of the way from the first step to its end, so that the fast
-/// beginning stays fine; the share grows by a quarter whenever the buckets run out. O(1) memory; O(1) amortised per loss.
-/// Passed over: losses and steps that are NaN, infinite or beyond 1e100 in size, and negative steps. An upward spike counts as no more
-/// than `spike` mean deviations above the newest losses, unless several follow one another: that is no spike.
-/// A step below the newest one means that the run was taken back: what was seen after it is forgotten, together with the rest of the
-/// bucket in which it lies. The same step again is one more loss of that step.
+/// A decimated record of a loss. The steps of a bucket span at most a share of the way from the first step to its end, so the fast
+/// beginning stays fine. When the buckets run out this share grows by a quarter. O(1) memory; amortised O(1) per loss.
+/// Ignored are losses and steps that are not finite or beyond 1e100 in size, and negative steps. An upward spike counts as at most `spike`
+/// mean deviations above the newest losses, unless several follow one another.
+/// A step below the newest one means that the run went back: what came after it is forgotten, with the rest of its bucket. A repeated step
+/// is one more loss of that step.
 class loss_window {
  public:
   static constexpr std::size_t capacity = 64;
@@ -70,7 +70,7 @@ class loss_window {
   [[nodiscard]] double level() const noexcept { return level_; }
   /// Their mean distance from it.
   [[nodiscard]] double spread() const noexcept { return spread_; }
-  /// The number of losses at the end, one after another, that were passed over.
+  /// The number of newest losses in a row that were ignored.
   [[nodiscard]] double passed_over() const noexcept { return passed_over_; }
 
   friend bool operator==(const loss_window& a, const loss_window& b) noexcept {
@@ -78,15 +78,15 @@ class loss_window {
   }
 
   void remember(policy_memory& memory) const;
-  /// Whether there was a window in it. Passes over what is not whole: another number of values, what is not finite, steps that fall.
+  /// Whether `memory` has a valid window. Ignored is one with a wrong number of values, values that are not finite, or falling steps.
   bool recall(const policy_memory& memory);
 
  private:
   static constexpr double largest = 1e100;
   static constexpr double recent = 16;   // losses in `level_`
-  static constexpr double least = 4;     // losses from which on a spike can be told
+  static constexpr double least = 4;     // losses before a spike can be recognised
   static constexpr double spike = 5;     // mean deviations: four standard deviations of normal noise
-  static constexpr double in_a_row = 8;  // more spikes than this one after another are none
+  static constexpr double in_a_row = 8;  // more spikes in a row are none
   static constexpr double coarser = 1.25;
   static constexpr std::size_t scalar_count = 8, per_bucket = 5;
 
