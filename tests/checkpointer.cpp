@@ -15,11 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "gate.hpp"

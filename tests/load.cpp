@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"

@@ -11,3 +11,4 @@
 #include "cairn/definitions/run.cpp"
 #include "cairn/definitions/schedule.cpp"
 #include "cairn/definitions/state.cpp"
+#include "cairn/definitions/store.cpp"

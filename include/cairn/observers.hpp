@@ -1,4 +1,4 @@
-// Ready-made observers. The only header of Cairn that prints, and only when it is asked to.
+// Ready-made observers. The only header of Cairn that prints, and only when it is used.
 #pragma once
 
 #include <unistd.h>
@@ -13,10 +13,14 @@
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
 
+namespace cairn::detail {
+class line_file;
+}
+
 namespace cairn::observers {
 
-/// For people: what came of each save and restore, and what they should know of, one line each. On a terminal there is
-/// also a bar, redrawn in place, for the save that is going on. `stream` must outlive the observer.
+/// For people: one line for the outcome of each save and restore, and for each warning. On a terminal it also draws a bar for
+/// the running save. `stream` must outlive the observer.
 class progress_line {
  public:
   explicit progress_line(std::FILE* stream = stderr) : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
@@ -26,7 +30,7 @@ class progress_line {
       if (terminal_) draw_bar(what);
       return;
     }
-    if (!is_told(what.what)) return;
+    if (!is_shown(what.what)) return;
     std::fprintf(stream_, "%scairn: %s\n", terminal_ ? "\r\033[K" : "", sentence_of(what).c_str());
     std::fflush(stream_);
   }
@@ -34,10 +38,9 @@ class progress_line {
  private:
   static constexpr int bar_width = 30;
 
-  /// Outcomes, and what asks for a decision (a budget too small, a signal). The stages of a save say nothing that
-  /// its outcome does not. A log should explain each gap between checkpoints; who watches a terminal sees the bar of
-  /// the very save that is in the way, and a line per skipped save would only push it off the screen.
-  [[nodiscard]] bool is_told(event::kind what) const noexcept {
+  /// True for outcomes and for what asks for a decision (a budget too small, a signal), not for the stages of a save. A log explains
+  /// each gap between checkpoints; on a terminal, the bar of the running save does, and lines for skipped saves would push it off.
+  [[nodiscard]] bool is_shown(event::kind what) const noexcept {
     using kind = event::kind;
     if (what == kind::skipped) return !terminal_;
     return what != kind::started && what != kind::copied && what != kind::encoded && what != kind::written;
@@ -73,33 +76,29 @@ class progress_line {
 };
 
 struct json_lines_options {
-  bool progress = false;  ///< progress events too, of which there may be many
+  bool progress = false;  ///< also progress events, which may be many
 };
-
-namespace detail {
-class line_file;
-}
 
 /// For programs: every event as a JSON object on a line of its own, {"event": its name, "time": seconds since 1970 to
 /// the millisecond, "step", "checkpoint", "bytes", "total", "seconds", "message"}. All but the first three are left
 /// out when empty or 0. Each line is written by one call, so that a process that is killed leaves whole lines. Bytes
-/// that are not UTF-8 become U+FFFD. Copies share the file; what cannot be written is lost.
+/// that are not UTF-8 become U+FFFD. Copies share the file. What cannot be written is lost.
 class json_lines {
  public:
-  /// To `stream`, which must outlive the observer and its copies.
+  /// Writes to `stream`, which must outlive the observer and its copies.
   explicit json_lines(std::FILE* stream, json_lines_options options = {});
 
-  /// To the end of the file `path`, which is made when there is none. errc::io when it cannot be opened.
+  /// Appends to the file `path`, which is created if there is none. errc::io when it cannot be opened.
   explicit json_lines(const std::string& path, json_lines_options options = {});
 
   void operator()(const event& what) const;
 
  private:
-  std::shared_ptr<detail::line_file> file_;
+  std::shared_ptr<cairn::detail::line_file> file_;
   json_lines_options options_;
 };
 
-/// Tells several observers, in that order; one that throws does not keep the event from the others.
+/// Passes each event to several observers, in that order, even when one throws.
 class all {
  public:
   all(std::initializer_list<observer> observers) : observers_(observers) {}

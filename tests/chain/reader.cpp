@@ -184,7 +184,7 @@ TEST_CASE("a payload or table that is malformed under checksums that hold: an er
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = {{{0, 0, 500, piece}}};
-    if (!table.empty()) spec.ties.tables["0123456789abcdef"] = table;
+    if (!table.empty()) spec.chain.tables["0123456789abcdef"] = table;
     cairn::any_store store = cairn::stores::memory();
     cairn::write_checkpoint(store, "c", spec);
     return store;

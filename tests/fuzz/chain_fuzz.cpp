@@ -156,10 +156,10 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   spec.shards = {pieces};
   spec.step = reader.step();
   spec.id = reader.id();
-  if (reader.parent() != nullptr) spec.ties.parent = *reader.parent();
-  spec.ties.tables = reader.code_tables();
-  if (chosen.next(16) == 0 && spec.ties.parent) spec.ties.parent->id ^= 1;
-  if (chosen.next(16) == 0 && !spec.ties.tables.empty()) spec.ties.tables.begin()->second[chosen.next(256)] = '1';
+  if (reader.parent() != nullptr) spec.chain.parent = *reader.parent();
+  spec.chain.tables = reader.code_tables();
+  if (chosen.next(16) == 0 && spec.chain.parent) spec.chain.parent->id ^= 1;
+  if (chosen.next(16) == 0 && !spec.chain.tables.empty()) spec.chain.tables.begin()->second[chosen.next(256)] = '1';
   cairn::write_checkpoint(to, name, spec);
 }
 

@@ -13,6 +13,10 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/core/checksum.hpp"
+#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/safetensors.hpp"
 
 namespace {
 
@@ -26,6 +30,7 @@ void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
 void note_release(const volatile void* /*memory*/) {}
 
 using cairn::stores::part;
+using entry = cairn::structure::mapped_type;
 
 /// While it lives, no single allocation may be above four times `bytes`; small inputs have a page.
 struct limit {
@@ -96,7 +101,7 @@ std::string index_for(const std::string& shard) {
     const auto parsed = cairn::read_safetensors_header(*store.open("c", "index.json"), "shard");
     index.total_size = parsed.data_bytes;
     for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::shard_file(0, 1);
-    index.step = cairn::read_shard_notes(parsed, "shard").step;
+    index.step = cairn::read_shard_metadata(parsed, "shard").step;
     return cairn::write_index(index);
   } catch (const cairn::error&) {
     return cairn::write_index({.step = 3, .metrics = {}, .shards = index.shards, .weight_map = {}});
@@ -160,10 +165,10 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.step = 3;
       spec.metrics["loss"] = 0.5;
       spec.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};
-      spec.facts.resize(1);
-      spec.facts[0]["layers"] = {cairn::fact::kind::size, 3, {}, {}};
-      spec.facts[0]["moments"] = {cairn::fact::kind::keys, 0, {}, {"a", "b"}};
-      spec.facts[0]["tied"] = {cairn::fact::kind::same, 0, "layers.0.weight", {}};
+      spec.structures.resize(1);
+      spec.structures[0]["layers"] = {entry::kind::size, 3, {}, {}};
+      spec.structures[0]["moments"] = {entry::kind::keys, 0, {}, {"a", "b"}};
+      spec.structures[0]["tied"] = {entry::kind::same, 0, "layers.0.weight", {}};
       cairn::any_store store = cairn::stores::memory();
       cairn::write_checkpoint(store, "c", spec);
       for (const auto& file : store.files("c")) {

@@ -10,6 +10,7 @@
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/core/checksum.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 #include "save_as.hpp"

@@ -20,8 +20,8 @@ TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
   const cairn::checkpoint_reader reader(frozen(), name);
   CHECK(reader.step() == 120);
   CHECK(reader.metrics() == spec.metrics);
-  auto facts = spec.facts[0];
-  facts.insert(spec.facts[1].begin(), spec.facts[1].end());
+  auto facts = spec.structures[0];
+  facts.insert(spec.structures[1].begin(), spec.structures[1].end());
   CHECK(reader.contents().structure == facts);
   REQUIRE(reader.contents().leaves.size() == state.leaves.size());
   for (const auto& leaf : state.leaves) {

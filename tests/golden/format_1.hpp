@@ -45,14 +45,14 @@ struct state {
     spec.shards = cairn::divide_evenly(leaves, 2);
     spec.step = 120;
     spec.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
-    spec.facts.resize(2);
-    spec.facts[0]["layers"] = {fact::kind::size, 3, {}, {}};
-    spec.facts[0]["optimizer.moments"] = {fact::kind::keys, 0, {}, {"bias", "weight"}};
-    spec.facts[0]["scheduler"] = {fact::kind::engaged, 1, {}, {}};
-    spec.facts[0]["schedule"] = {fact::kind::index, 2, {}, {}};
-    spec.facts[1]["loss"] = {fact::kind::type, 0, "cross_entropy", {}};
-    spec.facts[1]["decoder.weight"] = {fact::kind::same, 0, "encoder.weight", {}};
-    spec.facts[1]["rng"] = {fact::kind::ranks, 4, {}, {}};
+    spec.structures.resize(2);
+    spec.structures[0]["layers"] = {fact::kind::size, 3, {}, {}};
+    spec.structures[0]["optimizer.moments"] = {fact::kind::keys, 0, {}, {"bias", "weight"}};
+    spec.structures[0]["scheduler"] = {fact::kind::engaged, 1, {}, {}};
+    spec.structures[0]["schedule"] = {fact::kind::index, 2, {}, {}};
+    spec.structures[1]["loss"] = {fact::kind::type, 0, "cross_entropy", {}};
+    spec.structures[1]["decoder.weight"] = {fact::kind::same, 0, "encoder.weight", {}};
+    spec.structures[1]["rng"] = {fact::kind::ranks, 4, {}, {}};
     return spec;
   }
 };

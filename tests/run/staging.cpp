@@ -75,7 +75,7 @@ TEST_CASE("the memory is kept for the next copy, and grows when it has to") {
   CHECK(copies.capacity() == small);
   copies.reserve(10'000'000, 2);
   CHECK(copies.capacity() >= 10'000'000);
-  CHECK(copies.capacity() < 10'000'000 + cairn::huge_buffer::huge_page);
+  CHECK(copies.capacity() < 10'000'000 + cairn::huge_page_bytes);
 
   std::vector<float> values(1000, 1.0F);
   const auto leaves = cairn::describe(values).leaves;

@@ -1,4 +1,5 @@
 #include "cairn/store/file_sink.hpp"
+#include "cairn/system/posix.hpp"
 
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -5,6 +5,8 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/store/file_source.hpp"
+#include "cairn/store/index.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -41,8 +43,8 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     spec.shards = cairn::divide_evenly(leaves.list, random() % 4 + 1);
     spec.step = random();
     spec.metrics["loss"] = 0.25;
-    spec.facts.resize(1);
-    spec.facts[0]["layers"] = {cairn::fact::kind::size, 3, {}, {}};
+    spec.structures.resize(1);
+    spec.structures[0]["layers"] = {cairn::structure::mapped_type::kind::size, 3, {}, {}};
     const sample::scratch scratch;
     cairn::any_store store = cairn::stores::memory();
     if (round % 2) store = cairn::stores::directory(scratch.path(), {.durable = round % 3 == 0});
@@ -51,7 +53,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     const cairn::checkpoint_reader reader(store, "c");
     CHECK(reader.step() == spec.step);
     CHECK(reader.metrics() == spec.metrics);
-    CHECK(reader.contents().structure == spec.facts[0]);
+    CHECK(reader.contents().structure == spec.structures[0]);
     CHECK(reader.contents().has_structure);
     CHECK(reader.contents().origin == store.location() + "/c");
     REQUIRE(reader.contents().leaves.size() == leaves.list.size());
@@ -201,7 +203,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   spec.leaves = leaves.list;
   spec.shards = {{{0, 600, 400}}, {{0, 0, 600, encoded}}};
   spec.step = 4;
-  spec.ties = {cairn::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
+  spec.chain = {cairn::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();
   CHECK(cairn::write_checkpoint(store, "c", spec).id == 99);
@@ -210,9 +212,9 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   CHECK(reader.contents().leaves[0].type == cairn::dtype::f32);
   CHECK(reader.contents().leaves[0].shape == cairn::extents{1000});
   REQUIRE(reader.parent() != nullptr);
-  CHECK(*reader.parent() == *spec.ties.parent);
+  CHECK(*reader.parent() == *spec.chain.parent);
   CHECK(reader.id() == 99);
-  CHECK(reader.code_tables() == spec.ties.tables);
+  CHECK(reader.code_tables() == spec.chain.tables);
   const auto slices = reader.slices_of(0);
   REQUIRE(slices.size() == 2);
   REQUIRE(slices[0].encoded != nullptr);
@@ -241,7 +243,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
 TEST_CASE("an index and a shard that name different parents are corrupt") {
   cairn::any_store store = cairn::stores::memory();
   cairn::checkpoint_spec spec;
-  spec.ties.parent = cairn::checkpoint_ref{"step-000000003", 5};
+  spec.chain.parent = cairn::checkpoint_ref{"step-000000003", 5};
   cairn::write_checkpoint(store, "c", spec);
   auto index = cairn::read_index(store, "c");
   index.parent->id = 6;

@@ -16,6 +16,13 @@ std::string file_of(std::string_view header, std::size_t data, std::uint64_t cla
   return text + std::string(header) + std::string(data, 'x');
 }
 
+/// The header of one tensor with `count` dimensions of one element.
+std::string dimensions(std::size_t count) {
+  std::string text = R"({"a":{"dtype":"U8","shape":[1)";
+  for (std::size_t i = 1; i < count; ++i) text += ",1";
+  return text + R"(],"data_offsets":[0,1]}})";
+}
+
 cairn::safetensors_header parse(const std::string& file) {
   cairn::stores::memory store;
   sample::put(store, "c", {{"index.json", file}});
@@ -75,9 +82,6 @@ TEST_CASE("a hostile header gives an error that names file and cause") {
   const std::string a = R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]})";
   std::string deep = R"({"a":)";
   for (int i = 0; i < 10'000; ++i) deep += "[";
-  std::string wide = R"({"a":{"dtype":"U8","shape":[1)";
-  for (int i = 0; i < 100; ++i) wide += ",1";
-  wide += R"(],"data_offsets":[0,1]}})";
   const std::vector<hostile> all{
       {"", "too few"},
       {"1234567", "too few"},
@@ -102,19 +106,19 @@ TEST_CASE("a hostile header gives an error that names file and cause") {
       {file_of(R"({"a":{"dtype":"U8","shape":[4]}})", 4), "lacks"},
       {file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4]}})", 4), "lacks"},
       {file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4,4]}})", 4), "more than two"},
-      {file_of(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", 4), "integers"},
-      {file_of(R"({"a":{"dtype":"U8","shape":[4.0],"data_offsets":[0,4]}})", 4), "integers"},
-      {file_of(R"({"a":{"dtype":"U8","shape":[[4]],"data_offsets":[0,4]}})", 4), "integers"},
+      {file_of(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", 4), "\"shape\" is not an integer"},
+      {file_of(R"({"a":{"dtype":"U8","shape":[4.0],"data_offsets":[0,4]}})", 4), "\"shape\" is not an integer"},
+      {file_of(R"({"a":{"dtype":"U8","shape":[[4]],"data_offsets":[0,4]}})", 4), "\"shape\" is not an integer"},
       {file_of(R"({"a":{"dtype":"F64","shape":[9223372036854775808,2],"data_offsets":[0,0]}})", 0), "2^64"},
       {file_of(R"({"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0), "2^64"},
-      {file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"x":1}})", 4), "does not know"},
+      {file_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"x":1}})", 4), "unknown field \"x\""},
       {file_of(R"({"a":1})", 0), "not an object"},
       {file_of(R"({"__metadata__":{"a":1}})", 0), "not a string"},
-      {file_of(R"({"__metadata__":[]})", 0), "not a string"},
+      {file_of(R"({"__metadata__":[]})", 0), "not an object"},
       {file_of(R"({"__metadata__":{"a":{"b":"c"}}})", 0), "not a string"},
       {file_of("{\"\xff\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0), "malformed JSON"},
       {file_of(deep, 0), "not an object"},
-      {file_of(wide, 1), "64 dimensions"},
+      {file_of(dimensions(65), 1), "64 dimensions"},
   };
   for (const auto& [file, cause] : all) {
     INFO(cause << ": " << file.substr(0, 200));
@@ -129,6 +133,10 @@ TEST_CASE("a dtype of safetensors that C++ lacks is unsupported, not corrupt") {
   CHECK(sample::failure_of([] {
           parse(file_of(R"({"a":{"dtype":"F8_E8M0","shape":[4],"data_offsets":[0,4]}})", 4));
         }).code == cairn::errc::unsupported);
+}
+
+TEST_CASE("a tensor has at most 64 dimensions") {
+  CHECK(parse(file_of(dimensions(64), 1)).tensors[0].shape.size() == 64);
 }
 
 TEST_CASE("an empty dimension makes any shape fit") {

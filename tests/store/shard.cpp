@@ -3,17 +3,18 @@
 #include <random>
 
 #include "cairn/store/memory.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-TEST_CASE("what is laid out is what the notes say") {
+TEST_CASE("what is laid out is what the metadata say") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 100; ++round) {
     const auto leaves = sample::random_leaves(random, 12, 3000);
-    cairn::structure facts;
-    facts["layers"] = {cairn::fact::kind::size, random(), {}, {}};
+    cairn::structure structure;
+    structure["layers"] = {cairn::structure::mapped_type::kind::size, random(), {}, {}};
     for (const auto& pieces : cairn::divide_evenly(leaves.list, random() % 3 + 1)) {
-      auto layout = cairn::lay_out_shard(leaves.list, pieces, facts, 7);
+      auto layout = cairn::lay_out_shard(leaves.list, cairn::write_pieces(leaves.list, pieces), structure, 7);
       std::vector<std::uint64_t> blocks(cairn::block_count(layout.header.data_bytes));
       for (auto& block : blocks) block = random();
       cairn::set_block_checksums(layout, blocks);
@@ -21,11 +22,11 @@ TEST_CASE("what is laid out is what the notes say") {
       cairn::stores::memory store;
       sample::put(store, "c", {{"index.json", layout.header_text + std::string(layout.header.data_bytes, 'x')}});
       const auto header = cairn::read_safetensors_header(*store.open("c", "index.json"), "here");
-      const auto notes = cairn::read_shard_notes(header, "here");
-      CHECK(notes.by_cairn);
-      CHECK(notes.step == 7);
-      CHECK(notes.facts == facts);
-      CHECK(notes.blocks == blocks);
+      const auto metadata = cairn::read_shard_metadata(header, "here");
+      CHECK(metadata.has_structure);
+      CHECK(metadata.step == 7);
+      CHECK(metadata.structure == structure);
+      CHECK(metadata.blocks == blocks);
       REQUIRE(header.tensors.size() == pieces.size());
       for (std::size_t i = 0; i < header.tensors.size(); ++i) {
         const auto& tensor = header.tensors[i];
@@ -34,15 +35,15 @@ TEST_CASE("what is laid out is what the notes say") {
         const auto& piece = layout.pieces[static_cast<std::size_t>(&laid - layout.header.tensors.data())];
         const auto& leaf = leaves.list[piece.leaf];
         CHECK(tensor.begin % cairn::size_of(tensor.type) == 0);
-        const auto note = notes.slices.find(tensor.key);
-        if (note == notes.slices.end()) {
+        const auto slice = metadata.slices.find(tensor.key);
+        if (slice == metadata.slices.end()) {
           CHECK(tensor.key == leaf.path);
           CHECK(tensor.shape == leaf.shape);
         } else {
-          CHECK(note->second.leaf == leaf.path);
-          CHECK(note->second.shape == leaf.shape);
-          CHECK(note->second.first == piece.first);
-          CHECK(note->second.count == piece.count);
+          CHECK(slice->second.leaf == leaf.path);
+          CHECK(slice->second.shape == leaf.shape);
+          CHECK(slice->second.first == piece.first);
+          CHECK(slice->second.count == piece.count);
           CHECK(tensor.shape == cairn::extents{piece.count});
         }
       }
@@ -54,8 +55,8 @@ TEST_CASE("a piece that is not part of its leaf is refused") {
   std::mt19937_64 random(1);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10}, random);
-  for (const auto& piece :
-       {cairn::piece{1, 0, 1}, cairn::piece{0, 5, 6}, cairn::piece{0, 11, 0}, cairn::piece{0, 5, ~std::uint64_t{0}}})
+  for (const auto& piece : {cairn::write_piece{1, 0, 1}, cairn::write_piece{0, 5, 6}, cairn::write_piece{0, 11, 0},
+                            cairn::write_piece{0, 5, ~std::uint64_t{0}}})
     CHECK(sample::failure_of([&] { static_cast<void>(cairn::lay_out_shard(leaves.list, {piece}, {}, 0)); }).code ==
           cairn::errc::invalid);
 }
@@ -72,7 +73,7 @@ TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all 
     piece->how = {"mine", cairn::dtype::f32, std::move(shape), is_relative, cairn::loss{0.5, 0.25}};
     return piece;
   };
-  const cairn::chain_metadata ties{cairn::checkpoint_ref{"step-000000001", 7}, {{"00000000000000ff", "0"}}};
+  const cairn::chain_metadata chain{cairn::checkpoint_ref{"step-000000001", 7}, {{"00000000000000ff", "0"}}};
   for (const bool is_cut : {false, true}) {
     std::vector<cairn::piece> pieces{{1, 0, 4}};
     if (is_cut) {
@@ -81,15 +82,15 @@ TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all 
     } else {
       pieces.push_back({0, 0, 30, payload(7, {10, 3}, false)});
     }
-    const auto layout = cairn::lay_out_shard(leaves.list, pieces, {}, 2, ties);
+    const auto layout = cairn::lay_out_shard(leaves.list, cairn::write_pieces(leaves.list, pieces), {}, 2, chain);
     cairn::stores::memory store;
     sample::put(store, "c", {{"index.json", layout.header_text + std::string(layout.header.data_bytes, 'x')}});
     const auto header = cairn::read_safetensors_header(*store.open("c", "index.json"), "here");
-    const auto notes = cairn::read_shard_notes(header, "here");
-    CHECK(notes.ties.parent == ties.parent);
-    CHECK(notes.ties.tables == ties.tables);
-    REQUIRE(notes.encoded.size() == 1);
-    const auto& [key, how] = *notes.encoded.begin();
+    const auto metadata = cairn::read_shard_metadata(header, "here");
+    CHECK(metadata.chain.parent == chain.parent);
+    CHECK(metadata.chain.tables == chain.tables);
+    REQUIRE(metadata.encoded.size() == 1);
+    const auto& [key, how] = *metadata.encoded.begin();
     CHECK(key == (is_cut ? "w[0:20]" : "w"));
     CHECK(how == pieces[1].encoded->how);
     CHECK(header.data_bytes == (is_cut ? 9U + 4U + 40U : 7U + 4U));

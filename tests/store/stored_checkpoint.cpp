@@ -4,6 +4,7 @@
 
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/core/checksum.hpp"
 #include "catch.hpp"
 #include "gate.hpp"
 #include "store/sample.hpp"
@@ -25,8 +26,9 @@ struct written {
     spec.leaves = leaves.list;
     spec.shards = cairn::divide_evenly(leaves.list, shards);
     spec.step = step;
-    spec.facts.resize(shards);
-    for (auto& facts : spec.facts) facts["layers"] = {cairn::fact::kind::size, 2, {}, {}};
+    spec.structures.resize(shards);
+    for (auto& structure : spec.structures)
+      structure["layers"] = {cairn::structure::mapped_type::kind::size, 2, {}, {}};
     cairn::write_checkpoint(store, "c", spec);
     for (const auto& file : store.files("c")) all[file] = sample::get(store, "c", file);
   }

@@ -1,9 +1,17 @@
 #include "cairn/store/writer.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -110,6 +118,53 @@ TEST_CASE("progress adds up") {
   static_cast<void>(written(cairn::stores::memory(), spec));
   CHECK(most == 4'800'000);
   CHECK(calls == 5);
+}
+
+TEST_CASE("progress of a checkpoint that is written in parts counts all of them from the beginning") {
+  std::mt19937_64 random(7);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::u8, {3'000'000}, random);
+  cairn::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  spec.threads = 1;
+  std::vector<std::uint64_t> done, totals;
+  spec.on_progress = [&](std::uint64_t bytes, std::uint64_t total) {
+    done.push_back(bytes);
+    totals.push_back(total);
+  };
+  cairn::any_store store = cairn::stores::memory();
+  const auto shards = cairn::divide_evenly(leaves.list, 3);
+  cairn::checkpoint_writer writer(store, "c", spec, shards.size());
+  std::uint64_t later = 3'000'000;
+  for (const auto& shard : shards) {
+    later -= shard.front().count;
+    writer.add(std::span(&shard, 1), {}, later);
+  }
+  writer.commit();
+  CHECK(done == std::vector<std::uint64_t>{1'000'000, 2'000'000, 3'000'000});
+  CHECK(totals == std::vector<std::uint64_t>(3, 3'000'000));
+}
+
+TEST_CASE("as many threads write as are asked for") {
+  std::mt19937_64 random(8);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::u8, {6 << 20}, random);
+  for (const unsigned asked : {1U, 3U}) {
+    cairn::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    spec.threads = asked;
+    std::mutex mutex;
+    std::condition_variable all_there;
+    std::set<std::thread::id> seen;
+    spec.on_progress = [&](std::uint64_t, std::uint64_t) {  // no thread takes a second block before all have one
+      std::unique_lock lock(mutex);
+      seen.insert(std::this_thread::get_id());
+      all_there.notify_all();
+      all_there.wait_for(lock, std::chrono::seconds(10), [&] { return seen.size() >= asked; });
+    };
+    static_cast<void>(written(cairn::stores::memory(), spec));
+    CHECK(seen.size() == asked);
+  }
 }
 
 TEST_CASE("what cannot be stored leaves nothing behind") {

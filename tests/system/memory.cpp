@@ -45,9 +45,8 @@ TEST_CASE("as much memory as asked for, in whole pages, to be written and read")
   for (const std::size_t bytes : {0U, 1U, 4096U, 4097U, 100'000U, 2U << 20U, (2U << 20U) + 1}) {
     const cairn::huge_buffer made(bytes);
     CHECK(made.bytes().size() >= bytes);
-    CHECK(made.bytes().size() <
-          bytes + (bytes < cairn::huge_buffer::huge_page ? cairn::huge_buffer::page : cairn::huge_buffer::huge_page));
-    CHECK(reinterpret_cast<std::uintptr_t>(made.bytes().data()) % cairn::huge_buffer::page == 0);
+    CHECK(made.bytes().size() < bytes + (bytes < cairn::huge_page_bytes ? cairn::page_bytes : cairn::huge_page_bytes));
+    CHECK(reinterpret_cast<std::uintptr_t>(made.bytes().data()) % cairn::page_bytes == 0);
     std::fill(made.bytes().begin(), made.bytes().end(), std::byte{7});
     CHECK(std::count(made.bytes().begin(), made.bytes().end(), std::byte{7}) ==
           static_cast<std::ptrdiff_t>(made.bytes().size()));

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"

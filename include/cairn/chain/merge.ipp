@@ -29,11 +29,11 @@ class merging {
       if (options.check) options.check();
       merge_leaf(i);
     }
-    for (const auto& table : chain.tables().all()) spec_.ties.tables.insert(write_code_table(table));
-    if (is_delta_) spec_.ties.parent = *chain.links()[deltas - 1]->parent();
+    for (const auto& table : chain.tables().all()) spec_.chain.tables.insert(write_code_table(table));
+    if (is_delta_) spec_.chain.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
     spec_.shards = std::move(shards_);
-    spec_.facts = {chain.contents().structure};
+    spec_.structures = {chain.contents().structure};
     spec_.step = chain.step();
     spec_.metrics = chain.metrics();
     spec_.notes = chain.newest().notes();
@@ -199,7 +199,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   chain.verify(options.threads);
   const detail::merging merged(chain, to_whole ? chain.links().size() : report.deltas, options);
   report.bytes = write_checkpoint(store, name, merged.spec()).bytes;
-  report.parent = merged.spec().ties.parent ? merged.spec().ties.parent->name : std::string();
+  report.parent = merged.spec().chain.parent ? merged.spec().chain.parent->name : std::string();
   report.seconds = watch.seconds();
   return report;
 }

@@ -18,19 +18,9 @@ namespace detail {
 /// Leaves of at least so many bytes are decoded one after the other, each by all threads; smaller ones side by side.
 inline constexpr std::uint64_t large_leaf_bytes = std::uint64_t{4} << 20U;
 
-[[nodiscard]] inline bool is_relative(const checkpoint_reader& link, std::size_t leaf) {
-  const auto slices = link.slices_of(leaf);
-  return std::any_of(slices.begin(), slices.end(), [](const auto& s) { return s.encoded && s.encoded->relative; });
-}
-
-[[nodiscard]] inline bool is_encoded(const checkpoint_reader& link, std::size_t leaf) {
-  const auto slices = link.slices_of(leaf);
-  return std::any_of(slices.begin(), slices.end(), [](const auto& s) { return s.encoded != nullptr; });
-}
-
 [[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
   for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
-    if (is_relative(link, leaf)) return true;
+    if (link.is_relative(leaf)) return true;
   return false;
 }
 
@@ -86,10 +76,7 @@ CAIRN_INLINE void chain_reader::describe_contents() {
   contents_.structure = stored.structure;
   contents_.has_structure = stored.has_structure;
   contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
-    if (index >= contents_.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", contents_.origin});
-    const auto& leaf = contents_.leaves[index];
-    if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
-    const read_request all[] = {{index, {leaf.type, leaf.shape, out.data(), {}}}};
+    const read_request all[] = {detail::request_for(contents_.origin, contents_.leaves, index, out)};
     read(all, {.threads = 1});
   };
 }
@@ -97,7 +84,7 @@ CAIRN_INLINE void chain_reader::describe_contents() {
 CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
   leaf_plan plan{{leaf}};
   const auto& wanted = contents_.leaves[leaf];
-  for (std::size_t link = 0; detail::is_relative(*links_[link], plan.leaf[link]); ++link) {
+  for (std::size_t link = 0; links_[link]->is_relative(plan.leaf[link]); ++link) {
     const auto& parent = links_[link + 1]->contents();
     const auto index = parent.find(wanted.path);
     if (index == catalog::npos || parent.leaves[index].type != wanted.type ||
@@ -166,13 +153,10 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
 CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
   std::vector<read_request> bulk;
   std::vector<std::pair<const read_request*, leaf_plan>> small, large;
+  detail::check_requests(contents_.origin, contents_.leaves, requests);
   for (const auto& request : requests) {
-    if (request.leaf >= contents_.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", contents_.origin});
     const auto& leaf = contents_.leaves[request.leaf];
-    if (leaf.type != request.into.type || element_count(leaf.shape) != request.into.count())
-      fail(errc::mismatch, {contents_.origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
-                            ", the memory for it ", name(request.into.type), to_string(request.into.shape)});
-    if (!detail::is_encoded(newest(), request.leaf))
+    if (!newest().is_encoded(request.leaf))
       bulk.push_back(request);
     else
       (leaf.bytes() < detail::large_leaf_bytes ? small : large).emplace_back(&request, plan_of(request.leaf));

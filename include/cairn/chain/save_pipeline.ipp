@@ -85,7 +85,7 @@ struct save_pipeline::stages {
         pending_bytes(what.state_bytes()),
         spec{.leaves = what.what.leaves,
              .shards = {},
-             .facts = {what.what.structure},
+             .structures = {what.what.structure},
              .step = what.info.step,
              .metrics = what.info.metrics,
              .notes = what.info.notes,

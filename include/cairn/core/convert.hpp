@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-/// Which differences of dtype between a checkpoint and a state a load bridges.
+/// Which differences of dtype between a checkpoint and a state a load converts.
 enum class conversion : std::uint8_t {
   none,      ///< none: another dtype is a mismatch
   widening,  ///< those that keep every value: F16 -> F32, I32 -> F64, U8 -> I16, ...
@@ -60,8 +60,7 @@ struct dtype_range {
          (is_floating(from) || !is_floating(to) || have.digits <= want.exponent);
 }
 
-/// True where a load with `allowed` may read `from` into `to`; integers must fit as well, which `convert`
-/// checks.
+/// True where a load with `allowed` may read `from` into `to`. Integers have to fit too, which `convert` checks.
 [[nodiscard]] constexpr bool is_convertible(dtype from, dtype to, conversion allowed) noexcept {
   if (from == to) return true;
   if (allowed == conversion::none) return false;
@@ -69,9 +68,8 @@ struct dtype_range {
   return to != dtype::boolean && (is_floating(to) || !is_floating(from));
 }
 
-/// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Floating values
-/// round to nearest even. False when an integer does not fit into `to`; `out` then holds a part of the
-/// result.
+/// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Floating-point values round to nearest even.
+/// False when an integer does not fit into `to`; `out` then has a part of the result.
 [[nodiscard]] CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to,
                                         std::span<std::byte> out) noexcept;
 

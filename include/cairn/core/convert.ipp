@@ -66,8 +66,7 @@ struct wide_integer {
   bool negative;
 };
 
-// Conversion goes through a short buffer of doubles or wide integers, so that n dtypes cost 2n loops and not
-// n x n.
+// Conversion goes through a short buffer of doubles or wide integers: n dtypes take 2n loops instead of n x n.
 
 template <class Wide>
 void widen(dtype from, const std::byte* in, std::span<Wide> out) noexcept {

@@ -1,4 +1,4 @@
-// How leaves are cut into pieces and given to shards.
+// How leaves are cut into pieces for shards.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-/// The elements of a piece after a codec has shrunk them.
+/// The elements of a piece after a codec has encoded them.
 struct encoded_piece {
   encoding_info how;
   leaf payload;  ///< its bytes, as U8
@@ -35,8 +35,8 @@ struct piece {
 /// The pieces of every shard.
 using division = std::vector<std::vector<piece>>;
 
-/// Cuts the leaves into `shards` runs of nearly equal bytes, in order of the leaves; each leaf lies in one
-/// shard or is cut between consecutive ones. A shard may be empty.
+/// Cuts the leaves into `shards` runs of nearly equal bytes, in order of the leaves. Each leaf lies in one shard or is cut between
+/// consecutive ones. A shard may be empty.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
   shards = std::max<std::size_t>(shards, 1);
   std::uint64_t total = 0;

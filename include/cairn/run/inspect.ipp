@@ -9,6 +9,7 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/paths.hpp"
 

@@ -1,4 +1,10 @@
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
+//
+// Words. slice: a run of elements of a leaf, as one tensor of a shard. block: what a checksum covers. chunk: the blocks that a thread
+// writes at a time. part: bytes in memory, one of several that are written together. window: bytes of a stored file, readable in memory.
+//
+// Threads. In all options, 0 threads means: as many as keep the device busy. For reading and for files in the page cache this is
+// default_threads() (system/parallel.hpp); a sink may ask for another number to write.
 #pragma once
 
 #include <concepts>
@@ -19,7 +25,7 @@ namespace stores {
 /// Bytes to write, somewhere in memory.
 using part = std::span<const std::byte>;
 
-/// Some bytes of a stored file, readable as long as the window lives.
+/// Bytes of a stored file, readable as long as the window lives.
 class window {
  public:
   window() = default;
@@ -33,7 +39,7 @@ class window {
   std::shared_ptr<const void> owner_;
 };
 
-/// A stored file, open for reading. Stays readable when the checkpoint is replaced or removed meanwhile.
+/// A stored file, open for reading. Stays readable when the checkpoint is replaced or removed.
 class source {
  public:
   source() = default;
@@ -43,13 +49,12 @@ class source {
 
   /// Bytes in the file when it was opened.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// The bytes [offset, offset + length); errc::corrupt when the file ends before. Thread-safe. A window
-  /// holds memory for its length: ask for megabytes, not for the file.
+  /// The bytes [offset, offset + length); errc::corrupt when the file ends before. Thread-safe. A window takes memory for its length:
+  /// ask for megabytes, not for the file.
   [[nodiscard]] virtual window view(std::uint64_t offset, std::uint64_t length) const = 0;
 };
 
-/// A file of a checkpoint in the making, of a size that was told. All operations are thread-safe on disjoint
-/// ranges.
+/// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint ranges.
 class sink {
  public:
   sink() = default;
@@ -57,18 +62,18 @@ class sink {
   sink& operator=(const sink&) = delete;
   virtual ~sink() = default;
 
-  /// Writes the parts, one behind the other, from `offset` on: all of them, or throws errc::io.
+  /// Writes the parts consecutively from `offset` on: all of them, or throws errc::io.
   virtual void write(std::uint64_t offset, std::span<const part> parts) = 0;
-  /// What `write` needs every address and offset to be a multiple of, and every length but that of the file's
-  /// end.
+  /// What every address, offset and length given to `write` has to be a multiple of; but for the length at the file's end.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
-  /// The store's own memory of the range, to be filled instead of calling `write`; empty where there is none.
+  /// The store's own memory of the range, which is filled instead of calling `write`; empty if the store has none. All sinks of a store
+  /// have it, or none.
   [[nodiscard]] virtual std::span<std::byte> memory(std::uint64_t /*offset*/, std::uint64_t /*length*/) { return {}; }
-  /// Threads that keep the device busy; 0: as many as there are cores.
+  /// Threads that keep the device busy; 0: default_threads().
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
 };
 
-/// A checkpoint in the making. Destroyed without commit, it leaves nothing behind.
+/// A checkpoint that is being written. Destroyed without `commit`, it leaves nothing behind.
 class transaction {
  public:
   transaction() = default;
@@ -76,31 +81,30 @@ class transaction {
   transaction& operator=(const transaction&) = delete;
   virtual ~transaction() = default;
 
-  /// A new file of `bytes` bytes, all of which must be written before `commit`. Lives as long as the
-  /// transaction.
+  /// A new file of `bytes` bytes, all of which must be written before `commit`. Lives as long as the transaction.
   virtual sink& create(std::string_view file, std::uint64_t bytes) = 0;
-  /// Publishes the checkpoint, in place of an older one of its name. Afterwards a reader sees all of it,
-  /// before none of it, and a crash cannot lose it where the store is durable.
+  /// Publishes the checkpoint, in place of an older one of its name. A reader sees all of it afterwards and nothing of it before. A crash
+  /// of the machine cannot lose it afterwards if the store is durable.
   virtual void commit() = 0;
 };
 
-/// Exclusive ownership of a store for saving; given back with the last copy.
+/// Exclusive ownership of a store for saving; released with the last copy.
 using ownership = std::shared_ptr<const void>;
 
 }  // namespace stores
 
-/// Keeps named checkpoints. Laws: what `open` gives after `commit` is what was written; `list` names exactly
-/// what was committed and not removed; nothing that fails or crashes half-way is ever listed; files that a
-/// store did not write stay where they are. Errors are cairn::error: io, busy, not_found, invalid.
+/// Keeps named checkpoints. Laws: after `commit`, `open` gives what was written; `list` names exactly what was committed and not removed;
+/// what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are cairn::error: io,
+/// busy, not_found, invalid. A store may also have `bool is_durable() const`: whether `commit` waits for the disk; without it, it does not.
 template <class Store>
 concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
-  /// Where it is, for messages.
+  /// Its place, for messages.
   { view.location() } -> std::convertible_to<std::string>;
-  /// Ownership for saving, against other processes too; errc::busy when taken.
+  /// Ownership for saving, which excludes other processes too; errc::busy when taken.
   { self.lock() } -> std::convertible_to<stores::ownership>;
-  /// Starts a checkpoint; errc::busy when another process makes one of this name.
+  /// Starts a checkpoint; errc::busy when another process writes one of this name.
   { self.begin(name) } -> std::convertible_to<std::unique_ptr<stores::transaction>>;
-  /// Names of the published checkpoints, oldest first as `checkpoint_before` has it.
+  /// Names of the published checkpoints, in the order of `checkpoint_before`.
   { view.list() } -> std::convertible_to<std::vector<std::string>>;
   /// Names of the files of a checkpoint, ascending; errc::not_found.
   { view.files(name) } -> std::convertible_to<std::vector<std::string>>;
@@ -108,17 +112,18 @@ concept store = requires(Store& self, const Store& view, std::string_view name, 
   { view.open(name, file) } -> std::convertible_to<std::unique_ptr<stores::source>>;
   /// Unpublishes first, then deletes; errc::not_found.
   self.remove(name);
-} && std::move_constructible<Store>;  // asked last: a class with a constructor from any_store would ask itself
+} && std::move_constructible<Store>;  // last, or a class with a constructor from any_store would ask for itself
 
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
  public:
   template <class Store>
   requires(!std::same_as<std::remove_cvref_t<Store>, any_store> && store<std::remove_cvref_t<Store>>)
-  any_store(Store&& chosen)  // NOLINT: a store is meant to become an any_store by itself
+  any_store(Store&& chosen)  // NOLINT: a store converts to any_store
       : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {}
 
   [[nodiscard]] std::string location() const { return self_->location(); }
+  [[nodiscard]] bool is_durable() const { return self_->is_durable(); }
   [[nodiscard]] stores::ownership lock() { return self_->lock(); }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) { return self_->begin(name); }
   [[nodiscard]] std::vector<std::string> list() const { return self_->list(); }
@@ -132,6 +137,7 @@ class any_store {
   struct interface {
     virtual ~interface() = default;
     virtual std::string location() const = 0;
+    virtual bool is_durable() const = 0;
     virtual stores::ownership lock() = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
@@ -145,6 +151,12 @@ class any_store {
     template <class S>
     explicit model(S&& chosen) : held(std::forward<S>(chosen)) {}
     std::string location() const override { return held.location(); }
+    bool is_durable() const override {
+      if constexpr (requires { static_cast<bool>(held.is_durable()); })
+        return held.is_durable();
+      else
+        return false;
+    }
     stores::ownership lock() override { return held.lock(); }
     std::unique_ptr<stores::transaction> begin(std::string_view name) override { return held.begin(name); }
     std::vector<std::string> list() const override { return held.list(); }

@@ -6,8 +6,8 @@
 
 namespace cairn {
 
-/// The checkpoint that a delta is built on. The id says which one of that name: it is the same as long as the checkpoint restores
-/// the same values, even when merging stores them in other bytes.
+/// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as the checkpoint
+/// restores the same values, even when merging stores them in other bytes.
 struct checkpoint_ref {
   std::string name;
   std::uint64_t id = 0;

@@ -1,4 +1,4 @@
-// A file being written: through the page cache, or around it with direct I/O where it has to be durable.
+// A new file: written through the page cache, or past it with direct I/O where it has to be durable.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 #include <utility>
 
 #include "cairn/store/base.hpp"
+#include "cairn/system/memory.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::stores {
 
 /// How the bytes of a new file reach the disk.
 enum class file_mode {
-  cached,  ///< page cache; the system writes them back some time later
+  cached,  ///< page cache; the system writes them back later
   synced,  ///< page cache, and on the disk when `finish` returns
   direct   ///< past the page cache, and on the disk when `finish` returns; `synced` where the file system
            ///< cannot
@@ -24,16 +25,14 @@ enum class file_mode {
 /// A new file in an open directory.
 class file_sink final : public sink {
  public:
-  static constexpr std::size_t page = 4096;
-
-  /// `where` is the file's path for messages. Reserves the space, so that a full disk shows at once and
-  /// parallel writes do not wait for each other to extend the file.
+  /// `where` is the file's path for messages. Unless `cached`, reserves the space, so that a full disk is an error at once and parallel
+  /// writes do not wait for each other to extend the file.
   file_sink(int directory, const std::string& file, std::string where, std::uint64_t bytes, file_mode mode)
       : where_(std::move(where)), bytes_(bytes), mode_(mode) {
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL;
     if (mode_ == file_mode::direct) file_ = posix::open_at(directory, file, flags | O_DIRECT);
     if (!file_ && mode_ == file_mode::direct && errno == EINVAL) {
-      ::unlinkat(directory, file.c_str(), 0);  // some file systems create it before they refuse O_DIRECT
+      ::unlinkat(directory, file.c_str(), 0);  // some file systems create the file before they refuse O_DIRECT
       mode_ = file_mode::synced;
     }
     if (!file_ && mode_ != file_mode::direct) file_ = posix::open_at(directory, file, flags);
@@ -52,10 +51,10 @@ class file_sink final : public sink {
     }
   }
 
-  [[nodiscard]] std::size_t alignment() const noexcept override { return mode_ == file_mode::direct ? page : 1; }
+  [[nodiscard]] std::size_t alignment() const noexcept override { return mode_ == file_mode::direct ? page_bytes : 1; }
   [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
 
-  /// Gives the file its exact size and, unless `cached`, waits for the disk. Nothing is written afterwards.
+  /// Sets the file's exact size and, unless `cached`, waits for the disk. Nothing may be written afterwards.
   void finish() {
     const auto cut = [&] { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)); };
     if (mode_ == file_mode::direct && posix::retried(cut) != 0) fail_io("write", where_);
@@ -64,12 +63,12 @@ class file_sink final : public sink {
 
  private:
   void write_direct(part bytes, std::uint64_t offset) {
-    if (offset % page != 0 || reinterpret_cast<std::uintptr_t>(bytes.data()) % page != 0)
+    if (offset % page_bytes != 0 || reinterpret_cast<std::uintptr_t>(bytes.data()) % page_bytes != 0)
       fail(errc::invalid, {"a direct write to ", where_, " is not aligned to 4096 bytes"});
-    const std::size_t whole = bytes.size() / page * page;
+    const std::size_t whole = bytes.size() / page_bytes * page_bytes;
     posix::write_all(file_.get(), bytes.first(whole), offset, where_);
     if (whole == bytes.size()) return;
-    alignas(page) std::byte tail[page] = {};  // the file's last page: padded here, cut off by finish
+    alignas(page_bytes) std::byte tail[page_bytes] = {};  // the file's last page: padded here, cut off by finish
     std::memcpy(tail, bytes.data() + whole, bytes.size() - whole);
     posix::write_all(file_.get(), tail, offset + whole, where_);
   }

@@ -1,4 +1,4 @@
-// A file open for reading, of which any range can be mapped into memory.
+// A file open for reading, any range of which can be mapped into memory.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace cairn::stores {
 
-/// Maps windows of a file. The file must not be truncated while it is read: like any mapped file, it would
-/// raise SIGBUS. Cairn never does that; checkpoints are replaced by renaming.
+/// Maps windows of a file. The file must not be truncated while it is read: a read from a mapping would then raise SIGBUS. Cairn never
+/// truncates; it replaces checkpoints by renaming.
 class file_source final : public source {
  public:
   /// Opens `file` in an open directory (or AT_FDCWD); `where` is its path for messages.
   file_source(int directory, const std::string& file, std::string where) : where_(std::move(where)) {
-    file_ = posix::open_at(directory, file, O_RDONLY | O_NONBLOCK);  // a pipe in its place must not hang us
+    file_ = posix::open_at(directory, file, O_RDONLY | O_NONBLOCK);  // opening a pipe must not wait for a writer
     if (!file_ && (errno == ENOENT || errno == ENOTDIR)) fail(errc::not_found, {"there is no file ", where_});
     struct stat about{};
     if (!file_ || ::fstat(file_.get(), &about) != 0) fail_io("open", where_);

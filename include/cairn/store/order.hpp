@@ -1,4 +1,4 @@
-// Sorting for the store's lists, which are short: compiled once instead of once per type of element.
+// Sorts short lists: the comparison is compiled once instead of once per type of element.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace cairn {
 
-/// The numbers from 0 to `count` - 1, sorted by `before(a, b)`. O(n) when they are in order already.
+/// The numbers from 0 to `count` - 1, sorted by `before(a, b)`. O(n) if they are in order already.
 [[nodiscard]] inline std::vector<std::size_t> sorted_order(
     std::size_t count, const std::function<bool(std::size_t, std::size_t)>& before) {
   std::vector<std::size_t> order(count);

@@ -1,7 +1,6 @@
 // One checkpoint, open for reading: its leaves listed, its bytes verified and copied in parallel.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,191 +9,49 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/checksum.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/system/parallel.hpp"
-#include "cairn/system/stream_copy.hpp"
-#include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/order.hpp"
-#include "cairn/store/shard.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
 namespace cairn {
 
-/// All elements of a stored leaf, to be put into memory of the same dtype and element count.
+/// All elements of a stored leaf, to be read into memory of the same dtype and element count.
 struct read_request {
   std::size_t leaf = 0;  ///< index into catalog::leaves
   memory_view into;
 };
 
 struct read_options {
-  unsigned threads = 0;  ///< 0: as many as there are cores, at most 8
-  bool verify = true;    ///< check every block that is touched before anything is copied
+  unsigned threads = 0;  ///< 0: see default_threads
+  bool verify = true;    ///< compare the checksum of every block that is touched before anything is copied
 };
 
 namespace detail {
 
-/// Bytes that all threads together have mapped at a time: what counts as memory beyond the state.
-inline constexpr std::uint64_t mapped_bytes = std::uint64_t{32} << 20U;
+/// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid, errc::mismatch.
+CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
+                                 std::span<const read_request> requests);
 
-[[nodiscard]] inline std::uint64_t window_bytes(unsigned threads) noexcept {
-  return std::max(mapped_bytes / std::max(threads, 1U) / block_bytes, std::uint64_t{1}) * block_bytes;
-}
-
-/// Consecutive blocks [first, last) of a shard.
-struct block_run {
-  std::size_t shard;
-  std::uint64_t first, last;
-};
-
-/// The leaf that byte `at` of a shard's data section belongs to.
-[[nodiscard]] inline std::string_view leaf_at(const stored_shard& shard, std::uint64_t at) {
-  const auto& tensors = shard.header.tensors;
-  const auto hit = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= at; });
-  return hit == tensors.end() ? std::string_view() : std::string_view(hit->key);
-}
-
-/// Checks the blocks of `runs` that have not been checked yet, all of them before it returns.
-inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
-  const std::uint64_t most = window_bytes(threads) / block_bytes;
-  std::vector<block_run> windows;
-  for (const auto& run : runs) {
-    const auto& verified = checkpoint.shards[run.shard].verified;
-    for (std::uint64_t block = run.first; block < run.last; ++block) {
-      if (verified[block]) continue;
-      const bool joins = !windows.empty() && windows.back().shard == run.shard && windows.back().last == block &&
-                         block - windows.back().first < most;
-      if (joins)
-        ++windows.back().last;
-      else
-        windows.push_back({run.shard, block, block + 1});
-    }
-  }
-  const std::function<void(std::size_t, unsigned)> check = [&](std::size_t i, unsigned) {
-    const auto& shard = checkpoint.shards[windows[i].shard];
-    const std::uint64_t begin = windows[i].first * block_bytes;
-    const std::uint64_t end = std::min(windows[i].last * block_bytes, shard.header.data_bytes);
-    const auto window = shard.file->view(shard.header.data_start + begin, end - begin);
-    for (std::uint64_t block = windows[i].first; block < windows[i].last; ++block) {
-      const std::uint64_t at = block * block_bytes;
-      const auto bytes = window.bytes().subspan(at - begin, std::min(block_bytes, end - at));
-      if (checksum(bytes) != shard.notes.blocks[block])
-        fail(errc::corrupt, {shard.where, ": the ", std::to_string(bytes.size()), " bytes from byte ",
-                             std::to_string(shard.header.data_start + at), " on do not match their checksum; \"",
-                             leaf_at(shard, at), "\" to \"", leaf_at(shard, at + bytes.size() - 1), "\" are hit"});
-      shard.verified[block] = true;
-    }
-  };
-  parallel_for(windows.size(), threads, check);
-}
-
-/// Bytes of a shard's data section, in whole elements, that belong into a request's memory from `element` on.
-struct copy_step {
-  std::size_t shard;
-  std::uint64_t begin, end;
-  const memory_view* into;
-  std::uint64_t element;
-};
-
-/// Steps cut into windows: those of window i are [starts[i], starts[i + 1]).
-struct window_plan {
-  std::vector<copy_step> steps;
-  std::vector<std::size_t> starts;
-};
-
-/// Cuts the steps into windows of at most `most` bytes of one shard.
-[[nodiscard]] inline window_plan cut_into_windows(std::span<const copy_step> steps, std::uint64_t most) {
-  window_plan plan;
-  auto& [cut, starts] = plan;
-  std::size_t shard = 0;
-  std::uint64_t window_begin = 0;
-  for (auto step : steps) {
-    const std::uint64_t width = size_of(step.into->type);
-    while (step.begin < step.end) {
-      if (starts.empty() || step.shard != shard || step.begin + width > window_begin + most) {
-        starts.push_back(cut.size());
-        shard = step.shard;
-        window_begin = step.begin;
-      }
-      auto now = step;
-      now.end = std::min(step.end, step.begin + (window_begin + most - step.begin) / width * width);
-      cut.push_back(now);
-      step.element += (now.end - now.begin) / width;
-      step.begin = now.end;
-    }
-  }
-  starts.push_back(cut.size());
-  return plan;
-}
-
-inline void copy_steps(const stored_checkpoint& checkpoint, std::span<const copy_step> steps, unsigned threads) {
-  const auto plan = cut_into_windows(steps, window_bytes(threads));
-  const std::function<void(std::size_t, unsigned)> copy = [&](std::size_t i, unsigned) {
-    const std::span mine(&plan.steps[plan.starts[i]], plan.starts[i + 1] - plan.starts[i]);
-    const auto& shard = checkpoint.shards[mine.front().shard];
-    const std::uint64_t begin = mine.front().begin;
-    const auto window = shard.file->view(shard.header.data_start + begin, mine.back().end - begin);
-    for (const auto& step : mine) {
-      const auto bytes = window.bytes().subspan(step.begin - begin, step.end - step.begin);
-      if (step.into->contiguous())
-        stream_copy(step.into->memory + step.element * size_of(step.into->type), bytes.data(), bytes.size());
-      else
-        scatter(*step.into, step.element, bytes);
-    }
-  };
-  parallel_for(plan.starts.size() - 1, threads, copy);
-}
-
-inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
-                        const read_options& options) {
-  const unsigned threads = options.threads == 0 ? default_threads() : options.threads;
-  std::vector<copy_step> steps;
-  for (const auto& request : requests) {
-    if (request.leaf >= checkpoint.leaves.size()) fail(errc::invalid, {"there is no such leaf in ", checkpoint.origin});
-    const auto& leaf = checkpoint.leaves[request.leaf];
-    if (leaf.type != request.into.type || element_count(leaf.shape) != request.into.count())
-      fail(errc::mismatch, {checkpoint.origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
-                            ", the memory for it ", name(request.into.type), to_string(request.into.shape)});
-    for (const auto& slice : checkpoint.slices_of(request.leaf)) {
-      if (slice.encoded != nullptr)
-        fail(errc::unsupported, {checkpoint.origin, ": \"", leaf.path, "\" is encoded by \"", slice.encoded->codec,
-                                 "\" and has to be decoded"});
-      if (slice.count != 0) steps.push_back({slice.shard, slice.begin, slice.end(), &request.into, slice.first});
-    }
-  }
-  sort_items(steps,
-             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
-  if (options.verify) {
-    std::vector<block_run> runs;
-    for (const auto& step : steps) {
-      if (checkpoint.shards[step.shard].notes.blocks.empty()) continue;
-      block_run run{step.shard, step.begin / block_bytes, block_count(step.end)};
-      if (!runs.empty() && runs.back().shard == run.shard) run.first = std::max(run.first, runs.back().last);
-      if (run.first < run.last) runs.push_back(run);
-    }
-    verify_blocks(checkpoint, runs, threads);
-  }
-  copy_steps(checkpoint, steps, threads);
-}
+/// The request for all of leaf number `index`. errc::invalid when there is no such leaf, or `out` has another size.
+[[nodiscard]] CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
+                                                    std::size_t index, std::span<std::byte> out);
 
 }  // namespace detail
 
-/// A published checkpoint. Opening reads the index and the shards' headers only. Thread-safe after
-/// construction; stays readable when the checkpoint is replaced or removed.
+/// A published checkpoint. Opening reads the index and the shards' headers only. Thread-safe after construction. Stays readable when
+/// the checkpoint is replaced or removed.
 class checkpoint_reader {
  public:
   /// Opens checkpoint `name`. Errors: not_found, corrupt, unsupported, io; each names the file.
-  checkpoint_reader(const any_store& store, std::string_view name)
-      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name))) {}
+  CAIRN_INLINE checkpoint_reader(const any_store& store, std::string_view name);
 
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
-  checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
-      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
+  CAIRN_INLINE checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
 
   [[nodiscard]] const catalog& contents() const noexcept { return contents_; }
   [[nodiscard]] std::uint64_t step() const noexcept { return opened_->index.step; }
@@ -202,45 +59,28 @@ class checkpoint_reader {
   [[nodiscard]] const run_notes& notes() const noexcept { return opened_->index.notes; }
 
   /// Bytes of all shards.
-  [[nodiscard]] std::uint64_t bytes() const noexcept {
-    std::uint64_t sum = 0;
-    for (const auto& shard : opened_->shards) sum += shard.bytes();
-    return sum;
-  }
+  [[nodiscard]] CAIRN_INLINE std::uint64_t bytes() const noexcept;
 
-  /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and
-  /// leaf. A file that Cairn did not write has no checksums, and passes.
-  void verify(unsigned threads = 0) const {
-    std::vector<detail::block_run> runs;
-    for (std::size_t i = 0; i < opened_->shards.size(); ++i)
-      runs.push_back({i, 0, opened_->shards[i].notes.blocks.size()});
-    detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
-  }
+  /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file that Cairn did
+  /// not write has no checksums, and passes. Threads: see read_options.
+  CAIRN_INLINE void verify(unsigned threads = 0) const;
 
   /// Checks the blocks that hold the given leaves, as above.
-  void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const {
-    std::vector<detail::block_run> runs;
-    for (const auto leaf : leaves)
-      for (const auto& slice : opened_->slices_of(leaf))
-        if (slice.bytes != 0 && !opened_->shards[slice.shard].notes.blocks.empty())
-          runs.push_back({slice.shard, slice.begin / block_bytes, block_count(slice.end())});
-    detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
-  }
+  CAIRN_INLINE void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
-  /// The slices of a leaf, encoded or not, in order; they cover it exactly.
+  /// The slices of a leaf, encoded or not, in order. They cover it exactly.
   [[nodiscard]] std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept {
     return opened_->slices_of(leaf);
   }
 
-  /// The stored bytes of a slice, verified, and the file that they are in.
-  [[nodiscard]] stores::window stored_bytes(const stored_slice& slice) const {
-    const auto& shard = opened_->shards[slice.shard];
-    if (!shard.notes.blocks.empty() && slice.bytes != 0) {
-      const detail::block_run all[] = {{slice.shard, slice.begin / block_bytes, block_count(slice.end())}};
-      detail::verify_blocks(*opened_, all, 1);
-    }
-    return shard.file->view(shard.header.data_start + slice.begin, slice.bytes);
-  }
+  /// True when a slice of the leaf is encoded, and when one is stored relative to the parent.
+  [[nodiscard]] CAIRN_INLINE bool is_encoded(std::size_t leaf) const noexcept;
+  [[nodiscard]] CAIRN_INLINE bool is_relative(std::size_t leaf) const noexcept;
+
+  /// The stored bytes of a slice, verified.
+  [[nodiscard]] CAIRN_INLINE stores::window stored_bytes(const stored_slice& slice) const;
+
+  /// The file that a slice is in.
   [[nodiscard]] const std::string& file_of(const stored_slice& slice) const noexcept {
     return opened_->shards[slice.shard].where;
   }
@@ -251,42 +91,27 @@ class checkpoint_reader {
   }
   [[nodiscard]] std::uint64_t id() const noexcept { return checkpoint_id(opened_->index); }
 
-  /// Has another checkpoint taken its name since it was opened?
+  /// Whether another checkpoint has been published under its name since it was opened.
   [[nodiscard]] bool is_replaced(const any_store& store, std::string_view name) const {
     return detail::is_replaced(store, name, opened_->index.shards);
   }
 
-  /// The code tables that it brings: digits of the id -> digits of the lengths.
-  [[nodiscard]] std::map<std::string, std::string, std::less<>> code_tables() const {
-    std::map<std::string, std::string, std::less<>> all;
-    for (const auto& shard : opened_->shards)
-      all.insert(shard.notes.ties.tables.begin(), shard.notes.ties.tables.end());
-    return all;
-  }
+  /// The code tables that it stores: digits of the id -> digits of the lengths.
+  [[nodiscard]] CAIRN_INLINE std::map<std::string, std::string, std::less<>> code_tables() const;
 
-  /// Copies whole leaves that are stored as they are into memory. With `verify`, corrupt bytes are found before anything is written.
+  /// Copies whole leaves that are not encoded into memory. With `verify`, corrupt bytes are found before anything is written.
   /// Errors: corrupt; mismatch for memory of another dtype or size; unsupported for an encoded leaf.
-  void read(std::span<const read_request> requests, const read_options& options = {}) const {
-    detail::read_leaves(*opened_, requests, options);
-  }
+  CAIRN_INLINE void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
  private:
-  explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) : opened_(std::move(opened)) {
-    contents_.origin = opened_->origin;
-    contents_.leaves = opened_->leaves;
-    contents_.structure = opened_->facts;
-    contents_.has_structure = opened_->by_cairn;
-    contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
-      if (index >= from->leaves.size()) fail(errc::invalid, {"there is no such leaf in ", from->origin});
-      const auto& leaf = from->leaves[index];
-      if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
-      const read_request all[] = {{index, {leaf.type, leaf.shape, out.data(), {}}}};
-      detail::read_leaves(*from, all, {});
-    };
-  }
+  CAIRN_INLINE explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened);
 
   std::shared_ptr<const stored_checkpoint> opened_;
   catalog contents_;
 };
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/reader.ipp"  // IWYU pragma: keep
+#endif

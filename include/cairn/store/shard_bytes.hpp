@@ -1,27 +1,36 @@
-// The bytes of a shard's data section, wherever in memory they are.
+// The bytes of a shard's data section, wherever they are in memory.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/shard.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::detail {
 
-/// The bytes of a shard's data section, wherever in the state's memory they are.
+/// The bytes of a shard's data section, wherever they are in memory.
 class shard_bytes {
  public:
+  /// A run of bytes of one piece.
+  struct run {
+    std::size_t at;                     ///< from the beginning of the range
+    std::size_t size;                   ///< in bytes
+    const std::byte* memory;            ///< where they are; null: strided
+    const memory_view* view = nullptr;  ///< the strided leaf that they are elements of
+    std::uint64_t first = 0;            ///< the first of these elements
+  };
+
   shard_bytes(std::span<const leaf> leaves, const shard_layout& layout) : leaves_(leaves), layout_(layout) {}
 
-  /// Calls `use(leaf, first byte of the leaf, bytes, offset from begin)` for what lies in [begin, end), in
-  /// order. A leaf that is not contiguous is one of the state's and stays.
+  /// Calls `use(run)` for the bytes of the data section in [begin, end), in order.
   template <class Use>
   void for_each(std::uint64_t begin, std::uint64_t end, const Use& use) const {
     const auto& tensors = layout_.header.tensors;
@@ -30,35 +39,43 @@ class shard_bytes {
       const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
       if (from == to) continue;
       const auto& p = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())];
-      if (!p.encoded && p.staged != nullptr) {
-        leaf packed;
-        packed.type = leaves_[p.leaf].type;
-        packed.shape = {p.count};
-        packed.memory = p.staged;
-        use(packed, from - at->begin, to - from, from - begin);
-        continue;
+      const auto skipped = from - at->begin;
+      const leaf& whole = leaves_[p.leaf];
+      const auto width = size_of(whole.type);
+      run found{from - begin, to - from, nullptr};
+      if (!p.bytes.empty()) {
+        found.memory = p.bytes.data() + skipped;
+      } else if (whole.contiguous() || whole.shape.empty()) {
+        found.memory = whole.memory + p.first * width + skipped;
+      } else {
+        found.view = &whole;
+        found.first = p.first + skipped / width;
       }
-      const leaf& source = p.encoded ? p.encoded->payload : leaves_[p.leaf];
-      const std::uint64_t first = p.encoded ? 0 : p.first * size_of(source.type);
-      use(source, first + (from - at->begin), to - from, from - begin);
+      use(found);
     }
   }
 
   /// Copies the bytes [begin, begin + out.size()).
   void copy(std::uint64_t begin, std::span<std::byte> out) const {
-    for_each(begin, begin + out.size(),
-             [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
-               gather(source, first_byte / size_of(source.type), out.subspan(at, bytes));
-             });
+    for_each(begin, begin + out.size(), [&](const run& each) { copy(each, out); });
   }
 
-  /// Appends the parts that make up [begin, end); what is strided in memory is gathered into `bounce`.
+  /// Copies a run of a range to its place in `out`, which is for the whole range.
+  static void copy(const run& each, std::span<std::byte> out) {
+    const auto place = out.subspan(each.at, each.size);
+    if (each.memory != nullptr)
+      std::memcpy(place.data(), each.memory, each.size);
+    else
+      gather(*each.view, each.first, place);
+  }
+
+  /// Appends the parts that make up [begin, end). What is strided in memory is gathered into `bounce`.
   void parts(std::uint64_t begin, std::uint64_t end, page_buffer& bounce, std::vector<stores::part>& out) const {
-    for_each(begin, end, [&](const leaf& source, std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t at) {
-      if (source.contiguous()) return out.emplace_back(source.memory + first_byte, bytes), void();
-      const auto packed = bounce.first(end - begin).subspan(at, bytes);
-      gather(source, first_byte / size_of(source.type), packed);
-      out.emplace_back(packed);
+    for_each(begin, end, [&](const run& each) {
+      if (each.memory != nullptr) return out.emplace_back(each.memory, each.size), void();
+      const auto packed = bounce.first(end - begin);
+      copy(each, packed);
+      out.emplace_back(packed.subspan(each.at, each.size));
     });
   }
 

@@ -1,4 +1,4 @@
-// Paths of files: splitting one into directory and name.
+// Splits paths into directory and name.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ struct path_parts {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-/// As split_path, of a directory that is there: "." and ".." become its name.
+/// As split_path, for a directory that exists: "." and ".." are replaced by its name.
 [[nodiscard]] inline path_parts split_existing(const std::string& path) {
   auto split = split_path(path);
   if (split.name != "." && split.name != "..") return split;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cairn/core/error.hpp"
+#include "cairn/system/paths.hpp"
 
 namespace cairn::posix {
 
@@ -59,7 +60,7 @@ template <class Call>
   return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode); }));
 }
 
-/// Names in an open directory but "." and "..", in no order.
+/// The names in an open directory, except "." and "..", in no order.
 [[nodiscard]] inline std::vector<std::string> entries(int directory, std::string_view where) {
   auto again = open_at(directory, ".", O_RDONLY | O_DIRECTORY);
   DIR* stream = again ? ::fdopendir(again.get()) : nullptr;
@@ -77,22 +78,21 @@ template <class Call>
   return names;
 }
 
-/// Waits for the disk. A file system that cannot flush this kind of file has nothing to wait for.
+/// Waits for the disk. EINVAL is no error: the file system cannot flush this kind of file.
 inline void sync(int file, std::string_view where) {
   if (retried([&] { return ::fsync(file); }) != 0 && errno != EINVAL) fail_io("flush", where);
 }
 
-/// mkdir -p; with `durable`, a crash cannot lose what was made.
+/// mkdir -p; with `durable`, a crash cannot lose the new directories.
 inline void make_directories(const std::string& path, bool durable) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (::mkdir(part.c_str(), 0777) == 0) {
-      const auto slash = part.find_last_of('/');
-      const auto parent = slash == part.npos ? "." : slash == 0 ? "/" : part.substr(0, slash);
+      const auto parent = detail::split_path(part).directory;
       const auto opened = durable ? open_at(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY) : descriptor();
       if (opened)
         sync(opened.get(), parent);
-      else if (durable && errno != EACCES)  // one that may not be read cannot be synced
+      else if (durable && errno != EACCES)  // what may not be read cannot be synced
         fail_io("open the directory", parent);
     } else if (errno != EEXIST && errno != EISDIR) {
       const int failure = errno;
@@ -103,7 +103,7 @@ inline void make_directories(const std::string& path, bool durable) {
   }
 }
 
-/// Makes the names on the way to a directory durable, whoever made them. What may not be read is not ours to sync.
+/// Makes the names of a directory and of those above it durable. Passes over directories that may not be read.
 inline void sync_ancestors(const std::string& path) {
   for (auto slash = path.find_last_of('/');; slash = path.find_last_of('/', slash - 1)) {
     const auto above = slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -125,7 +125,7 @@ inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t 
   }
 }
 
-/// Writes all parts, one behind the other, from `offset` on.
+/// Writes all parts consecutively from `offset` on.
 inline void write_all(int file, std::span<const std::span<const std::byte>> parts, std::uint64_t offset,
                       std::string_view where) {
   constexpr std::size_t most = 1024;  // IOV_MAX on Linux
@@ -156,14 +156,14 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> part
   }
 }
 
-/// Takes the file's lock for this process without waiting; false when another one has it.
+/// Takes the file's lock without waiting; false when another open file has it.
 [[nodiscard]] inline bool try_lock(int file, std::string_view where) {
   if (retried([&] { return ::flock(file, LOCK_EX | LOCK_NB); }) == 0) return true;
   if (errno != EWOULDBLOCK) fail_io("lock", where);
   return false;
 }
 
-/// Whether `name` in `directory` is the very file that is open as `file`.
+/// Whether `name` in `directory` is the file that is open as `file`.
 [[nodiscard]] inline bool is_same(int directory, const std::string& name, int file) {
   struct stat by_name{}, open{};
   return ::fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &open) == 0 &&

@@ -1,5 +1,4 @@
-// A copy that does not pull its destination into the cache: 1.4 times memcpy's rate for memory that is not
-// read soon.
+// A copy that does not load its destination into the cache: 1.4 times the rate of memcpy for memory that is not read soon.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +26,7 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 }  // namespace detail
 #endif
 
-/// memcpy with non-temporal stores for long runs. Other threads may read the destination after any
-/// synchronization.
+/// memcpy with non-temporal stores for long runs. Other threads may read the destination after any synchronization.
 inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == 0) return;
 #if defined(__SSE2__)
@@ -37,7 +35,7 @@ inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes)
     const std::size_t before = (line - reinterpret_cast<std::uintptr_t>(to) % line) % line;
     std::memcpy(to, from, before);
     to += before, from += before, bytes -= before;
-    // Four pages side by side: four streams keep more of the memory's banks busy than one.
+    // Four pages at a time: four streams keep more of the memory's banks busy than one.
     for (; bytes >= pages * page; to += pages * page, from += pages * page, bytes -= pages * page)
       for (std::size_t at = 0; at < page; at += line)
         for (std::size_t p = 0; p < pages; ++p) detail::stream_line(to + p * page + at, from + p * page + at);

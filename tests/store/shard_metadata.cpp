@@ -1,4 +1,4 @@
-#include "cairn/store/shard_notes.hpp"
+#include "cairn/store/shard_metadata.hpp"
 
 #include "catch.hpp"
 #include "store/sample.hpp"
@@ -19,14 +19,14 @@ sample::failure refusal(std::map<std::string, std::string, std::less<>> metadata
   auto header = header_with(std::move(metadata));
   header.tensors = std::move(tensors);
   header.data_bytes = data;
-  return sample::failure_of([&] { static_cast<void>(cairn::read_shard_notes(header, "here")); });
+  return sample::failure_of([&] { static_cast<void>(cairn::read_shard_metadata(header, "here")); });
 }
 
 }  // namespace
 
-TEST_CASE("a file without Cairn's metadata has no notes") {
-  CHECK_FALSE(cairn::read_shard_notes(header_with({}), "here").by_cairn);
-  CHECK_FALSE(cairn::read_shard_notes(header_with({{"format", "pt"}}), "here").by_cairn);
+TEST_CASE("a file without Cairn's metadata has nothing of it") {
+  CHECK_FALSE(cairn::read_shard_metadata(header_with({}), "here").has_structure);
+  CHECK_FALSE(cairn::read_shard_metadata(header_with({{"format", "pt"}}), "here").has_structure);
 }
 
 TEST_CASE("what a newer version writes is unsupported") {
@@ -59,7 +59,7 @@ TEST_CASE("metadata that contradict the file are corrupt") {
   CHECK(refusal({{"cairn.blocks", "0000"}}).code == cairn::errc::corrupt);
   CHECK(refusal({{"cairn.blocks", std::string(16, 'g')}}, {slice}, 4).says("hexadecimal"));
   CHECK(sample::failure_of([] {
-          static_cast<void>(cairn::read_shard_notes(header_with({{"cairn.format", "1"}}), "here"));
+          static_cast<void>(cairn::read_shard_metadata(header_with({{"cairn.format", "1"}}), "here"));
         }).says("cairn.blocks"));
 }
 

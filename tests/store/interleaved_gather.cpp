@@ -1,11 +1,13 @@
-#include "cairn/store/columns.hpp"
+#include "cairn/store/interleaved_gather.hpp"
 
+#include <algorithm>
 #include <random>
 
+#include "cairn/core/strided.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-TEST_CASE("columns of any records, side by side, are what gather gives, and so are the checksums") {
+TEST_CASE("fields of any records, gathered together, are what gather gives one by one, and so are the checksums") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 100; ++round) {
     const std::uint64_t rows = random() % 30'000 + 1, record = 8 * (random() % 5 + 3);
@@ -26,8 +28,8 @@ TEST_CASE("columns of any records, side by side, are what gather gives, and so a
     // Every block gets a part of one column, then one of another.
     std::vector<std::vector<std::byte>> expected;
     std::vector<std::vector<std::byte>> made(3);
-    std::vector<cairn::block_in_the_making> blocks(3);
-    std::vector<cairn::column_run> runs;
+    std::vector<cairn::detail::growing_block> blocks(3);
+    std::vector<cairn::detail::strided_run> runs;
     for (std::size_t b = 0; b < 3; ++b) {
       auto& all = expected.emplace_back();
       for (const std::size_t which : {b, (b + 1) % 3}) {
@@ -42,7 +44,7 @@ TEST_CASE("columns of any records, side by side, are what gather gives, and so a
       blocks[b].bytes = made[b];
     }
     std::shuffle(runs.begin(), runs.end(), random);
-    cairn::gather_side_by_side(runs, blocks);
+    cairn::detail::interleaved_gather(runs, blocks);
     for (std::size_t b = 0; b < 3; ++b) {
       CHECK(made[b] == expected[b]);
       CHECK(blocks[b].finish() == cairn::checksum(expected[b]));

@@ -1,0 +1,276 @@
+// Definitions of store/directory.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "cairn/store/directory.hpp"
+#include "cairn/store/file_sink.hpp"
+#include "cairn/store/file_source.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
+#include "cairn/system/posix.hpp"
+
+namespace cairn::stores {
+
+namespace detail {
+
+inline constexpr std::string_view temporary_prefix = ".tmp-";
+
+/// A directory on disk: its path for messages, open.
+struct open_directory {
+  std::string path;
+  posix::descriptor fd;
+
+  [[nodiscard]] std::string file(std::string_view name) const { return sentence({path, "/", name}); }
+};
+
+/// Opens `name` in `parent` ("" for the parent itself); without a descriptor when it is not there.
+[[nodiscard]] inline open_directory open_in(int parent, const std::string& name, std::string path) {
+  open_directory opened{std::move(path), posix::open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)};
+  if (!opened.fd && errno != ENOENT) fail_io("open the directory", opened.path);
+  return opened;
+}
+
+/// Deletes the files that Cairn writes, the index first, so that after a crash what is left is not listed. Other files move to `refuge`
+/// if there is one, unless it has a file of that name. True when nothing is left.
+inline bool empty_own(const open_directory& from, const open_directory* refuge) {
+  if (::unlinkat(from.fd.get(), std::string(index_file).c_str(), 0) != 0 && errno != ENOENT)
+    fail_io("delete", from.file(index_file));
+  bool empty = true;
+  for (const auto& entry : posix::entries(from.fd.get(), from.path)) {
+    if (is_own_file(entry)) {
+      if (::unlinkat(from.fd.get(), entry.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(entry));
+    } else if (refuge == nullptr ||
+               ::renameat2(from.fd.get(), entry.c_str(), refuge->fd.get(), entry.c_str(), RENAME_NOREPLACE) != 0) {
+      empty = false;
+    }
+  }
+  return empty;
+}
+
+/// A checkpoint that is being written into the locked directory `.tmp-<name>`.
+class directory_transaction final : public transaction {
+ public:
+  directory_transaction(std::shared_ptr<const open_directory> root, std::string name, bool durable)
+      : root_(std::move(root)),
+        name_(std::move(name)),
+        making_(std::string(temporary_prefix) + name_),
+        durable_(durable) {
+    refuse_foreign_place();
+    claim();
+  }
+
+  ~directory_transaction() override {
+    if (published_) return;
+    files_.clear();
+    try {
+      if (empty_own(here_, nullptr)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
+    } catch (...) {  // the next transaction of this name removes it
+    }
+  }
+
+  sink& create(std::string_view file, std::uint64_t bytes) override {
+    if (!is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
+    constexpr std::uint64_t worth_direct = 64 << 10;
+    const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
+    files_.push_back(std::make_unique<file_sink>(here_.fd.get(), std::string(file),
+                                                 root_->file(name_ + "/") + std::string(file), bytes, mode));
+    return *files_.back();
+  }
+
+  void commit() override {
+    for (const auto& file : files_) file->finish();
+    files_.clear();
+    if (durable_) posix::sync(here_.fd.get(), here_.path);
+    publish();
+    published_ = true;
+    if (durable_) posix::sync(root_->fd.get(), root_->path);
+    if (replaced_.fd) remove_replaced();
+  }
+
+ private:
+  /// A directory of other files is not replaced.
+  void refuse_foreign_place() const {
+    const auto there = open_in(root_->fd.get(), name_, root_->file(name_));
+    if (!there.fd || ::faccessat(there.fd.get(), std::string(index_file).c_str(), F_OK, 0) == 0) return;
+    for (const auto& entry : posix::entries(there.fd.get(), there.path))
+      if (!is_own_file(entry))
+        fail(errc::invalid,
+             {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
+  }
+
+  /// Creates the temporary directory, or takes over one that a crashed process left, and locks it.
+  void claim() {
+    const auto path = root_->file(making_);
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      if (::mkdirat(root_->fd.get(), making_.c_str(), 0777) != 0 && errno != EEXIST)
+        fail_io("create the directory", path);
+      here_ = open_in(root_->fd.get(), making_, path);
+      if (!here_.fd) continue;
+      if (!posix::try_lock(here_.fd.get(), path)) break;
+      if (!posix::is_same(root_->fd.get(), making_, here_.fd.get())) continue;  // published or removed meanwhile
+      const auto older = open_in(root_->fd.get(), name_, root_->file(name_));
+      if (empty_own(here_, older.fd ? &older : nullptr)) return;
+      fail(errc::invalid, {path, " was left by a crash and holds files that are not cairn's: move them away"});
+    }
+    fail(errc::busy, {"another process is saving to ", root_->file(name_)});
+  }
+
+  void publish() {
+    const int root = root_->fd.get();
+    const auto rename = [&](unsigned flags) { return ::renameat2(root, making_.c_str(), root, name_.c_str(), flags); };
+    if (rename(RENAME_NOREPLACE) == 0) return;
+    if (errno == EINVAL || errno == ENOSYS) {  // the file system has plain renames only
+      if (::renameat(root, making_.c_str(), root, name_.c_str()) == 0) return;
+    }
+    if (errno != EEXIST && errno != ENOTEMPTY) fail_io("publish", root_->file(name_));
+    replaced_ = open_in(root, name_, root_->file(name_));
+    if (!posix::try_lock(replaced_.fd.get(), replaced_.path))
+      fail(errc::busy, {"another process is saving to ", replaced_.path});
+    if (rename(RENAME_EXCHANGE) == 0) return;
+    if (errno != EINVAL && errno != ENOSYS) fail_io("publish", root_->file(name_));
+    // No exchange on this file system: the older checkpoint is removed just before the new one is renamed.
+    if (!empty_own(replaced_, &here_)) fail(errc::invalid, {replaced_.path, " holds files that cannot be moved"});
+    replaced_ = {};
+    if (::renameat(root, making_.c_str(), root, name_.c_str()) != 0) fail_io("publish", root_->file(name_));
+  }
+
+  /// The older checkpoint now has the temporary name. Files in it that are not Cairn's move to the new one.
+  void remove_replaced() noexcept {
+    try {
+      if (empty_own(replaced_, &here_)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
+    } catch (...) {  // it is published; the next transaction or lock removes the rest
+    }
+  }
+
+  std::shared_ptr<const open_directory> root_;
+  std::string name_, making_;
+  bool durable_;
+  bool published_ = false;
+  open_directory here_, replaced_;
+  std::vector<std::unique_ptr<file_sink>> files_;
+};
+
+/// Opens the root of a store; without a descriptor when it is not there and is not to be made.
+[[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make, bool durable) {
+  if (make) posix::make_directories(path, durable);
+  open_directory root{path, posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
+  if (!root.fd && (make || errno != ENOENT)) fail_io("open the directory", path);
+  return std::make_shared<const open_directory>(std::move(root));
+}
+
+/// Opens the directory of a published checkpoint. errc::not_found.
+[[nodiscard]] inline open_directory open_checkpoint(const std::string& root, std::string_view name) {
+  require_checkpoint_name(name);
+  auto path = sentence({root, "/", name});
+  open_directory there{path, posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
+  if (!there.fd && errno != ENOENT && errno != ENOTDIR) fail_io("open the directory", path);
+  if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", path});
+  return there;
+}
+
+/// Removes what is left of a temporary directory, unless its owner is alive or it holds files of others.
+inline void sweep(const open_directory& root, const std::string& entry) {
+  try {
+    const auto left = open_in(root.fd.get(), entry, root.file(entry));
+    if (left.fd && posix::try_lock(left.fd.get(), left.path) && empty_own(left, nullptr))
+      ::unlinkat(root.fd.get(), entry.c_str(), AT_REMOVEDIR);
+  } catch (const error&) {  // not ours
+  }
+}
+
+/// Renames a checkpoint that is to be deleted to a temporary name, which the next owner of the root removes if a crash comes between.
+/// Returns its name afterwards: the old one where it holds files of others, which stay.
+inline std::string hide(const open_directory& root, const std::string& name, const open_directory& there) {
+  const auto entries = posix::entries(there.fd.get(), there.path);
+  if (!std::all_of(entries.begin(), entries.end(), is_own_file)) return name;
+  auto hidden = std::string(temporary_prefix) + name;
+  sweep(root, hidden);
+  if (!posix::try_lock(there.fd.get(), there.path)) return name;
+  const bool renamed = ::renameat2(root.fd.get(), name.c_str(), root.fd.get(), hidden.c_str(), RENAME_NOREPLACE) == 0;
+  return renamed ? hidden : name;
+}
+
+/// Makes durable what others have written here without waiting for the disk: deltas may be built on it, and all lies below the root.
+inline void settle(const open_directory& root, const std::vector<std::string>& checkpoints) {
+  for (const auto& name : checkpoints) {
+    const auto there = open_in(root.fd.get(), name, root.file(name));
+    if (!there.fd) continue;
+    for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
+      if (!is_own_file(entry)) continue;
+      const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY);
+      if (!file && errno != EACCES) fail_io("open", there.file(entry));  // what may not be read is not built on
+      if (file) posix::sync(file.get(), there.file(entry));
+    }
+    posix::sync(there.fd.get(), there.path);
+  }
+  posix::sync(root.fd.get(), root.path);
+  posix::sync_ancestors(root.path);
+}
+
+}  // namespace detail
+
+CAIRN_INLINE directory::directory(std::string root, directory_options options)
+    : path_(std::move(root)), options_(options) {
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  if (path_.empty()) path_ = ".";
+}
+
+CAIRN_INLINE ownership directory::lock() {
+  auto root = detail::open_root(path_, true, options_.durable);
+  if (!posix::try_lock(root->fd.get(), path_)) fail(errc::busy, {"another process is saving to ", path_});
+  if (options_.durable) detail::settle(*root, list());
+  for (const auto& entry : posix::entries(root->fd.get(), path_))
+    if (entry.starts_with(detail::temporary_prefix)) detail::sweep(*root, entry);
+  return root;
+}
+
+CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
+  require_checkpoint_name(name);
+  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, true, options_.durable),
+                                                         std::string(name), options_.durable);
+}
+
+CAIRN_INLINE std::vector<std::string> directory::list() const {
+  const auto root = detail::open_root(path_, false, false);
+  if (!root->fd) return {};
+  auto names = posix::entries(root->fd.get(), path_);
+  std::erase_if(names, [&](const std::string& name) {
+    const auto index = sentence({name, "/", index_file});
+    if (name.front() == '.') return true;
+    if (::faccessat(root->fd.get(), index.c_str(), F_OK, 0) == 0) return false;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
+      fail_io("look for", root->file(index));  // unknown is not absent
+    return true;
+  });
+  sort_items(names, checkpoint_before);
+  return names;
+}
+
+CAIRN_INLINE std::vector<std::string> directory::files(std::string_view name) const {
+  const auto there = detail::open_checkpoint(path_, name);
+  auto names = posix::entries(there.fd.get(), there.path);
+  sort_items(names, std::less<>());
+  return names;
+}
+
+CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std::string_view file) const {
+  const auto there = detail::open_checkpoint(path_, name);
+  return std::make_unique<file_source>(there.fd.get(), std::string(file), there.file(file));
+}
+
+CAIRN_INLINE void directory::remove(std::string_view name) {
+  require_checkpoint_name(name);
+  const auto root = detail::open_root(path_, true, options_.durable);
+  const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
+  if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
+  const auto now_at = detail::hide(*root, std::string(name), there);
+  if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
+  if (detail::empty_own(there, nullptr)) ::unlinkat(root->fd.get(), now_at.c_str(), AT_REMOVEDIR);
+}
+
+}  // namespace cairn::stores

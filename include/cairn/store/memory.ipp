@@ -1,0 +1,200 @@
+// Definitions of store/memory.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
+#include "cairn/system/memory.hpp"
+
+namespace cairn::stores {
+
+namespace detail {
+
+/// Keeps the buffers of removed checkpoints for new ones. Their pages are present already, which halves the cost of a save.
+class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
+ public:
+  [[nodiscard]] std::shared_ptr<const huge_buffer> take(std::size_t bytes) {
+    std::unique_ptr<huge_buffer> chosen;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto fits = [&](const auto& b) { return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes; };
+      if (const auto at = std::find_if(idle_.begin(), idle_.end(), fits); at != idle_.end()) {
+        chosen = std::move(*at);
+        idle_.erase(at);
+      }
+    }
+    if (!chosen) chosen = std::make_unique<huge_buffer>(bytes);
+    return {chosen.release(), [pool = weak_from_this()](const huge_buffer* b) {
+              std::unique_ptr<huge_buffer> back(const_cast<huge_buffer*>(b));
+              if (const auto home = pool.lock()) home->give_back(std::move(back));
+            }};
+  }
+
+ private:
+  void give_back(std::unique_ptr<huge_buffer> back) {
+    constexpr std::size_t most = 8;
+    if (back->bytes().size() < huge_page_bytes) return;
+    const std::lock_guard lock(mutex_);
+    idle_.insert(idle_.begin(), std::move(back));
+    if (idle_.size() > most) idle_.pop_back();
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<huge_buffer>> idle_;  // Guarded by mutex_. The last one given back comes first.
+};
+
+struct memory_file {
+  std::shared_ptr<const huge_buffer> memory;
+  std::uint64_t size = 0;
+};
+
+using memory_checkpoint = std::map<std::string, memory_file, std::less<>>;
+
+struct memory_contents {
+  std::mutex mutex;  // guards the rest, but for the pool
+  std::map<std::string, memory_checkpoint, std::less<>> published;
+  std::set<std::string, std::less<>> unfinished;
+  bool owned = false;
+  std::shared_ptr<buffer_pool> pool = std::make_shared<buffer_pool>();
+};
+
+class memory_sink final : public sink {
+ public:
+  explicit memory_sink(const memory_file& file) : bytes_(file.memory->bytes().first(file.size)) {}
+
+  void write(std::uint64_t offset, std::span<const part> parts) override {
+    for (const auto& bytes : parts) {
+      if (bytes.empty()) continue;
+      std::memcpy(memory(offset, bytes.size()).data(), bytes.data(), bytes.size());
+      offset += bytes.size();
+    }
+  }
+
+  [[nodiscard]] std::span<std::byte> memory(std::uint64_t offset, std::uint64_t length) override {
+    if (offset > bytes_.size() || length > bytes_.size() - offset)
+      fail(errc::invalid, {"a write beyond the end of a file in memory"});
+    return bytes_.subspan(offset, length);
+  }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+class memory_source final : public source {
+ public:
+  memory_source(memory_file file, std::string where) : file_(std::move(file)), where_(std::move(where)) {}
+
+  [[nodiscard]] std::uint64_t size() const override { return file_.size; }
+
+  [[nodiscard]] window view(std::uint64_t offset, std::uint64_t length) const override {
+    if (offset > file_.size || length > file_.size - offset)
+      fail(errc::corrupt, {where_, " ends at byte ", std::to_string(file_.size), ", but bytes up to ",
+                           std::to_string(offset) + " + " + std::to_string(length), " are needed"});
+    return {file_.memory->bytes().subspan(offset, length), file_.memory};
+  }
+
+ private:
+  memory_file file_;
+  std::string where_;
+};
+
+class memory_transaction final : public transaction {
+ public:
+  memory_transaction(std::shared_ptr<memory_contents> contents, std::string name)
+      : contents_(std::move(contents)), name_(std::move(name)) {
+    const std::lock_guard lock(contents_->mutex);
+    if (!contents_->unfinished.insert(name_).second) fail(errc::busy, {"another thread is saving to memory/", name_});
+  }
+
+  ~memory_transaction() override {
+    const std::lock_guard lock(contents_->mutex);
+    contents_->unfinished.erase(name_);
+  }
+
+  sink& create(std::string_view file, std::uint64_t bytes) override {
+    const memory_file made{contents_->pool->take(bytes), bytes};
+    if (!files_.emplace(file, made).second) fail(errc::invalid, {"the file ", file, " is there already"});
+    sinks_.push_back(std::make_unique<memory_sink>(made));
+    return *sinks_.back();
+  }
+
+  void commit() override {
+    const std::lock_guard lock(contents_->mutex);
+    std::swap(contents_->published[name_], files_);
+  }
+
+ private:
+  std::shared_ptr<memory_contents> contents_;
+  std::string name_;
+  memory_checkpoint files_;
+  std::vector<std::unique_ptr<memory_sink>> sinks_;
+};
+
+/// The files of a published checkpoint. errc::not_found. The caller holds contents.mutex.
+[[nodiscard]] inline const memory_checkpoint& find(const memory_contents& contents, std::string_view name) {
+  const auto at = contents.published.find(name);
+  if (at == contents.published.end()) fail(errc::not_found, {"there is no checkpoint memory/", name});
+  return at->second;
+}
+
+}  // namespace detail
+
+CAIRN_INLINE memory::memory() : contents_(std::make_shared<detail::memory_contents>()) {}
+
+CAIRN_INLINE ownership memory::lock() {
+  const std::lock_guard guard(contents_->mutex);
+  if (std::exchange(contents_->owned, true)) fail(errc::busy, {"somebody else is saving to memory"});
+  return {contents_.get(), [contents = contents_](const void*) {
+            const std::lock_guard giving_back(contents->mutex);
+            contents->owned = false;
+          }};
+}
+
+CAIRN_INLINE std::unique_ptr<transaction> memory::begin(std::string_view name) {
+  require_checkpoint_name(name);
+  return std::make_unique<detail::memory_transaction>(contents_, std::string(name));
+}
+
+CAIRN_INLINE std::vector<std::string> memory::list() const {
+  const std::lock_guard guard(contents_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, files] : contents_->published) names.push_back(name);
+  sort_items(names, checkpoint_before);
+  return names;
+}
+
+CAIRN_INLINE std::vector<std::string> memory::files(std::string_view name) const {
+  const std::lock_guard guard(contents_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [file, contents] : detail::find(*contents_, name)) names.push_back(file);
+  return names;
+}
+
+CAIRN_INLINE std::unique_ptr<source> memory::open(std::string_view name, std::string_view file) const {
+  const std::lock_guard guard(contents_->mutex);
+  const auto& files = detail::find(*contents_, name);
+  const auto where = sentence({"memory/", name, "/", file});
+  const auto at = files.find(file);
+  if (at == files.end()) fail(errc::not_found, {"there is no file ", where});
+  return std::make_unique<detail::memory_source>(at->second, where);
+}
+
+CAIRN_INLINE void memory::remove(std::string_view name) {
+  const std::lock_guard guard(contents_->mutex);
+  static_cast<void>(detail::find(*contents_, name));
+  contents_->published.erase(std::string(name));
+}
+
+}  // namespace cairn::stores

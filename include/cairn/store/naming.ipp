@@ -1,0 +1,70 @@
+// Definitions of naming.hpp.
+#pragma once
+
+#include <charconv>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/naming.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+[[nodiscard]] inline std::string zero_padded(std::uint64_t number, std::size_t digits) {
+  std::string text = std::to_string(number);
+  if (text.size() < digits) text.insert(0, digits - text.size(), '0');
+  return text;
+}
+
+/// The number that `text` consists of, written with at least `digits` decimal digits.
+[[nodiscard]] inline std::optional<std::uint64_t> parse_padded(std::string_view text, std::size_t digits) {
+  std::uint64_t number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (zero_padded(number, digits) != text) return std::nullopt;
+  return number;
+}
+
+}  // namespace detail
+
+CAIRN_INLINE std::string checkpoint_name(std::uint64_t step) { return "step-" + detail::zero_padded(step, 9); }
+
+CAIRN_INLINE std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
+  if (!name.starts_with("step-")) return std::nullopt;
+  return detail::parse_padded(name.substr(5), 9);
+}
+
+CAIRN_INLINE std::string shard_file(std::size_t shard, std::size_t shards) {
+  return "shard-" + detail::zero_padded(shard, 5) + "-of-" + detail::zero_padded(shards, 5) + ".safetensors";
+}
+
+CAIRN_INLINE bool is_own_file(std::string_view file) {
+  if (file == index_file) return true;
+  constexpr std::string_view prefix = "shard-", middle = "-of-", suffix = ".safetensors";
+  if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;
+  if (file.size() < prefix.size() + suffix.size()) return false;
+  file = file.substr(prefix.size(), file.size() - prefix.size() - suffix.size());
+  const auto at = file.find(middle);
+  return at != std::string_view::npos && detail::parse_padded(file.substr(0, at), 5) &&
+         detail::parse_padded(file.substr(at + middle.size()), 5);
+}
+
+CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b) {
+  const auto step_a = parse_checkpoint_name(a), step_b = parse_checkpoint_name(b);
+  if (step_a && step_b) return *step_a < *step_b;
+  if (step_a.has_value() != step_b.has_value()) return step_b.has_value();
+  return a < b;
+}
+
+CAIRN_INLINE bool is_checkpoint_name(std::string_view name) noexcept {
+  return !name.empty() && name.front() != '.' && name.size() <= 200 && name.find('/') == name.npos &&
+         name.find('\0') == name.npos;
+}
+
+CAIRN_INLINE void require_checkpoint_name(std::string_view name) {
+  if (!is_checkpoint_name(name))
+    fail(errc::invalid,
+         {"\"", name, "\" cannot name a checkpoint: use 1 to 200 characters, no slash, no dot in front"});
+}
+
+}  // namespace cairn

@@ -1,0 +1,93 @@
+// Definitions of retention.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cairn/store/order.hpp"
+#include "cairn/store/retention.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+using retained_entries = std::vector<const retained_entry*>;
+
+/// The `rule.count` best of `newest_first`. Of equals, the newer ones.
+[[nodiscard]] inline retained_entries best_entries(const retained_entries& newest_first, const keep_best_rule& rule) {
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (std::size_t i = 0; i < newest_first.size(); ++i) {
+    const auto& metrics = newest_first[i]->metrics;
+    const auto at = metrics.find(rule.metric);
+    if (at == metrics.end() || std::isnan(at->second)) continue;
+    ranked.emplace_back(rule.lower_is_better ? at->second : -at->second, i);
+  }
+  sort_items(ranked, std::less<>());
+  retained_entries best;
+  for (const auto& [value, i] : std::span(ranked).first(std::min(ranked.size(), rule.count)))
+    best.push_back(newest_first[i]);
+  return best;
+}
+
+/// Adds to `kept` what its entries are built on, directly or not.
+inline void keep_needs(std::span<const retained_entry> entries, std::set<std::string_view>& kept) {
+  std::map<std::string_view, const retained_entry*> by_name;
+  for (const auto& entry : entries) by_name.emplace(entry.name, &entry);
+  std::vector<std::string_view> waiting(kept.begin(), kept.end());
+  while (!waiting.empty()) {
+    const auto* entry = by_name.find(waiting.back())->second;
+    waiting.pop_back();
+    for (const auto& need : entry->needs)
+      if (const auto at = by_name.find(need); at != by_name.end() && kept.insert(at->first).second)
+        waiting.push_back(at->first);
+  }
+}
+
+/// "one of the last 3, nor a multiple of 100 steps"
+[[nodiscard]] inline std::string describe_rules(const retention_rules& rules) {
+  std::string all;
+  const auto mention = [&](const std::string& text) { all += (all.empty() ? "" : ", nor ") + text; };
+  if (rules.keep_last) mention("one of the last " + std::to_string(*rules.keep_last));
+  if (rules.keep_best)
+    mention("one of the best " + std::to_string(rules.keep_best->count) + " by " + rules.keep_best->metric);
+  if (rules.keep_every) mention("a multiple of " + std::to_string(*rules.keep_every) + " steps");
+  return all;
+}
+
+}  // namespace detail
+
+CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
+                                                 const retention_rules& rules) {
+  if (entries.empty() || (!rules.keep_last && !rules.keep_best && !rules.keep_every)) return {};
+  detail::retained_entries newest_first;
+  std::set<std::string_view> kept;
+  for (const auto& entry : entries) {
+    if (entry.counts)
+      newest_first.push_back(&entry);
+    else
+      kept.insert(entry.name);
+  }
+  sort_items(newest_first,
+             [](const auto* a, const auto* b) { return a->step != b->step ? a->step > b->step : a->name > b->name; });
+  for (std::size_t i = 0; i < newest_first.size(); ++i) {
+    const auto& entry = *newest_first[i];
+    const bool is_last = i == 0 || (rules.keep_last && i < *rules.keep_last);
+    const bool is_multiple = rules.keep_every && *rules.keep_every != 0 && entry.step % *rules.keep_every == 0;
+    if (is_last || is_multiple || entry.pinned) kept.insert(entry.name);
+  }
+  if (rules.keep_best)
+    for (const auto* entry : detail::best_entries(newest_first, *rules.keep_best)) kept.insert(entry->name);
+  detail::keep_needs(entries, kept);
+
+  const auto rule_text = detail::describe_rules(rules);
+  std::vector<removal> plan;
+  for (const auto* entry : newest_first)
+    if (!kept.contains(entry->name)) plan.push_back({entry->name, entry->name + " is not " + rule_text});
+  return plan;
+}
+
+}  // namespace cairn

@@ -1,0 +1,71 @@
+// What Cairn's metadata say about a shard, from untrusted bytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/structure.hpp"
+#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/encodings.hpp"
+#include "cairn/store/safetensors.hpp"
+
+namespace cairn {
+
+inline constexpr std::string_view format_version = "1";
+inline constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;
+
+/// Blocks of `bytes` bytes of data; the last one may be short.
+[[nodiscard]] constexpr std::uint64_t block_count(std::uint64_t bytes) noexcept {
+  return bytes / block_bytes + (bytes % block_bytes != 0);
+}
+
+/// Which part of a leaf a tensor is.
+struct slice_info {
+  std::string leaf;
+  extents shape;  ///< of the whole leaf
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// What Cairn's metadata say about a shard.
+struct shard_metadata {
+  bool has_structure = false;  ///< false for a file that Cairn did not write: nothing of the rest is there
+  std::uint64_t step = 0;
+  std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
+  std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
+  cairn::structure structure;
+  encodings encoded;  ///< by tensor key
+  chain_metadata chain;
+
+  /// The dtype and shape of a tensor's elements, encoded or not.
+  [[nodiscard]] std::pair<dtype, const extents*> elements_of(const tensor_entry& tensor) const noexcept {
+    const auto at = encoded.find(tensor.key);
+    if (at == encoded.end()) return {tensor.type, &tensor.shape};
+    return {at->second.type, &at->second.shape};
+  }
+};
+
+/// Reads Cairn's metadata of a parsed header. errc::corrupt where they contradict the file, errc::unsupported for what a newer version
+/// wrote; both name `origin`.
+[[nodiscard]] CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header,
+                                                              std::string_view origin);
+
+namespace detail {
+
+/// "w[0:70]":{"leaf":"w","shape":[10,10],"first":0,"count":70}
+CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice);
+
+}  // namespace detail
+
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/shard_metadata.ipp"  // IWYU pragma: keep
+#endif

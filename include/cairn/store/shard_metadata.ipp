@@ -1,0 +1,144 @@
+// Definitions of shard_metadata.hpp.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/store/shape_text.hpp"
+#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/structure.hpp"
+#include "cairn/system/json.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
+  json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");
+  write_shape(json.key("shape"), slice.shape);
+  json.key("first").natural(slice.first).key("count").natural(slice.count).end_object();
+}
+
+[[nodiscard]] inline std::map<std::string, slice_info, std::less<>> read_slices(std::string_view text,
+                                                                                std::string_view origin) {
+  std::map<std::string, slice_info, std::less<>> slices;
+  slice_info* slice = nullptr;
+  const auto one =
+      json_object({{"leaf", json_text([&](const json_value& path) { slice->leaf = path.text; })},
+                   {"shape", shape_form([&]() -> extents& { return slice->shape; })},
+                   {"first", json_natural([&](const json_value& element) { slice->first = element.natural; })},
+                   {"count", json_natural([&](const json_value& elements) { slice->count = elements.natural; })}},
+                  [&](std::string_view key) { slice = &slices[std::string(key)]; });
+  read_json(text, sentence({origin, ": malformed cairn.slices"}), json_map(one));
+  return slices;
+}
+
+[[nodiscard]] inline std::uint64_t read_number(const std::string& text, std::string_view key, std::string_view origin) {
+  std::uint64_t number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc{} || end != text.data() + text.size())
+    fail(errc::corrupt, {origin, ": ", key, " is \"", text, "\", no number"});
+  return number;
+}
+
+[[nodiscard]] inline std::vector<std::uint64_t> read_blocks(const std::string& text, std::uint64_t data_bytes,
+                                                            std::string_view origin) {
+  if (text.size() != block_count(data_bytes) * checksum_digits)
+    fail(errc::corrupt, {origin, ": ", std::to_string(text.size() / checksum_digits), " checksums for ",
+                         std::to_string(block_count(data_bytes)), " blocks of data"});
+  std::vector<std::uint64_t> blocks;
+  blocks.reserve(text.size() / checksum_digits);
+  for (std::size_t at = 0; at < text.size(); at += checksum_digits) {
+    const auto value = parse_hex(std::string_view(text).substr(at, checksum_digits));
+    if (!value) fail(errc::corrupt, {origin, ": a checksum in cairn.blocks is not hexadecimal"});
+    blocks.push_back(*value);
+  }
+  return blocks;
+}
+
+/// Checks that every slice is a tensor of the file and lies in its leaf.
+inline void check_slices(const safetensors_header& header, const shard_metadata& metadata, std::string_view origin) {
+  std::size_t found = 0;
+  for (const auto& tensor : header.tensors) {
+    const auto at = metadata.slices.find(tensor.key);
+    if (at == metadata.slices.end()) continue;
+    ++found;
+    const auto& slice = at->second;
+    const auto [type, shape] = metadata.elements_of(tensor);
+    std::uint64_t bytes = 0;
+    if (!checked_bytes(slice.shape, size_of(type), bytes))
+      fail(errc::corrupt, {origin, ": \"", slice.leaf, "\" has a shape of more than 2^64 bytes"});
+    const std::uint64_t count = bytes / size_of(type);
+    if (*shape != extents{slice.count} || slice.first > count || slice.count > count - slice.first)
+      fail(errc::corrupt,
+           {origin, ": \"", tensor.key, "\" does not fit into the leaf that it is said to be a slice of"});
+  }
+  if (found != metadata.slices.size()) fail(errc::corrupt, {origin, ": cairn.slices names a tensor that is not there"});
+}
+
+/// Checks that every encoding is of a U8 tensor of the file that is large enough for its elements.
+inline void check_encodings(const safetensors_header& header, const shard_metadata& metadata, std::string_view origin) {
+  std::size_t found = 0;
+  for (const auto& tensor : header.tensors) {
+    const auto at = metadata.encoded.find(tensor.key);
+    if (at == metadata.encoded.end()) continue;
+    ++found;
+    const auto& how = at->second;
+    const std::uint64_t stored = tensor.end - tensor.begin;
+    std::uint64_t bytes = 0;
+    if (tensor.type != dtype::u8 || tensor.shape.size() != 1 || !checked_bytes(how.shape, size_of(how.type), bytes) ||
+        bytes / max_expansion > stored)
+      fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", std::to_string(stored), " bytes, too few for the ",
+                           name(how.type), to_string(how.shape), " that it is said to hold"});
+    if (how.relative && !metadata.chain.parent)
+      fail(errc::corrupt,
+           {origin, ": \"", tensor.key, "\" is stored relative to a parent, but there is no cairn.parent"});
+  }
+  if (found != metadata.encoded.size())
+    fail(errc::corrupt, {origin, ": cairn.encoded names a tensor that is not there"});
+}
+
+}  // namespace detail
+
+CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin) {
+  shard_metadata metadata;
+  const auto format = header.metadata.find("cairn.format");
+  if (format == header.metadata.end()) return metadata;
+  metadata.has_structure = true;
+  if (format->second != format_version)
+    fail(errc::unsupported, {origin, ": format version \"", format->second, "\" is not ", format_version,
+                             ", the only one that this version of cairn reads"});
+  const std::uint64_t file_bytes = header.data_start + header.data_bytes;
+  bool has_blocks = false;
+  for (const auto& [key, value] : header.metadata) {
+    if (key == "cairn.step") {
+      metadata.step = detail::read_number(value, key, origin);
+    } else if (key == "cairn.block_bytes") {
+      if (detail::read_number(value, key, origin) != block_bytes)
+        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", std::to_string(block_bytes)});
+    } else if (key == "cairn.blocks") {
+      metadata.blocks = detail::read_blocks(value, header.data_bytes, origin);
+      has_blocks = true;
+    } else if (key == "cairn.slices") {
+      metadata.slices = detail::read_slices(value, origin);
+    } else if (key == "cairn.structure") {
+      metadata.structure = read_structure(value, origin, file_bytes);
+    } else if (key == "cairn.encoded") {
+      metadata.encoded = read_encodings(value, origin);
+    } else if (key == "cairn.parent") {
+      metadata.chain.parent = read_parent(value, origin);
+    } else if (key == "cairn.tables") {
+      metadata.chain.tables = read_tables(value, origin);
+    } else if (key.starts_with("cairn.") && key != "cairn.format") {
+      fail(errc::unsupported, {origin, ": \"", key, "\" in its metadata is from a newer version of cairn"});
+    }
+  }
+  if (!has_blocks) fail(errc::corrupt, {origin, ": cairn.blocks, the checksums, is missing"});
+  detail::check_encodings(header, metadata, origin);
+  detail::check_slices(header, metadata, origin);
+  return metadata;
+}
+
+}  // namespace cairn

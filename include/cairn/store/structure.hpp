@@ -1,0 +1,24 @@
+// The structure of a state as JSON text, and back from untrusted text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/structure.hpp"
+
+namespace cairn {
+
+/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its only key.
+[[nodiscard]] CAIRN_INLINE std::string write_structure(const structure& all);
+
+/// The structure of `text`, which came from a file of `file_bytes` bytes. errc::corrupt names `origin`.
+[[nodiscard]] CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin,
+                                                    std::uint64_t file_bytes);
+
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/structure.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,102 @@
+// Definitions of store/structure.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/structure.hpp"
+#include "cairn/system/json.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+/// The field of an entry's kind, and the form of its value.
+struct structure_field {
+  std::string_view name;
+  json_form::kind value;  // natural, text, or a list of texts
+};
+
+/// By the kind of an entry.
+inline constexpr std::array<structure_field, 7> structure_fields{{{"size", json_form::kind::natural},
+                                                                  {"keys", json_form::kind::list},
+                                                                  {"engaged", json_form::kind::natural},
+                                                                  {"index", json_form::kind::natural},
+                                                                  {"type", json_form::kind::text},
+                                                                  {"same", json_form::kind::text},
+                                                                  {"ranks", json_form::kind::natural}}};
+
+/// Every key takes at least this many bytes of a file. This bounds a reader's memory by the size of the file.
+inline constexpr std::uint64_t least_key_bytes = 8;
+
+/// What a key takes in the text. In the file it has a comma and two backslashes too.
+inline constexpr std::size_t least_key_text = least_key_bytes - 3;
+
+}  // namespace detail
+
+CAIRN_INLINE std::string write_structure(const structure& all) {
+  detail::json_writer json;
+  json.begin_object();
+  for (const auto& [path, entry] : all) {
+    const auto& [name, value] = detail::structure_fields[static_cast<std::size_t>(entry.what)];
+    json.key(path, "the path").begin_object().key(name);
+    if (value == detail::json_form::kind::natural) {
+      json.natural(entry.number);
+    } else if (value == detail::json_form::kind::text) {
+      json.text(entry.text, "the name");
+    } else {
+      json.begin_list();
+      for (const auto& key : entry.keys) json.text(key, "the key", detail::least_key_text);
+      json.end_list();
+    }
+    json.end_object();
+  }
+  return json.end_object().take();
+}
+
+CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {
+  using detail::json_form;
+  using detail::json_value;
+  structure all;
+  structure::mapped_type* entry = nullptr;
+  unsigned fields = 0;
+  std::uint64_t keys_left = file_bytes / detail::least_key_bytes;
+  const auto add_key = [&](const json_value& key) {
+    if (keys_left-- == 0) return "has more keys than the file has room for";
+    auto& keys = entry->keys;
+    if (keys.size() == keys.capacity())
+      keys.reserve(std::min<std::size_t>(2 * keys.size() + 4, keys.size() + 1 + keys_left));
+    keys.emplace_back(key.text);
+    return "";
+  };
+  std::vector<detail::json_field> forms;
+  for (std::size_t i = 0; i < detail::structure_fields.size(); ++i) {
+    const auto begin = [&, i] {
+      entry->what = static_cast<decltype(entry->what)>(i);
+      ++fields;
+    };
+    const auto set = [&, begin](const json_value& value) {
+      begin();
+      entry->number = value.natural;
+      entry->text = value.text;
+    };
+    const auto& [name, value] = detail::structure_fields[i];
+    auto form = value == json_form::kind::list
+                    ? detail::json_list(detail::json_text(add_key), [begin](std::string_view) { begin(); })
+                    : detail::json_scalar(value, set);
+    forms.push_back({name, std::move(form), false});
+  }
+  const auto open = [&](std::string_view path) {
+    entry = &all[std::string(path)];
+    fields = 0;
+  };
+  const auto close = [&](std::string_view) { return fields == 1 ? "" : "does not have one kind"; };
+  detail::read_json(text, sentence({origin, ": malformed cairn.structure"}),
+                    detail::json_map(detail::json_object(std::move(forms), open, close)));
+  return all;
+}
+
+}  // namespace cairn

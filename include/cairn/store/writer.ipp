@@ -1,0 +1,239 @@
+// Definitions of store/writer.hpp.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/store/interleaved_gather.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
+#include "cairn/store/shard_bytes.hpp"
+#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/writer.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+/// A shard that is being written.
+struct new_shard {
+  shard_layout layout;
+  std::vector<std::uint64_t> blocks;  // their checksums
+  stores::sink* out = nullptr;
+
+  [[nodiscard]] std::uint64_t data_start() const { return layout.header_text.size(); }
+  [[nodiscard]] std::uint64_t bytes() const { return data_start() + layout.header.data_bytes; }
+};
+
+/// The bytes [begin, end) of a shard's data section, in whole blocks: what a thread writes at a time.
+struct chunk {
+  std::size_t shard;
+  std::uint64_t begin, end;
+};
+
+/// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call.
+inline constexpr std::uint64_t cached_chunk = block_bytes, direct_chunk = 2 * block_bytes;
+
+struct write_scratch {
+  page_buffer bounce;
+  std::vector<stores::part> parts;
+};
+
+/// Writes a chunk of one block from where its bytes are in memory.
+inline void write_parts(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
+  scratch.parts.clear();
+  shard_bytes(leaves, shard.layout).parts(which.begin, which.end, scratch.bounce, scratch.parts);
+  running_checksum sum;
+  for (const auto& part : scratch.parts) sum.add(part);
+  shard.blocks[which.begin / block_bytes] = sum.value();
+  shard.out->write(shard.data_start() + which.begin, scratch.parts);
+}
+
+/// Copies a chunk into aligned memory and writes it from there.
+inline void write_aligned(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
+  const auto whole = scratch.bounce.first(which.end - which.begin);
+  for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
+    const auto block = whole.subspan(at, std::min<std::uint64_t>(block_bytes, whole.size() - at));
+    shard_bytes(leaves, shard.layout).copy(which.begin + at, block);
+    shard.blocks[(which.begin + at) / block_bytes] = checksum(block);
+  }
+  const stores::part all[] = {whole};
+  shard.out->write(shard.data_start() + which.begin, all);
+}
+
+/// Copies chunks of one block each into a store's own memory, interleaved where they are fields of the same records.
+inline void write_memory(std::span<const leaf> leaves, std::span<new_shard> shards, std::span<const chunk> group) {
+  std::vector<growing_block> blocks(group.size());
+  std::vector<strided_run> runs;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto& [number, begin, end] = group[i];
+    auto& block = blocks[i];
+    block.bytes = shards[number].out->memory(shards[number].data_start() + begin, end - begin);
+    shard_bytes(leaves, shards[number].layout).for_each(begin, end, [&](const shard_bytes::run& run) {
+      if (run.view != nullptr) return runs.push_back({run.view, run.first, i, run.at, run.size});
+      shard_bytes::copy(run, block.bytes);
+      block.filled(run.at, run.size);
+    });
+  }
+  interleaved_gather(runs, blocks);
+  for (std::size_t i = 0; i < group.size(); ++i)
+    shards[group[i].shard].blocks[group[i].begin / block_bytes] = blocks[i].finish();
+}
+
+/// Puts chunks that are gathered from the same memory next to each other: group i is [result[i], result[i + 1]).
+[[nodiscard]] inline std::vector<std::size_t> group_by_memory(std::span<const leaf> leaves,
+                                                              std::span<const new_shard> shards,
+                                                              std::vector<chunk>& chunks) {
+  struct placed {
+    chunk what;
+    const std::byte *from = nullptr, *to = nullptr;  // of its first strided run
+  };
+  std::vector<placed> all;
+  for (const auto& each : chunks) {
+    auto& made = all.emplace_back(placed{each});
+    shard_bytes(leaves, shards[each.shard].layout).for_each(each.begin, each.end, [&](const shard_bytes::run& run) {
+      if (run.view == nullptr || made.from != nullptr) return;
+      made.from = row_address(*run.view, run.first);
+      made.to = row_address(*run.view, run.first + run.size / size_of(run.view->type) - 1);
+    });
+  }
+  sort_items(all, [](const placed& a, const placed& b) {
+    if (a.from != b.from) return a.from < b.from;
+    return a.what.shard != b.what.shard ? a.what.shard < b.what.shard : a.what.begin < b.what.begin;
+  });
+  constexpr std::size_t most = 8;
+  std::vector<std::size_t> starts;
+  const std::byte* to = nullptr;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool joins = all[i].from != nullptr && !starts.empty() && all[i].from < to && i - starts.back() < most;
+    if (!joins) starts.push_back(i);
+    to = joins ? std::max(to, all[i].to) : all[i].to;
+    chunks[i] = all[i].what;
+  }
+  starts.push_back(all.size());
+  return starts;
+}
+
+/// Writes `text` at the beginning of a file.
+inline void write_text(stores::sink& out, std::string_view text) {
+  page_buffer aligned;
+  const auto bytes = aligned.first(text.size());
+  std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), bytes.data());
+  const stores::part all[] = {bytes};
+  out.write(0, all);
+}
+
+}  // namespace detail
+
+CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
+                                                  std::size_t shards)
+    : store_(store), name_(name), spec_(spec), shards_(shards) {
+  index_.step = spec.step;
+  index_.metrics = spec.metrics;
+  index_.notes = spec.notes;
+  index_.id = spec.id;
+}
+
+CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<piece>> shards, const chain_metadata& chain,
+                                         std::uint64_t later_bytes) {
+  std::vector<std::vector<write_piece>> pieces;
+  for (const auto& shard : shards) pieces.push_back(write_pieces(spec_.leaves, shard));
+  add(pieces, chain, later_bytes);
+}
+
+CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
+                                         std::uint64_t later_bytes) {
+  // 1. Lay out the shards: the size of every file is known before its first byte is written.
+  std::vector<detail::new_shard> some(shards.size());
+  index_.parent = chain.parent;
+  for (std::size_t i = 0; i < some.size(); ++i)
+    lay_out(some[i], shards[i], i == 0 ? chain : chain_metadata{chain.parent, {}});
+
+  // 2. Hash and write the data, chunk by chunk.
+  if (!transaction_) transaction_ = store_.begin(name_);
+  for (std::size_t i = 0; i < some.size(); ++i)
+    some[i].out = &transaction_->create(shard_file(added_ + i, shards_), some[i].bytes());
+  write_data(some, index_.total_size + later_bytes);
+
+  // 3. Write the headers, which contain the checksums of the blocks.
+  for (auto& shard : some) {
+    set_block_checksums(shard.layout, shard.blocks);
+    const auto& header = shard.layout.header_text;
+    detail::write_text(*shard.out, header);
+    index_.shards.push_back({shard_file(added_++, shards_), shard.bytes(), checksum(std::as_bytes(std::span(header)))});
+    bytes_ += shard.bytes();
+  }
+}
+
+CAIRN_INLINE written_checkpoint checkpoint_writer::commit() {
+  const auto text = write_index(index_);
+  detail::write_text(transaction_->create(index_file, text.size()), text);
+  transaction_->commit();
+  return {bytes_ + text.size(), checkpoint_id(index_)};
+}
+
+CAIRN_INLINE void checkpoint_writer::lay_out(detail::new_shard& shard, const std::vector<write_piece>& pieces,
+                                             const chain_metadata& chain) {
+  const auto number = laid_out_++;
+  const auto described = number < spec_.structures.size() ? spec_.structures[number] : structure{};
+  shard.layout = lay_out_shard(spec_.leaves, pieces, described, spec_.step, chain);
+  shard.blocks.resize(block_count(shard.layout.header.data_bytes));
+  index_.total_size += shard.layout.header.data_bytes;
+  for (const auto& tensor : shard.layout.header.tensors)
+    if (!index_.weight_map.emplace(tensor.key, shard_file(number, shards_)).second)
+      fail(errc::invalid, {"two leaves have the path \"", tensor.key, "\""});
+}
+
+CAIRN_INLINE void checkpoint_writer::write_data(std::span<detail::new_shard> shards, std::uint64_t total) {
+  // All sinks of a store are of one kind.
+  bool is_aligned = false, is_memory = true;
+  unsigned threads = spec_.threads;
+  for (const auto& shard : shards) {
+    const unsigned writers = shard.out->writers() != 0 ? shard.out->writers() : default_threads();
+    if (spec_.threads == 0) threads = std::max(threads, writers);
+    is_aligned = is_aligned || shard.out->alignment() > 1;
+    is_memory = is_memory && !shard.out->memory(0, shard.bytes()).empty();
+  }
+  const auto chunk_bytes = is_aligned && !is_memory ? detail::direct_chunk : detail::cached_chunk;
+  std::vector<detail::chunk> chunks;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::uint64_t size = shards[i].layout.header.data_bytes;
+    for (std::uint64_t at = 0; at < size; at += chunk_bytes)
+      chunks.push_back({i, at, std::min(at + chunk_bytes, size)});
+  }
+  const auto report = [&](std::uint64_t bytes) {
+    const auto done = done_ += bytes;
+    if (spec_.on_progress) spec_.on_progress(done, total);
+  };
+  if (is_memory) {
+    const auto groups = detail::group_by_memory(spec_.leaves, shards, chunks);
+    return parallel_for(groups.size() - 1, threads, [&](std::size_t i, unsigned) {
+      const auto group = std::span(chunks).subspan(groups[i], groups[i + 1] - groups[i]);
+      detail::write_memory(spec_.leaves, shards, group);
+      std::uint64_t bytes = 0;
+      for (const auto& each : group) bytes += each.end - each.begin;
+      report(bytes);
+    });
+  }
+  std::vector<detail::write_scratch> scratch(threads);
+  parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
+    const auto& each = chunks[i];
+    const auto write = is_aligned ? detail::write_aligned : detail::write_parts;
+    write(spec_.leaves, shards[each.shard], each, scratch[worker]);
+    report(each.end - each.begin);
+  });
+}
+
+CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
+  const division whole = spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{};
+  const auto& pieces = spec.shards.empty() ? whole : spec.shards;
+  checkpoint_writer writer(store, name, spec, pieces.size());
+  writer.add(pieces, spec.chain);
+  return writer.commit();
+}
+
+}  // namespace cairn

@@ -1,0 +1,52 @@
+// Definitions of parallel.hpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "cairn/system/parallel.hpp"
+
+namespace cairn {
+
+CAIRN_INLINE unsigned default_threads() noexcept { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
+
+CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
+                               const std::function<void(std::size_t item, unsigned worker)>& body) {
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads == 0 ? default_threads() : threads, items));
+  if (workers <= 1) {
+    for (std::size_t i = 0; i < items; ++i) body(i, 0U);
+    return;
+  }
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr first_failure;  // Guarded by mutex.
+  const auto work = [&](unsigned worker) {
+    try {
+      for (std::size_t i = next++; i < items; i = next++) body(i, worker);
+    } catch (...) {
+      next = items;
+      const std::lock_guard lock(mutex);
+      if (!first_failure) first_failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> team;
+    team.reserve(workers - 1);
+    for (unsigned w = 1; w < workers; ++w) {
+      try {
+        team.emplace_back(work, w);
+      } catch (const std::system_error&) {
+        break;  // no more threads: those that run do the work
+      }
+    }
+    work(0);
+  }
+  if (first_failure) std::rethrow_exception(first_failure);
+}
+
+}  // namespace cairn

@@ -1,0 +1,1 @@
+#include "cairn/store/shape_text.hpp"
