@@ -63,9 +63,9 @@ std::vector<std::map<std::string, std::string>> read_lines(const std::string& te
     const auto natural_form =
         json_natural([&](const json_value& value) { members[std::string(value.key)] = std::to_string(value.natural); });
     read_json(text.substr(at, end - at), "line",
-              json_object({{"event", text_form},
-                           {"time", real_form},
-                           {"step", natural_form},
+              json_object({{"event", text_form, false},
+                           {"time", real_form, false},
+                           {"step", natural_form, false},
                            {"checkpoint", text_form, false},
                            {"bytes", natural_form, false},
                            {"total", natural_form, false},
