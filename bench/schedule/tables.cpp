@@ -408,7 +408,7 @@ void time_scheduling(report& numbers) {
   numbers.at_most("decide_ns", longest, 100);
 
   const cell where{.stall_index = 2, .stall = stalls[2], .hours = 4, .falls_steeply = true};
-  for (const auto& [key, policy] : {deciding[0], deciding[4]})
+  for (const auto& [key, policy] : {deciding[0], deciding[3]})
     numbers.at_most(std::string("simulate.seconds_1e8.") + key, seconds_of([&] {
                       (void)cairn::schedule::simulate(scenario_of(where, {.stall = where.stall}, 0), policy,
                                                       {.jobs = 10'000});

@@ -40,6 +40,7 @@ struct run {
   adaptive policy;
   double stall = 0.2;
   bool tells_loss = true;
+  cairn::save_kind kind = cairn::save_kind::whole;
   moment now{};
   std::vector<std::uint64_t> saves{};
 
@@ -55,7 +56,7 @@ struct run {
       now.saved_step = now.step;
       now.saved_seconds = now.seconds;
       now.seconds += stall;
-      policy.saved({.step = now.step, .stall_seconds = stall});
+      policy.saved({.step = now.step, .kind = kind, .stall_seconds = stall});
     }
   }
   [[nodiscard]] std::size_t between(std::uint64_t from, std::uint64_t to) const {
@@ -207,4 +208,13 @@ TEST_CASE("without a budget, invalid losses, clocks and costs: no step saved twi
         }
         CHECK(saves >= 4);
       }
+}
+
+TEST_CASE("a policy that chooses no kind learns from saves of every kind") {
+  run machine{optimal({.mtbf = certain})};
+  machine.kind = cairn::save_kind::raw;
+  machine.go(2000);
+  REQUIRE(machine.saves.size() > 20);
+  const double even = cairn::schedule::daly_interval(0.2, 5000);
+  CHECK(std::abs(static_cast<double>(machine.saves[9] - machine.saves[8]) - even) <= 1);
 }

@@ -179,16 +179,20 @@ class adaptive {
 
   /// Chooses the kind of the next save, and its price.
   void choose() {
+    if (kinds_ == save_kinds::configured) {
+      if (const auto taken = run_.save_seconds())
+        price_ = {*taken, run_.background_seconds(), budget_.mean().value_or(*taken)};
+      return;
+    }
     const auto as_configured = configured();
     if (!as_configured) return;
     struct option {
       std::optional<save_kind> kind;
       std::optional<save_price> price;
     };
-    const bool may_be_whole = kinds_ != save_kinds::configured, may_be_raw = kinds_ == save_kinds::any;
     const std::array<option, 3> options{{{std::nullopt, as_configured},
-                                         {save_kind::whole, may_be_whole ? price_of(save_kind::whole) : std::nullopt},
-                                         {save_kind::raw, may_be_raw ? raw() : std::nullopt}}};
+                                         {save_kind::whole, price_of(save_kind::whole)},
+                                         {save_kind::raw, kinds_ == save_kinds::any ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
       return one.price ? cost_per_second(*one.price) : std::numeric_limits<double>::infinity();
     };
