@@ -27,6 +27,7 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
+#include "chain.hpp"
 #include "store/sample.hpp"
 #include "trainer.hpp"
 

@@ -39,20 +39,20 @@ struct state {
   }
 
   [[nodiscard]] cairn::checkpoint_spec spec() const {
-    using cairn::fact;
+    using entry = cairn::structure_entry;
     cairn::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::divide_evenly(leaves, 2);
     spec.step = 120;
     spec.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
     spec.structures.resize(2);
-    spec.structures[0]["layers"] = {fact::kind::size, 3, {}, {}};
-    spec.structures[0]["optimizer.moments"] = {fact::kind::keys, 0, {}, {"bias", "weight"}};
-    spec.structures[0]["scheduler"] = {fact::kind::engaged, 1, {}, {}};
-    spec.structures[0]["schedule"] = {fact::kind::index, 2, {}, {}};
-    spec.structures[1]["loss"] = {fact::kind::type, 0, "cross_entropy", {}};
-    spec.structures[1]["decoder.weight"] = {fact::kind::same, 0, "encoder.weight", {}};
-    spec.structures[1]["rng"] = {fact::kind::ranks, 4, {}, {}};
+    spec.structures[0]["layers"] = {entry::kind::size, 3, {}, {}};
+    spec.structures[0]["optimizer.moments"] = {entry::kind::keys, 0, {}, {"bias", "weight"}};
+    spec.structures[0]["scheduler"] = {entry::kind::engaged, 1, {}, {}};
+    spec.structures[0]["schedule"] = {entry::kind::index, 2, {}, {}};
+    spec.structures[1]["loss"] = {entry::kind::type, 0, "cross_entropy", {}};
+    spec.structures[1]["decoder.weight"] = {entry::kind::same, 0, "encoder.weight", {}};
+    spec.structures[1]["rng"] = {entry::kind::ranks, 4, {}, {}};
     return spec;
   }
 };

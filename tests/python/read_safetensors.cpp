@@ -100,8 +100,9 @@ int main(int count, char** arguments) {
         sum += value_of(leaf.type, leaf.memory + i * width);
       for (auto i = piece.first * width; i < (piece.first + piece.count) * width; ++i)
         byte_sum += std::to_integer<std::uint64_t>(leaf.memory[i]);
+      const auto slice = "[" + std::to_string(piece.first) + ":" + std::to_string(piece.first + piece.count) + "]";
       expected << name << '/' << cairn::shard_file(s, spec.shards.size()) << '\t'
-               << (whole ? leaf.path : cairn::slice_key(leaf.path, piece)) << '\t' << cairn::name(leaf.type) << '\t'
+               << (whole ? leaf.path : leaf.path + slice) << '\t' << cairn::name(leaf.type) << '\t'
                << cairn::to_string(whole ? leaf.shape : cairn::extents{piece.count}) << '\t' << piece.count << '\t'
                << sum << '\t' << byte_sum << '\n';
     }

@@ -32,6 +32,4 @@ struct structure_entry {
 /// Path -> entry, in path order.
 using structure = std::map<std::string, structure_entry, std::less<>>;
 
-using fact = structure_entry;  // the older name, until the last use is renamed
-
 }  // namespace cairn
