@@ -659,13 +659,16 @@ TEST_CASE("a run goes back to its best checkpoint, by any metric; of equals to t
   CHECK(state == trained(1));
 }
 
-TEST_CASE("a store that is passed in decides itself whether it is durable") {
-  const auto failure =
-      sample::failure_of([] { static_cast<void>(checkpointer(cairn::stores::memory(), {.durable = false})); });
+TEST_CASE("durable = false is refused where a store that is passed in is durable") {
+  const sample::scratch scratch;
+  const cairn::any_store durable = cairn::stores::directory(scratch.path("run")),
+                         other = cairn::stores::directory(scratch.path("run"), {.durable = false});
+  const auto failure = sample::failure_of([&] { static_cast<void>(checkpointer(durable, {.durable = false})); });
   CHECK(failure.code == errc::invalid);
-  CHECK(failure.says("durable is false, which a store that is passed in decides itself"));
-  CHECK(sample::failure_of([] { cairn::save(cairn::stores::memory(), "a", 1, {.durable = false}); }).code ==
-        errc::invalid);
+  CHECK(failure.says("durable is false, but the store is durable"));
+  CHECK(sample::failure_of([&] { cairn::save(durable, "a", 1, {.durable = false}); }).code == errc::invalid);
+  CHECK_NOTHROW(checkpointer(other, {.durable = false}).save(1, {.step = 1}));
+  CHECK_NOTHROW(cairn::save(other, "a", 1, {.durable = false}));
 }
 
 TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if nothing had been") {

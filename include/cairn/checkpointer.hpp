@@ -34,7 +34,7 @@ class checkpointer {
   /// themselves.
   explicit checkpointer(const std::string& root, checkpointer_options options = {});
 
-  /// Checkpoints in any store. errc::invalid also for `durable = false`, which is the store's own decision.
+  /// Checkpoints in any store. errc::invalid also for `durable = false` where the store is durable: that is the store's option.
   explicit checkpointer(any_store store, checkpointer_options options = {});
 
   checkpointer(checkpointer&&) noexcept;

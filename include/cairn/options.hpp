@@ -53,7 +53,7 @@ struct checkpointer_options {
   std::set<std::uint64_t> pinned{};           ///< those at these steps
   any_policy when = default_policy();         ///< decides when to save, and as what
 
-  bool durable = true;              ///< see save_options; a store that is passed in decides this itself
+  bool durable = true;              ///< see save_options; of a store that is passed in, this is the store's option
   unsigned threads = 0;             ///< for saves that the trainer waits for
   unsigned background_threads = 1;  ///< for saves in the background, where the training needs the cores
   std::size_t shards = 1;           ///< see save_options

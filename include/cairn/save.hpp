@@ -39,7 +39,7 @@ save_report save(const std::string& path, const State& state, const save_options
   return detail::save(path, refer(state), options);
 }
 
-/// As above, as checkpoint `name` of a store. errc::invalid for `durable = false`, which is the store's own decision.
+/// As above, as checkpoint `name` of a store. errc::invalid for `durable = false` where the store is durable: that is the store's option.
 template <saveable State>
 save_report save(any_store store, std::string_view name, const State& state, const save_options& options = {}) {
   return detail::save(std::move(store), name, refer(state), options);

@@ -29,7 +29,8 @@ CAIRN_INLINE save_report save(const std::string& path, any_state state, const sa
 }
 
 CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
-  if (!options.durable) fail(errc::invalid, {"durable is false, which a store that is passed in decides itself"});
+  if (!options.durable && store.is_durable())
+    fail(errc::invalid, {"durable is false, but the store is durable: that is its own option"});
   return save_checkpoint(store, job_of(name, state, options), options.shards);
 }
 

@@ -11,7 +11,7 @@
 namespace cairn::detail {
 
 /// errc::invalid for values that cannot be meant.
-inline void check_options(const checkpointer_options& options) {
+inline void check_options(const checkpointer_options& options, const any_store& store) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
   const auto refuse = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
@@ -22,7 +22,8 @@ inline void check_options(const checkpointer_options& options) {
     refuse("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
   if (options.chain.merge_every && *options.chain.merge_every < 2)
     refuse("chain.merge_every", "is below 2: std::nullopt never merges");
-  if (!options.durable) refuse("durable", "is false, which a store that is passed in decides itself");
+  if (!options.durable && store.is_durable())
+    refuse("durable", "is false, but the store is durable: that is its own option");
   if (options.hang_timeout && !(options.hang_timeout->count() > 0)) refuse("hang_timeout", "is not above 0");
 }
 
@@ -32,7 +33,7 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options)
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       series_(std::move(store), options_, [this](const event& what) { record_.emit(what); }) {
-  check_options(options_);
+  check_options(options_, series_.store());
 }
 
 CAIRN_INLINE session::~session() {
