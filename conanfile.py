@@ -21,8 +21,8 @@ class CairnConan(ConanFile):
     license = "MIT"
     topics = ("checkpoint", "training", "safetensors", "serialization", "header-only")
     settings = "os", "arch", "compiler", "build_type"
-    options = {"compiled": [True, False]}
-    default_options = {"compiled": False, "boost/*:header_only": True}
+    options = {"compiled": [True, False], "fits": [True, False]}
+    default_options = {"compiled": False, "fits": False, "boost/*:header_only": True}
     exports = "include/cairn/version.hpp"
     exports_sources = "CMakeLists.txt", ".cmake/*", "include/*", "LICENSE"
     no_copy_source = True
@@ -41,7 +41,8 @@ class CairnConan(ConanFile):
         self.requires("highway/[>=1.0.3 <2]", transitive_headers=True, transitive_libs=True)
         self.requires("rapidjson/cci.20230929", transitive_headers=True)
         self.requires("xxhash/[>=0.8.1 <1]", transitive_headers=True)
-        self.requires("eigen/[>=3.4 <4]", transitive_headers=True)
+        if self.options.fits:
+            self.requires("eigen/[>=3.4 <4]", transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -79,7 +80,9 @@ class CairnConan(ConanFile):
         headers.set_property("pkg_config_name", "cairn")
         headers.bindirs = []
         headers.libdirs = []
-        headers.requires = [f"{name}::{name}" for name in ("range-v3", "boost", "highway", "rapidjson", "xxhash", "eigen")]
+        headers.requires = [f"{name}::{name}" for name in ("range-v3", "boost", "highway", "rapidjson", "xxhash")]
+        if self.options.fits:
+            headers.requires.append("eigen::eigen")
         if self.settings.os in ("Linux", "FreeBSD"):
             headers.system_libs = ["pthread"]
         if self.options.compiled:

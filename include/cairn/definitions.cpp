@@ -6,6 +6,7 @@
 
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"
+#include "cairn/definitions/fits.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
 #include "cairn/definitions/run.cpp"

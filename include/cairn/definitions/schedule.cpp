@@ -1,7 +1,5 @@
-// The definitions of schedule/.
+// The definitions of schedule/, but for the fits.
 #include "cairn/schedule/default_policy.ipp"
-#include "cairn/schedule/fits/estimators.ipp"
-#include "cairn/schedule/fits/fit.ipp"
 #include "cairn/schedule/optimum.ipp"
 #include "cairn/schedule/planner.ipp"
 #include "cairn/schedule/simulate.ipp"

@@ -1,0 +1,5 @@
+// The definitions of schedule/fits/, where Eigen is installed.
+#if __has_include(<Eigen/Cholesky>)
+#include "cairn/schedule/fits/estimators.ipp"
+#include "cairn/schedule/fits/fit.ipp"
+#endif
