@@ -659,6 +659,23 @@ TEST_CASE("a run goes back to its best checkpoint, by any metric; of equals to t
   CHECK(state == trained(1));
 }
 
+TEST_CASE("codec rules that encode no leaf are reported: in every report, and once as an event") {
+  std::vector<std::string> messages;
+  checkpointer run(cairn::stores::memory(), {.codecs = {{"model.*", cairn::codecs::lossless{}},
+                                                        {"momentun", cairn::codecs::raw{}},
+                                                        {"model.bias", cairn::codecs::raw{}}},
+                                             .on_event = [&](const cairn::event& what) {
+                                               if (what.what == cairn::event::kind::unmatched)
+                                                 messages.push_back(what.message);
+                                             }});
+  const std::vector<std::string> unmatched{"momentun", "model.bias"};
+  CHECK(run.save(trained(1), {.step = 1}).unmatched_rules == unmatched);
+  CHECK(run.save(trained(2), {.step = 2}).unmatched_rules == unmatched);
+  CHECK(messages == std::vector<std::string>{"the codec rule \"momentun\" encodes no leaf",
+                                             "the codec rule \"model.bias\" encodes no leaf"});
+  CHECK(cairn::save(cairn::stores::memory(), "a", trained(1)).unmatched_rules.empty());
+}
+
 TEST_CASE("durable = false is refused where a store that is passed in is durable") {
   const sample::scratch scratch;
   const cairn::any_store durable = cairn::stores::directory(scratch.path("run")),

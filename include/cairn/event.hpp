@@ -25,7 +25,8 @@ struct event {
     merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
     pruned,     ///< retention removed a checkpoint of `bytes`: `message` is the reason
     stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
-    hanging     ///< the running save has made no progress for `seconds`
+    hanging,    ///< the running save has made no progress for `seconds`
+    unmatched   ///< a codec rule matches no leaf of the state: `message` names it; once, with the first save
   };
 
   kind what{};
@@ -74,6 +75,8 @@ using observer = std::function<void(const event&)>;
       return "stopping";
     case event::kind::hanging:
       return "hanging";
+    case event::kind::unmatched:
+      return "unmatched";
   }
   return "unknown";
 }

@@ -38,6 +38,8 @@ struct save_report {
   double write_seconds = 0;       ///< of `seconds`: writing, flushing, publishing
   /// Path -> what a lossy codec lost there; the largest of its pieces where the leaf is cut.
   std::map<std::string, loss> lost{};
+  std::vector<std::string>
+      unmatched_rules{};  ///< patterns of codec rules that encoded no leaf: misspelled, or hidden by earlier rules
 };
 
 /// A checkpoint that a restore could not use.

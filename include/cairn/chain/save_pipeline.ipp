@@ -96,6 +96,7 @@ struct save_pipeline::stages {
     report.path = store.location() + "/" + what.name;
     report.leaves = spec.leaves.size();
     report.state_bytes = pending_bytes;
+    report.unmatched_rules = unmatched_rules(what.codecs, spec.leaves);
   }
 
   /// 1. Encodes: after the last shard it is known what was lost, and whether the checkpoint is a delta.

@@ -94,6 +94,7 @@ class checkpoint_series {
   std::map<std::string, known_checkpoint> known_;  // published, by name
   std::set<std::string> unusable_;                 // those that a restore passed over
   delta_base base_;
+  bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
 };
 

@@ -163,6 +163,12 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
                    .seconds = running_->watch.seconds()};
   running_.reset();
   emit(what);
+  if (!std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty()))
+    for (const auto& pattern : report.unmatched_rules)
+      emit({.what = event::kind::unmatched,
+            .checkpoint = report.path,
+            .step = newest_step_,
+            .message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"})});
   return report;
 }
 
