@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Trains LeNet-5 with checkpoints that are written behind the training, stops it with SIGTERM, kills it with SIGKILL,
-# resumes it each time, and compares every bit with a run that was left in peace.
+# Trains LeNet-5 with checkpoints that are written in the background, stops it with SIGTERM, kills it with SIGKILL,
+# resumes it each time, and compares every bit with an undisturbed run.
 # Usage: bash examples/demo.sh [--data DIR] [--quick]     DIR: the MNIST files; else the program draws its own digits
 set -euo pipefail
 
@@ -56,7 +56,7 @@ interrupted() {
   took "$1"
 }
 
-echo "1. training in peace, without checkpoints"
+echo "1. undisturbed training, without checkpoints"
 clock
 "${train[@]}" > "$runs/peace" 2>&1 || fail "the training failed" "$runs/peace"
 took peace
@@ -81,7 +81,7 @@ resumed_from=$(resumed_from "$runs/resumed")
 
 echo
 row() { printf '  %-14s %17s %17s %17s %17s\n' "$@"; }
-row "" "1. in peace" "2. stopped" "3. killed" "4. resumed"
+row "" "1. undisturbed" "2. stopped" "3. killed" "4. resumed"
 row "steps" "1 - $steps" "1 - $stopped_at" "$((stopped_at + 1)) - $killed_at" "$((resumed_from + 1)) - $steps"
 row "seconds" "${seconds[peace]}" "${seconds[stopped]}" "${seconds[killed]}" "${seconds[resumed]}"
 row "test accuracy" "$(accuracy_of "$runs/peace")" "-" "-" "$(accuracy_of "$runs/resumed")"

@@ -283,7 +283,7 @@ static void data_order(const std::string& place) {
   assert(state.step == 4 * 16);
 }
 
-/// Saving behind the training, with everything said that can be.
+/// Saving in the background, with all options.
 static void background(const std::string& place) {
   trainer_state state;
   state.layers.resize(1);

@@ -1,4 +1,4 @@
-// Fits a line. Kill it at any moment and start it again: it goes on as if nothing had happened.
+// Fits a line. Kill it at any moment and start it again: it continues as if it had not been killed.
 #include <cairn/cairn.hpp>
 #include <csignal>
 #include <cstdint>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   if (ckpt.restore(state)) std::cout << "resumed at step " << state.step << '\n';
   for (const cairn::batch& batch : state.data) {
     const double loss = train_one_step(state, batch);
-    // At every 100th step this copies the state and returns; the copy is saved behind the training.
+    // At every 100th step this copies the state and returns; the copy is saved in the background.
     if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // SIGTERM or SIGUSR1: it is saved
   }
   ckpt.save(state, {.step = state.step});  // the end, whatever the policy says

@@ -81,7 +81,7 @@ void print_epoch(const trainer_state<Optimizer>& state, const dataset& test, con
 void print_costs(const cairn::save_stats& all) {
   const auto per_save = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(all.saves); };
   std::cout << "; " << all.saves << " checkpoints, " << 1e3 * per_save(all.stall_seconds) << " ms of waiting, "
-            << 1e3 * per_save(all.background_seconds) << " ms behind the training and " << all.bytes / all.saves
+            << 1e3 * per_save(all.background_seconds) << " ms in the background and " << all.bytes / all.saves
             << " bytes each";
 }
 

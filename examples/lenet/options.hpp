@@ -38,7 +38,7 @@ struct options {
       entry{"epochs", &chosen.epochs, "passes over the images", 1},
       entry{"batch", &chosen.batch, "images per step; a resumed run keeps its own", 1},
       entry{"seed", &chosen.seed, "of the first weights and the order of the images; a resumed run keeps its own"},
-      entry{"limit", &chosen.limit, "use only the first so many images; 0: all"},
+      entry{"limit", &chosen.limit, "use only the first n images; 0: all"},
       entry{"every", &chosen.every, "steps between checkpoints; 0: as often as it pays"},
       entry{"keep", &chosen.keep, "newest checkpoints to keep", 1},
       entry{"print", &chosen.print, "steps between lines of progress; 0: a line per epoch"},

@@ -20,7 +20,7 @@ for optimizer in sgd adam; do
   [[ $expected =~ ^[0-9a-f]{16}$ ]] || die "no fingerprint"
 
   kept=("${tiny[@]}" --checkpoint "runs/$optimizer" --every 3 --keep 2)
-  for at in 2 10 28; do  # before the first checkpoint; in epoch 1 and 2, just after a save has begun behind the training
+  for at in 2 10 28; do  # before the first checkpoint; in epoch 1 and 2, just after a save has begun in the background
     status=0
     { "$lenet" "${kept[@]}" --kill-at "$at" > log 2>&1 || status=$?; } 2> /dev/null
     ((status == 137)) || die "$optimizer: killed at $at, but the exit status is $status"
@@ -53,7 +53,7 @@ checkpoints_in runs/adaptive | grep -Eq '^step-0*10$' || die "the first checkpoi
 [[ $(state_of log) == "$(state_of undisturbed)" ]] || die "not bit-identical where no interval is named"
 echo "no interval named: killed twice, bit-identical: $(state_of log)"
 
-# SIGTERM: the trainer saves in that very step, breaks off a test of an epoch, and goes on there when it is started again.
+# SIGTERM: the trainer saves in that very step, stops the test of an epoch, and continues there when it is started again.
 tiny=(--optimizer adam --limit 320 --batch 16 --epochs 2)
 "$lenet" "${tiny[@]}" > undisturbed
 kept=("${tiny[@]}" --checkpoint runs/stopped --every 3 --keep 2 --events events)
@@ -70,7 +70,7 @@ done
 grep -q '^resumed from step 40 ' log || die "should have resumed from step 40"
 [[ $(state_of log) == "$(state_of undisturbed)" ]] || die "not bit-identical after four stops"
 [[ $(cat logs log | grep '^epoch ') == "$(grep '^epoch ' undisturbed)" ]] || die "the epochs differ after four stops"
-(($(grep -c '^{"event":"stopping",.*}$' events) == 4)) || die "the file of events does not tell of four stops"
+(($(grep -c '^{"event":"stopping",.*}$' events) == 4)) || die "the file of events does not report four stops"
 echo "SIGTERM: stopped four times, bit-identical: $(state_of log)"
 
 status=0

@@ -26,7 +26,7 @@ struct running_score {
 };
 
 /// Everything that the next step depends on. This struct is all that Cairn needs to see: it has no macro, no
-/// base class and no registration, and a run that starts from a copy of it goes on bit by bit as the first
+/// base class and no registration, and a run that starts from a copy of it continues bit by bit as the first
 /// one would have.
 template <class Optimizer>
 struct trainer_state {

@@ -1,4 +1,4 @@
-// One thread that does one job after the other.
+// A thread that runs jobs one after another.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace cairn {
 
-/// The thread is started by the first job and ends with the object, after the job that it is at.
+/// The first job starts the thread. The destructor finishes the running job and joins.
 class background_thread {
  public:
   background_thread() = default;
@@ -27,8 +27,8 @@ class background_thread {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Does `job`, which must not throw, behind the caller, who must have waited for the job before. Where the system has no thread to
-  /// give, the caller does it.
+  /// Runs `job`, which must not throw, on the thread; the caller must have waited for the previous job. Runs it in the caller's thread
+  /// when the system cannot start another one.
   void start(std::function<void()> job) {
     try {
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
@@ -42,13 +42,13 @@ class background_thread {
     changed_.notify_all();
   }
 
-  /// Waits for the job, but not longer than so many seconds; true when it is done.
+  /// Waits for the job for at most `longest`; true when it is done.
   [[nodiscard]] bool wait_for(std::chrono::duration<double> longest) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::min(longest, std::chrono::duration<double>(1e6)), [&] { return !job_; });
   }
 
-  /// Returns when the job is done. What it did can be seen afterwards.
+  /// Returns when the job is done; its effects are then visible.
   void wait() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !job_; });
@@ -70,7 +70,7 @@ class background_thread {
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::function<void()> job_;  // there is one until it is done
+  std::function<void()> job_;  // guarded by mutex_; empty when done
   bool ends_ = false;
   std::thread thread_;
 };

@@ -65,7 +65,7 @@ class policy_driver {
     if (const auto news = record.take_news()) report(*news);
   }
 
-  /// The newest save failed or was abandoned: the newest checkpoint is that of the record.
+  /// The newest save failed or was cancelled: the newest checkpoint is that of the record.
   void fall_back(const run_record& record) {
     const auto newest = record.newest();
     newest_ = newest ? save_timeline{.step = newest->step, .began = newest->seconds, .copied = newest->seconds}

@@ -58,7 +58,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
   return report;
 }
 
-/// The run goes on from the restored checkpoint, or begins.
+/// Continues the run from the restored checkpoint, or begins it.
 CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state) {
   if (report) {
     record_.published({.step = report->step});
@@ -127,7 +127,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-/// Waits for the running save, or cancels it, as the options say. False: it goes first.
+/// Waits for the running save, or cancels it, as the options say. False: it is finished first.
 CAIRN_INLINE bool session::make_way(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {

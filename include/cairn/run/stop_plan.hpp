@@ -1,4 +1,4 @@
-// What to do with the time that a signal leaves: how long the save on its way may take, and how the state is stored then.
+// Plans the time that a signal leaves: how long the running save may take, and how the newest state is then stored.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace cairn::detail {
 
 struct preempt_plan {
-  double grace_seconds = 0;  ///< for the save that is on its way; what takes longer is abandoned for the newer state
-  bool as_raw = false;       ///< store the state as it is: there is no time to encode it
+  double grace_seconds = 0;  ///< for the running save, which is then cancelled
+  bool as_raw = false;       ///< store the state raw: there is no time to encode it
 };
 
-/// A plan for `seconds_left` and a state of so many bytes, judged by the newest save. Encoding is given up when it would take
-/// too long and storing the state as it is would not take as long. The save on its way gets what the newer one does not need, as far
-/// as that is known, else half; all of the time when there is not enough for the newer one anyhow.
+/// A plan for `seconds_left` and a state of `state_bytes`, estimated from the newest save. The state is stored raw when encoding would
+/// take too long and storing it raw would take less. The running save gets the time that the new one does not need: half of it when
+/// there is no estimate, and all of it when the time is too short for the new one anyway.
 [[nodiscard]] inline preempt_plan plan_preempt(double seconds_left, std::uint64_t state_bytes,
                                                const std::optional<published_save>& newest) {
   const double left = std::max(seconds_left, 0.0);

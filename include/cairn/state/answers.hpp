@@ -1,4 +1,4 @@
-// What a walk is told to do with the object at hand.
+// The answers of the engine to a walk: what to do with the object at hand.
 #pragma once
 
 #include <cstdint>

@@ -125,8 +125,8 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
   const std::size_t opening = detail::index_opening.size();
   if (!text.starts_with(detail::index_opening) || text.size() < opening + checksum_digits)
     fail(errc::corrupt, {origin, ": not the index of a cairn checkpoint"});
-  const auto told = parse_hex(text.substr(opening, checksum_digits));
-  if (!told || *told != detail::index_checksum(text))
+  const auto stored = parse_hex(text.substr(opening, checksum_digits));
+  if (!stored || *stored != detail::index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
   auto index = detail::read_index_fields(text, origin);
   for (std::size_t i = 0; i < index.shards.size(); ++i)

@@ -123,23 +123,23 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
   std::uint64_t total = 0;
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < opened.index.shards.size(); ++i) {
-    const auto& told = opened.index.shards[i];
-    const auto where = sentence({opened.origin, "/", told.file});
+    const auto& listed = opened.index.shards[i];
+    const auto where = sentence({opened.origin, "/", listed.file});
     std::unique_ptr<stores::source> file;
     try {
-      file = store.open(name, told.file);
+      file = store.open(name, listed.file);
     } catch (const error& failure) {
       if (failure.code() != errc::not_found) throw;
       fail(errc::corrupt, {where, ": the index names it, but it is not there"});
     }
     const auto size = file->size();
-    if (size != told.bytes)
+    if (size != listed.bytes)
       fail(errc::corrupt,
-           {where, ": has ", std::to_string(size), " bytes, its index says ", std::to_string(told.bytes)});
+           {where, ": has ", std::to_string(size), " bytes, its index says ", std::to_string(listed.bytes)});
     std::uint64_t length = 0;
     if (size >= 8) std::memcpy(&length, file->view(0, 8).bytes().data(), 8);
     if (size < 8 || length > size - 8 || length > max_header_bytes ||
-        checksum(file->view(0, 8 + length).bytes()) != told.header_checksum)
+        checksum(file->view(0, 8 + length).bytes()) != listed.header_checksum)
       fail(errc::corrupt, {where, ": the header does not match its checksum"});
     opened.shards.push_back(open_shard(std::move(file), where));
     check_against_index(opened.shards.back(), opened.index, i);

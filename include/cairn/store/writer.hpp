@@ -36,7 +36,7 @@ struct checkpoint_spec {
   chain_metadata chain{};             ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers
-  /// (bytes done, of all); from any thread. What it throws abandons the checkpoint.
+  /// (bytes done, of all); from any thread. What it throws cancels the checkpoint.
   std::function<void(std::uint64_t, std::uint64_t)> on_progress{};
 };
 

@@ -16,7 +16,7 @@ using matrix = std::array<vector, 4>;
 
 /// x with m x = b, by Cholesky's factors of m scaled to a diagonal of ones. NaN where m is not positive definite.
 [[nodiscard]] inline vector solve(const matrix& m, const vector& b) {
-  constexpr double ridge = 1e-11;  // where two parameters can hardly be told apart
+  constexpr double ridge = 1e-11;  // for parameters that are nearly dependent
   const Eigen::Map<const Eigen::Matrix<double, 4, 4, Eigen::RowMajor>> system(m[0].data());
   const Eigen::Map<const Eigen::Vector4d> right(b.data());
   const Eigen::Vector4d unit = system.diagonal().cwiseSqrt().cwiseInverse();
