@@ -39,7 +39,7 @@ using steps = std::vector<std::uint64_t>;
 
 namespace {
 
-/// So slow that a save on its way stays there until it is abandoned or hurried.
+/// So slow that a running save does not end until it is cancelled or hurried.
 constexpr double next_to_nothing = 1e-6;
 
 /// Lets the clock go on.
@@ -248,7 +248,7 @@ TEST_CASE("busy, wait: a save that is published while the next one waits is told
   opens.join();
 }
 
-TEST_CASE("a policy sees that a save is on its way, until it is done") {
+TEST_CASE("a policy sees that a save is running, until it is done") {
   const auto policy = saving_at([](std::uint64_t step) { return step == 1; });
   tests::gated_store gated;
   checkpointer run(gated, {.when = policy});
@@ -263,7 +263,7 @@ TEST_CASE("a policy sees that a save is on its way, until it is done") {
   CHECK(policy.log->order == std::vector<std::string>{"asked", "asked", "asked", "saved", "asked"});
 }
 
-TEST_CASE("the memory for copies is made ready when nothing is on its way: a merge, or the save of the first step") {
+TEST_CASE("the memory for copies is prepared when nothing is running: no merge, and no save of the first step") {
   auto policy = saving_at([](std::uint64_t) { return false; });
   tests::gated_store gated;
   std::atomic<std::size_t> merged = 0;
@@ -290,8 +290,8 @@ TEST_CASE("the memory for copies is made ready when nothing is on its way: a mer
   chain::check_restores(gated.inner, checkpoint_name(3), state);
 }
 
-TEST_CASE("a save that is abandoned or fails costs nothing that is told, and the newest checkpoint is the one before") {
-  SECTION("abandoned for another one, and that at the end") {
+TEST_CASE("a save that is cancelled or fails is not reported as a cost, and the newest checkpoint is the one before") {
+  SECTION("cancelled for another one, and that one at the end") {
     const auto policy = saving_always();
     {
       checkpointer run(cairn::stores::memory(), {.when = policy,
@@ -303,7 +303,7 @@ TEST_CASE("a save that is abandoned or fails costs nothing that is told, and the
     }
     CHECK(policy.log->saved.empty());
   }
-  SECTION("abandoned for one that cannot be made") {
+  SECTION("cancelled for one that cannot be made") {
     struct nested {
       std::map<std::string, std::unique_ptr<nested>> inner;
     };
@@ -342,7 +342,7 @@ TEST_CASE("a save that is abandoned or fails costs nothing that is told, and the
   }
 }
 
-TEST_CASE("in parts: what the trainer waits for is its stall, and not behind the training as well") {
+TEST_CASE("in parts: the time that the trainer waits is stall, and not counted as background too") {
   constexpr double held = 0.02;
   const auto policy = saving_at([](std::uint64_t step) { return step == 1; });
   published_events events;
@@ -483,7 +483,7 @@ TEST_CASE("a crash counts as a failure; a run that ends with `save` or by a sign
   }
 }
 
-TEST_CASE("a signal: the save on its way is told, and the checkpoint of the end remembers that") {
+TEST_CASE("a signal: the running save is reported to the policy, and the last checkpoint remembers that") {
   auto policy = saving_at([](std::uint64_t step) { return step == 1; });
   policy.remembers = [log = policy.log] {
     return cairn::policy_memory{{"told", {static_cast<double>(log->saved.size())}}};

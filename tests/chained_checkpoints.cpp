@@ -59,7 +59,7 @@ TEST_CASE("writer and reader stay bitwise equal over 1,000 chained checkpoints, 
     chain::train(state, random);
     const auto report = run->save(state, {.step = state.step});
     deltas += report.is_delta;
-    if (save % 7 == 0) run->wait();  // else merging goes on behind the training
+    if (save % 7 == 0) run->wait();  // else merging continues in the background
     if (save % 7 == 0 || save > 990) check_restores(store, checkpoint_name(state.step), state);
     if (chance() % 60 == 0) {
       ++restarts;

@@ -66,7 +66,7 @@ void change(state& now, std::mt19937& random, bool resize) {
 
 }  // namespace
 
-TEST_CASE("the state is scribbled over while its save is on its way: what was there at the step is restored") {
+TEST_CASE("a state that is overwritten while its save runs is restored as it was at the step") {
   std::mt19937 random(1);
   for (const bool in_parts : {false, true})
     for (const bool as_chain : {false, true}) {

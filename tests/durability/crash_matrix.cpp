@@ -135,8 +135,8 @@ void kill_everywhere(const std::string& name, bool durable, bool behind) {
 void kill_everywhere(const std::string& name) {
   SECTION("durable") { kill_everywhere(name, true, false); }
   SECTION("plain") { kill_everywhere(name, false, false); }
-  SECTION("durable, behind the training") { kill_everywhere(name, true, true); }
-  SECTION("plain, behind the training") { kill_everywhere(name, false, true); }
+  SECTION("durable, in the background") { kill_everywhere(name, true, true); }
+  SECTION("plain, in the background") { kill_everywhere(name, false, true); }
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ std::vector<tracer::call> calls_of(const stage& on) {
   return calls;
 }
 
-/// Plain saving, and saving behind the training, make nearly the calls of durable saving: two errors will do there.
+/// Saving that is not durable, and saving in the background, make nearly the same calls as durable saving: two errors are enough there.
 bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
   if (injected.what == plan::kind::shorten) return tracer::can_come_short(at);
   return is_first || durability::is_long() || injected.error == EIO || injected.error == EINTR;
@@ -219,9 +219,9 @@ void meet_all(const std::string& name, bool durable, bool behind) {
 void meet_all(const std::string& name) {
   SECTION("durable") { meet_all(name, true, false); }
   SECTION("plain") { meet_all(name, false, false); }
-  SECTION("durable, behind the training") { meet_all(name, true, true); }
+  SECTION("durable, in the background") { meet_all(name, true, true); }
   if (!durability::is_long()) return;
-  SECTION("plain, behind the training") { meet_all(name, false, true); }
+  SECTION("plain, in the background") { meet_all(name, false, true); }
 }
 
 }  // namespace

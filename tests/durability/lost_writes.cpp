@@ -108,7 +108,7 @@ struct trainer {
       const cairn::observation seen{.step = step, .loss = 1.0 / static_cast<double>(step + 1)};
       how.behind ? static_cast<void>(run->step(state, seen)) : static_cast<void>(run->save(state, seen));
       returned(save, *run);
-      if (save % 4 == 3) run->wait();  // else merging goes on behind the training
+      if (save % 4 == 3) run->wait();  // else merging continues in the background
       if (how.restart_every == 0 || save % how.restart_every != how.restart_every - 1) continue;
       run.reset();
       options.durable = how.options.durable && save + 1 >= how.first_durable;

@@ -275,8 +275,8 @@ std::vector<std::string> divide(const Work& work) {
 struct testimony {
   std::atomic<std::uint64_t> published{0};  ///< the newest step that was told to be published
   std::atomic<std::uint64_t> returned{
-      0};                           ///< a bit for every step whose save returned, or was published behind the training
-  std::atomic<unsigned> errors{0};  ///< that surfaced
+      0};                             ///< a bit for every step whose save returned, or was published in the background
+  std::atomic<unsigned> errors{0};    ///< that surfaced
   std::atomic<unsigned> failures{0};  ///< that the observer was told of: of removing, that is all there is
   char last_error[400] = {};
   char problem[400] = {};  ///< the first thing that must not be

@@ -149,7 +149,7 @@ bool is_as_saved(const soaked& restored, const soaked& real, const std::string& 
 
 struct tally {
   std::size_t saves = 0, waited_for = 0, deltas = 0, skipped = 0, restarts = 0;
-  std::atomic<std::size_t> merges = 0, pruned = 0;  // counted behind the training
+  std::atomic<std::size_t> merges = 0, pruned = 0;  // counted in the background
 };
 
 /// Saves and restarts until so many saves are done; then no checkpointer is alive.

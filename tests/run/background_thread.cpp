@@ -15,7 +15,7 @@ bool is_busy(const background_thread& background) { return !background.wait_for(
 
 }  // namespace
 
-TEST_CASE("jobs are done one after the other, on one thread that is not the caller's") {
+TEST_CASE("jobs run one after another, on one thread that is not the caller's") {
   background_thread background;
   CHECK_FALSE(is_busy(background));
   background.wait();
@@ -44,7 +44,7 @@ TEST_CASE("it is busy until the job has returned, and waiting can be given up") 
   CHECK_FALSE(is_busy(background));
 }
 
-TEST_CASE("what a job holds is let go before it counts as done") {
+TEST_CASE("what a job holds is released before it counts as done") {
   background_thread background;
   auto held = std::make_shared<int>(1);
   background.start([held] {});
@@ -52,7 +52,7 @@ TEST_CASE("what a job holds is let go before it counts as done") {
   CHECK(held.use_count() == 1);
 }
 
-TEST_CASE("the job that is under way is finished before the worker goes") {
+TEST_CASE("the destructor finishes the running job") {
   std::atomic<bool> done{false};
   {
     background_thread background;

@@ -65,12 +65,12 @@ trainer restored(const cairn::any_store& store, const std::string& name) {
   return state;
 }
 
-/// So slow that a save on its way stays there until it is abandoned or hurried.
+/// So slow that a running save does not end until it is cancelled or hurried.
 constexpr double next_to_nothing = 1e-6;
 
 }  // namespace
 
-TEST_CASE("a step returns while the save is on its way, and the state may change at once") {
+TEST_CASE("a step returns while the save is running, and the state may change at once") {
   tests::gated_store gated;
   heard events;
   checkpointer run(gated, {.when = every_step{1}, .on_event = std::ref(events)});
@@ -99,7 +99,8 @@ TEST_CASE("a step returns while the save is on its way, and the state may change
   CHECK(stats.background_seconds > 0);
 }
 
-TEST_CASE("busy, skip: the save on its way goes first, that is told once, and a save is due as soon as it is done") {
+TEST_CASE(
+    "busy, skip: the running save is finished first, one event reports that, and a save is due as soon as it is done") {
   tests::gated_store gated;
   heard events;
   checkpointer run(gated, {.when = every_step{1}, .on_event = std::ref(events)});
@@ -134,7 +135,7 @@ TEST_CASE("busy, wait: nothing is skipped") {
   CHECK(gated.list() == names_of({1, 2, 3, 4, 5}));
 }
 
-TEST_CASE("busy, replace: the save on its way comes to nothing, but one that has replaced another goes first") {
+TEST_CASE("busy, replace: the running save is cancelled, unless it has replaced another one itself") {
   const cairn::stores::memory store;
   heard events;
   {
@@ -156,7 +157,7 @@ TEST_CASE("busy, replace: the save on its way comes to nothing, but one that has
   CHECK(events.count(kind::failed) == 0);
 }
 
-TEST_CASE("destroyed: a save on its way is finished, or nothing is left of it") {
+TEST_CASE("destroyed: the running save is finished, or nothing is left of it") {
   for (const bool finish : {true, false}) {
     const sample::scratch scratch;
     {
@@ -172,7 +173,7 @@ TEST_CASE("destroyed: a save on its way is finished, or nothing is left of it") 
   }
 }
 
-TEST_CASE("what goes wrong behind the training is thrown by the next call, once, and the save is due again") {
+TEST_CASE("an error in the background is thrown by the next call, once, and the save is due again") {
   tests::gated_store gated;
   bool is_full = true;
   gated.refuses = [&](std::string_view) { return std::exchange(is_full, false); };
@@ -204,7 +205,7 @@ TEST_CASE("what goes wrong behind the training is thrown by the next call, once,
   CHECK(restored(gated.inner, checkpoint_name(11)) == trained(11));
 }
 
-TEST_CASE("what goes wrong while a step waits for it is thrown by that step") {
+TEST_CASE("an error of the save that a step waits for is thrown by that step") {
   tests::gated_store gated;
   gated.refuses = [](std::string_view name) { return name == checkpoint_name(1); };
   checkpointer run(gated, {.when = every_step{1}, .on_busy = cairn::when_busy::wait});
@@ -217,7 +218,7 @@ TEST_CASE("what goes wrong while a step waits for it is thrown by that step") {
   CHECK(gated.list() == names_of({3}));
 }
 
-TEST_CASE("what the standard library throws behind the training is one error too") {
+TEST_CASE("what the standard library throws in the background is a cairn::error too") {
   struct broken {
     [[nodiscard]] static std::string name() { return "broken"; }
     [[nodiscard]] static bool uses_parent() { return false; }
@@ -321,7 +322,7 @@ TEST_CASE("in parts or at once, chains of deltas restore what their writer track
   }
 }
 
-TEST_CASE("a save in parts that fails half-way lets the trainer go on, who is told by the next call") {
+TEST_CASE("a save in parts that fails half-way does not stop the trainer; the next call throws the error") {
   tests::gated_store gated;
   int begun = 0;
   gated.refuses = [&](std::string_view) { return ++begun == 1; };
@@ -447,7 +448,7 @@ TEST_CASE("not asynchronous: a step returns when the checkpoint is published") {
   CHECK(run.stats().background_seconds == 0);
 }
 
-TEST_CASE("the number of saves behind the training does not change their bytes") {
+TEST_CASE("the number of threads does not change the bytes of saves in the background") {
   std::map<std::string, std::string> first;
   for (const unsigned threads : {1U, 2U, 4U})
     for (const bool asynchronous : {true, false}) {
@@ -556,7 +557,7 @@ TEST_CASE("deltas are merged although the save before was cancelled") {
   CHECK(run.stats().merged == 1);
 }
 
-TEST_CASE("a signal while a save is on its way: it is hurried when there is time, else abandoned for the newer state") {
+TEST_CASE("a signal while a save is running: it is hurried when there is time, else cancelled for the newer state") {
   for (const double deadline : {30.0, 0.0}) {
     INFO(deadline);
     const cairn::stores::memory store;
@@ -573,7 +574,7 @@ TEST_CASE("a signal while a save is on its way: it is hurried when there is time
   }
 }
 
-TEST_CASE("a signal when the step is on its way already, or published: it is not saved twice") {
+TEST_CASE("a signal when the step is being saved already, or is published: it is not saved twice") {
   for (const bool is_published : {true, false}) {
     const cairn::stores::memory store;
     heard events;

@@ -16,7 +16,7 @@ cairn::detail::published_save saved(double seconds, double write_seconds, std::u
 
 }  // namespace
 
-TEST_CASE("nothing known: the save on its way gets half of the time") {
+TEST_CASE("nothing known: the running save gets half of the time") {
   for (const double left : {30.0, 1.0, 0.0, -5.0}) {
     const auto plan = plan_preempt(left, 1000, std::nullopt);
     CHECK(plan.grace_seconds == (left > 0 ? left / 2 : 0));
