@@ -592,7 +592,7 @@ TEST_CASE("the steps of a run, ascending, and its latest one") {
   checkpointer run(scratch.path("run"), {.when = cairn::policies::every_steps{1}});
   CHECK(run.steps().empty());
   CHECK_FALSE(run.latest());
-  for (const std::uint64_t step : {3, 20, 1'000'000'000}) run.save(trained(step), {.step = step});
+  for (const std::uint64_t step : {3U, 20U, 1'000'000'000U}) run.save(trained(step), {.step = step});
   CHECK(run.steps() == std::vector<std::uint64_t>{3, 20, 1'000'000'000});
   CHECK(run.latest() == 1'000'000'000);
   cairn::save(scratch.path("run/other"), 1);  // not named by step
@@ -601,7 +601,7 @@ TEST_CASE("the steps of a run, ascending, and its latest one") {
 
 TEST_CASE("a run goes back to the checkpoint of a step, and to no other") {
   const cairn::stores::memory store;
-  for (const std::uint64_t step : {1, 2, 3}) checkpointer(store).save(trained(step), {.step = step});
+  for (const std::uint64_t step : {1U, 2U, 3U}) checkpointer(store).save(trained(step), {.step = step});
   trainer state = trained(9);
   checkpointer run(store);
   const auto report = run.restore(state, {.step = 2});
@@ -625,7 +625,7 @@ TEST_CASE("a run goes back to the checkpoint of a step, and to no other") {
   }
   SECTION("a damaged checkpoint of that step is an error too: no other one is tried") {
     const sample::scratch scratch;
-    for (const std::uint64_t step : {1, 2}) checkpointer(scratch.path("run")).save(trained(step), {.step = step});
+    for (const std::uint64_t step : {1U, 2U}) checkpointer(scratch.path("run")).save(trained(step), {.step = step});
     sample::spill(scratch.path("run/step-000000002/index.json"), "{");
     CHECK(sample::failure_of([&] { checkpointer(scratch.path("run")).restore(state, {.step = 2}); }).code ==
           errc::corrupt);

@@ -623,7 +623,7 @@ TEST_CASE("without verification damage in the numbers is not looked for") {
 
 TEST_CASE("a state is loaded from any store: by name, by step, or the newest") {
   const cairn::stores::memory store;
-  for (const std::uint64_t step : {1, 2})
+  for (const std::uint64_t step : {1U, 2U})
     cairn::save(store, cairn::checkpoint_name(step), tests::trained(step), {.step = step});
   cairn::save(store, "a name", tests::trained(3), {.step = 3});
   tests::trainer state;

@@ -12,7 +12,7 @@
 
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/config.hpp"
-#include "cairn/core/encoding.hpp"
+#include "cairn/core/save_report.hpp"  // IWYU pragma: export
 #include "cairn/state/base.hpp"
 
 namespace cairn {
@@ -23,23 +23,6 @@ struct observation {
   std::optional<double> loss{};             ///< recorded as the metric "loss"
   double workers = 1;                       ///< that train now: the job fails when one of them does
   std::map<std::string, double> metrics{};  ///< kept in the checkpoint, for retention and for people
-};
-
-/// What a save did.
-struct save_report {
-  std::string path{};        ///< of the checkpoint
-  std::uint64_t leaves = 0;  ///< arrays written
-  std::uint64_t bytes = 0;   ///< of all files
-  double seconds = 0;
-  std::uint64_t state_bytes = 0;  ///< of the arrays, before encoding
-  bool is_delta = false;          ///< built on another checkpoint
-  std::string parent{};           ///< the name of that checkpoint
-  double encode_seconds = 0;      ///< of `seconds`
-  double write_seconds = 0;       ///< of `seconds`: writing, flushing, publishing
-  /// Path -> what a lossy codec lost there; the largest of its pieces where the leaf is cut.
-  std::map<std::string, loss> lost{};
-  std::vector<std::string>
-      unmatched_rules{};  ///< patterns of codec rules that encoded no leaf: misspelled, or hidden by earlier rules
 };
 
 /// A checkpoint that a restore could not use.

@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 
+#include "cairn/report.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 

@@ -16,7 +16,7 @@ class closed {
   closed() = default;
 
  private:
-  int hidden_ = 0;
+  [[maybe_unused]] int hidden_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Definitions of report.hpp.
 #pragma once
 
+#include "cairn/report.hpp"
 #include "cairn/run/save_progress.hpp"
 
 namespace cairn {

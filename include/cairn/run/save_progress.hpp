@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cairn/core/error.hpp"
-#include "cairn/report.hpp"
+#include "cairn/core/save_report.hpp"
 
 namespace cairn::detail {
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,7 +69,8 @@ class session {
   void continue_from(const std::optional<load_report>& report, any_state state);
   void prepare(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
-                                                   std::optional<save_kind> kind, bool may_be_last) const;
+                                                   std::optional<save_kind> kind, bool may_be_last);
+  [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool make_way(const observation& now);
   [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,

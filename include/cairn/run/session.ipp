@@ -7,10 +7,11 @@
 
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/run/session.hpp"
+#include "cairn/state/describe.hpp"
 
 namespace cairn::detail {
 
-/// errc::invalid for values that cannot be meant.
+/// Throws errc::invalid for options that are out of range or contradict the store.
 inline void check_options(const checkpointer_options& options, const any_store& store) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
   const auto refuse = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
@@ -127,7 +128,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-/// Waits for the running save, or cancels it, as the options say. False: it is finished first.
+/// Waits for the running save, or cancels it, as the options say. False: the new save is skipped.
 CAIRN_INLINE bool session::make_way(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
@@ -151,7 +152,7 @@ CAIRN_INLINE save_report session::save(any_state state, const observation& now) 
   return save_sync(state, now, std::nullopt, true);
 }
 
-/// The trainer has waited since then.
+/// Adds the seconds since `since` to the stall statistics, and returns them.
 CAIRN_INLINE double session::stalled(const stopwatch& since) {
   const double seconds = since.seconds();
   record_.count([&](save_stats& all) { all.stalled(seconds); });

@@ -9,16 +9,21 @@
 
 #include "cairn/run/session.hpp"
 #include "cairn/run/stop_plan.hpp"
+#include "cairn/state/describe.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
 
-/// What is saved, as the options and the policy want it.
+/// Describes the state and builds the job of its save from the options and the kind that the policy has chosen.
 CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
-                                                         std::optional<save_kind> kind, bool may_be_last) const {
+                                                         std::optional<save_kind> kind, bool may_be_last) {
   auto job = std::make_shared<save_job>();
   job->name = checkpoint_name(now.step);
-  job->what = describe(state);
+  try {
+    job->what = describe(state);
+  } catch (const std::exception& cause) {
+    throw error(failed(now.step, cause));
+  }
   job->info = {now.step, now.metrics, policy_.notes(may_be_last)};
   if (now.loss) job->info.metrics["loss"] = *now.loss;
   job->codecs = kind == save_kind::raw ? codec_rules{{"*", codecs::raw{}}} : options_.codecs;
@@ -26,6 +31,15 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   if (kind == save_kind::raw || kind == save_kind::whole) job->chain.anchor_every = 1;
   job->threads = options_.threads;
   return job;
+}
+
+/// Counts and reports a save that failed in the training thread, and returns its error.
+CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception& cause) {
+  const auto path = series_.path_of(step);
+  auto failure = as_error(cause, sentence({path, " cannot be saved"}));
+  record_.count([](save_stats& all) { ++all.failed; });
+  record_.emit({.what = event::kind::failed, .checkpoint = path, .step = step, .message = failure.what()});
+  return failure;
 }
 
 /// An event about a save.
@@ -54,16 +68,11 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
   limiter_.begin(options_.max_bytes_per_second);
   try {
     stage(save, plan_staging(staging_, job.what.leaves, options_.shards, options_.max_staging_bytes), stall);
-  } catch (const error& cause) {
+  } catch (const std::exception& cause) {
     background_.wait();
     series_.cancel();
     saving_ = false;
-    record_.count([](save_stats& all) { ++all.failed; });
-    auto what = about(job, event::kind::failed);
-    what.message = cause.what();
-    what.seconds = stall.seconds();
-    record_.emit(what);
-    throw;
+    throw error(failed(now.step, cause));
   }
   return save;
 }
@@ -105,7 +114,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, stagin
   if (plan.in_parts) save->times.copied = policy_.seconds();
 }
 
-/// Saves from the state's own memory while the trainer waits. What is to be merged is merged in the background.
+/// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
 CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
                                             bool may_be_last) {
   wait();
@@ -152,7 +161,8 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress
   };
 }
 
-/// Saves as well as the time that is left allows. An error of the background thread is left for `wait`.
+/// Saves before the deadline of the signal if there is time, raw if encoding would take too long. `wait` throws an earlier error of the
+/// background thread.
 CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now) {
   if (stopped_step_ == now.step) return {.stop = true};
   const stopwatch stall;

@@ -1,0 +1,1 @@
+#include "cairn/core/save_report.hpp"
