@@ -9,26 +9,33 @@ namespace codecs = cairn::codecs;
 
 namespace {
 
-cairn::detail::encode_summary encode(const std::vector<cairn::leaf>& leaves, cairn::division& shards,
-                                     const cairn::codec_rules& rules, cairn::delta_base* chain = nullptr,
-                                     bool as_delta = false, unsigned threads = 1) {
-  cairn::detail::leaf_encoder encoder(leaves, rules, chain, as_delta, threads);
-  encoder.encode(shards);
-  return encoder.finish();
+using shards_of_staged = cairn::shards_of<cairn::staged_piece>;
+
+struct encoded_state {
+  cairn::shards_of<cairn::detail::encoded_piece> shards;
+  cairn::detail::encode_summary summary;
+};
+
+shards_of_staged cut(const std::vector<cairn::leaf>& leaves, std::size_t shards) {
+  return cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(leaves, shards));
 }
 
-std::vector<std::byte> decoded(const cairn::leaf& whole, const cairn::piece& piece,
+encoded_state encode(const std::vector<cairn::leaf>& leaves, const shards_of_staged& shards,
+                     const cairn::codec_rules& rules, cairn::delta_base* chain = nullptr, bool as_delta = false,
+                     unsigned threads = 1) {
+  const cairn::detail::leaf_codecs codecs(leaves, rules);
+  cairn::detail::leaf_encoder encoder(leaves, codecs, chain, as_delta, threads);
+  auto encoded = encoder.encode(shards);
+  return {std::move(encoded), encoder.finish()};
+}
+
+std::vector<std::byte> decoded(const cairn::leaf& whole, const cairn::detail::encoded_piece& piece,
                                std::span<const std::byte> parent = {}) {
   const auto bytes = piece.count * cairn::size_of(whole.type);
   std::vector<std::byte> values(bytes);
   if (!parent.empty()) std::memcpy(values.data(), parent.data(), bytes);
-  const auto& stored = piece.encoded->payload;
-  cairn::codec_named(piece.encoded->how.codec, {}, "here")
-      .decode({.where = "here",
-               .path = whole.path,
-               .type = whole.type,
-               .payload = {stored.memory, stored.bytes()},
-               .values = values});
+  cairn::codec_named(piece.how->codec, {}, "here")
+      .decode({.where = "here", .path = whole.path, .type = whole.type, .payload = piece.bytes, .values = values});
   return values;
 }
 
@@ -46,19 +53,18 @@ TEST_CASE("pieces without a rule are encoded without loss, strided or not, in an
   every_other.memory = reinterpret_cast<std::byte*>(state.net.weight.data());
   leaves.push_back(every_other);
   for (const std::size_t count : {1U, 3U}) {
-    auto shards = cairn::divide_evenly(leaves, count);
-    const auto done = encode(leaves, shards, {});
+    const auto [shards, done] = encode(leaves, cut(leaves, count), {});
     CHECK_FALSE(done.is_delta);
     CHECK(done.lost.empty());
     std::size_t encoded = 0;
     for (const auto& shard : shards)
       for (const auto& piece : shard) {
-        if (!piece.encoded) continue;
+        if (!piece.how) continue;
         ++encoded;
         const auto& whole = leaves[piece.leaf];
-        CHECK(piece.encoded->how.codec == "lossless");
-        CHECK(piece.encoded->how.type == whole.type);
-        CHECK(piece.encoded->payload.bytes() < piece.count * cairn::size_of(whole.type));
+        CHECK(piece.how->codec == "lossless");
+        CHECK(piece.how->type == whole.type);
+        CHECK(piece.bytes.size() < piece.count * cairn::size_of(whole.type));
         std::vector<std::byte> real(piece.count * cairn::size_of(whole.type));
         cairn::gather(whole, piece.first, real);
         CHECK(decoded(whole, piece) == real);
@@ -71,12 +77,12 @@ TEST_CASE("small pieces and those under raw are left as they are") {
   std::mt19937 random(2);
   const auto state = chain::start(random, 5000);
   const auto leaves = cairn::describe(state).leaves;
-  auto shards = cairn::divide_evenly(leaves, 1);
-  encode(leaves, shards, {{"net.*", codecs::raw{}}});
-  for (const auto& piece : shards[0]) {
+  const auto encoded = encode(leaves, cut(leaves, 1), {{"net.*", codecs::raw{}}});
+  for (const auto& piece : encoded.shards[0]) {
     const auto& path = leaves[piece.leaf].path;
     INFO(path);
-    CHECK((piece.encoded == nullptr) == (path == "step" || path.starts_with("net.")));
+    CHECK(!piece.how == (path == "step" || path.starts_with("net.")));
+    CHECK(piece.bytes.empty() == !piece.how);
   }
 }
 
@@ -89,8 +95,8 @@ TEST_CASE("the chain keeps what a reader will have, whatever the cuts and thread
     for (int save = 0; save < 6; ++save) {
       chain::train(state, random);
       const auto leaves = cairn::describe(state).leaves;
-      auto shards = cairn::divide_evenly(leaves, 1 + static_cast<std::size_t>(save) % 3);
-      const auto done = encode(leaves, shards, chain::mixed_rules(), &chain, save > 0, threads);
+      const auto [shards, done] = encode(leaves, cut(leaves, 1 + static_cast<std::size_t>(save) % 3),
+                                         chain::mixed_rules(), &chain, save > 0, threads);
       CHECK(done.is_delta == (save > 0));
       CHECK(done.lost.empty() == (save == 0));
       for (const auto& shard : shards)
@@ -100,7 +106,7 @@ TEST_CASE("the chain keeps what a reader will have, whatever the cuts and thread
           auto& values = reader[whole.path];
           values.resize(whole.bytes());
           const std::span part(values.data() + piece.first * width, piece.count * width);
-          if (piece.encoded) {
+          if (piece.how) {
             const auto now = decoded(whole, piece, part);
             std::memcpy(part.data(), now.data(), now.size());
           } else {
@@ -126,12 +132,50 @@ TEST_CASE("a leaf that changes its shape is stored whole in a delta") {
   cairn::delta_base chain;
   for (int save = 0; save < 2; ++save) {
     const auto leaves = cairn::describe(state).leaves;
-    auto shards = cairn::divide_evenly(leaves, 1);
-    const auto done = encode(leaves, shards, chain::mixed_rules(), &chain, save > 0);
+    const auto [shards, done] = encode(leaves, cut(leaves, 1), chain::mixed_rules(), &chain, save > 0);
     CHECK(done.is_delta == (save > 0));
     for (const auto& piece : shards[0])
-      if (piece.encoded && leaves[piece.leaf].path == "net.bias") CHECK_FALSE(piece.encoded->how.relative);
+      if (piece.how && leaves[piece.leaf].path == "net.bias") CHECK_FALSE(piece.how->relative);
     chain::train(state, random);
     state.net.bias.resize(777);
+  }
+}
+
+TEST_CASE("staged pieces are encoded over their copies where room and codec allow it, and are not changed themselves") {
+  std::mt19937 random(5);
+  const auto state = chain::start(random, 5000);
+  const auto leaves = cairn::describe(state).leaves;
+  constexpr std::size_t room = 4096;
+  for (const bool has_room : {true, false}) {
+    auto shards = cut(leaves, 1);
+    std::vector<std::vector<std::byte>> memory, real;
+    for (auto& piece : shards[0]) {
+      const auto bytes = piece.count * cairn::size_of(leaves[piece.leaf].type);
+      cairn::gather(leaves[piece.leaf], piece.first, real.emplace_back(bytes));
+      if (bytes == 0) continue;
+      auto& copy = memory.emplace_back(room + bytes);
+      std::copy(real.back().begin(), real.back().end(), copy.begin() + room);
+      piece.copy = copy.data() + room;
+      piece.room = has_room ? room : 0;
+    }
+    const auto before = shards;
+    const auto encoded = encode(leaves, shards, {{"net.weight", codecs::raw{}}});
+    std::size_t in_place = 0;
+    for (std::size_t i = 0; i < shards[0].size(); ++i) {
+      const auto &staged = shards[0][i], &old = before[0][i];
+      CHECK((staged == old && staged.copy == old.copy && staged.room == old.room));
+      const auto& piece = encoded.shards[0][i];
+      if (!piece.how) {  // the writer takes the copy
+        CHECK(piece.bytes.data() == staged.copy);
+        CHECK(std::equal(piece.bytes.begin(), piece.bytes.end(), real[i].begin(), real[i].end()));
+        continue;
+      }
+      CHECK(decoded(leaves[piece.leaf], piece) == real[i]);
+      CHECK(piece.memory.bytes().empty() == has_room);
+      if (!has_room) continue;
+      ++in_place;
+      CHECK(piece.bytes.data() == staged.copy - staged.room);
+    }
+    CHECK((in_place > 0) == has_room);
   }
 }

@@ -75,7 +75,7 @@ TEST_CASE("every checkpoint of a chain restores what its writer keeps, bit for b
   }
 }
 
-TEST_CASE("the file says per leaf what was lost") {
+TEST_CASE("a file records the loss of every leaf") {
   const chain_of made(3);
   const cairn::chain_reader reader(made.store, cairn::checkpoint_name(4));
   const auto real = made.state.net.weight;
@@ -97,7 +97,7 @@ TEST_CASE("the file says per leaf what was lost") {
   CHECK(slices[0].encoded->lost->relative_l2 == Approx(std::sqrt(squares / norm)));
 }
 
-TEST_CASE("a missing or exchanged parent is named") {
+TEST_CASE("the error for a missing or replaced parent names it") {
   chain_of made(3);
   const auto open = [&](std::uint64_t step) {
     return sample::failure_of([&] { const cairn::chain_reader reader(made.store, cairn::checkpoint_name(step)); });
@@ -133,7 +133,7 @@ TEST_CASE("a shard of a delta cannot be loaded alone") {
   CHECK(whole.contents().find("net.weight") != cairn::catalog::npos);
 }
 
-TEST_CASE("damage in any link is found before anything is written") {
+TEST_CASE("damage in any link is reported before any value is written") {
   chain_of made(2);
   for (std::uint64_t step = 1; step <= 3; ++step) {
     auto store = made.store;
@@ -150,7 +150,7 @@ TEST_CASE("damage in any link is found before anything is written") {
   }
 }
 
-TEST_CASE("requests of all kinds are read at once") {
+TEST_CASE("one call reads requests of all kinds") {
   const chain_of made(4, 2);
   const cairn::chain_reader reader(made.store, cairn::checkpoint_name(5));
   const auto bits = chain::restored(made.store, cairn::checkpoint_name(5));
@@ -173,17 +173,16 @@ TEST_CASE("requests of all kinds are read at once") {
   CHECK(sample::failure_of([&] { reader.read(none); }).code == errc::invalid);
 }
 
-TEST_CASE("a payload or table that is malformed under checksums that hold: an error that names leaf and file") {
+TEST_CASE("a malformed payload or code table with correct checksums is an error that names leaf and file") {
   std::mt19937_64 random(8);
   sample::leaves leaves, payloads;
   leaves.add("net.weight", cairn::dtype::f32, {500}, random);
   const auto put = [&](const std::string& codec, std::uint64_t bytes, const std::string& table) {
-    const auto piece = std::make_shared<cairn::encoded_piece>();
-    piece->payload = payloads.add("", cairn::dtype::u8, {bytes}, random);
-    piece->how = {codec, cairn::dtype::f32, {500}, false, {}};
+    const auto payload = payloads.add("", cairn::dtype::u8, {bytes}, random);
+    const cairn::encoding_info how{codec, cairn::dtype::f32, {500}, false, {}};
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = {{{0, 0, 500, piece}}};
+    spec.shards = {{{{0, 0, 500}, {payload.memory, payload.bytes()}, &how}}};
     if (!table.empty()) spec.chain.tables["0123456789abcdef"] = table;
     cairn::any_store store = cairn::stores::memory();
     cairn::write_checkpoint(store, "c", spec);
@@ -207,7 +206,7 @@ TEST_CASE("a payload or table that is malformed under checksums that hold: an er
   }
 }
 
-TEST_CASE("a delta that is merged, and what it was built on removed, while it is opened") {
+TEST_CASE("a delta is merged, and its parent removed, while it is opened") {
   tests::gated_store store;
   std::mt19937 random(21);
   auto state = chain::start(random, 800);

@@ -29,7 +29,7 @@ TEST_CASE("shards may be added all at once or one by one: a reader gets the same
   for (const std::size_t shards : {1U, 2U, 5U}) {
     for (const bool one_by_one : {false, true}) {
       cairn::any_store store = cairn::stores::memory();
-      auto pieces = cairn::divide_evenly(job.what.leaves, shards);
+      const auto pieces = cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(job.what.leaves, shards));
       save_pipeline pipeline(store, job, shards);
       for (std::size_t i = 0; i < shards; i += one_by_one ? 1 : shards)
         pipeline.add(std::span(pieces).subspan(i, one_by_one ? 1 : shards));
@@ -48,7 +48,7 @@ TEST_CASE("shards may be added all at once or one by one: a reader gets the same
   }
 }
 
-TEST_CASE("a pipeline that is not finished leaves nothing behind, and its base forgets what it does not know") {
+TEST_CASE("a pipeline that is not finished leaves the store as it was and clears the references of its base") {
   std::mt19937 random(4);
   auto state = chain::start(random);
   state.step = 1;
@@ -63,7 +63,7 @@ TEST_CASE("a pipeline that is not finished leaves nothing behind, and its base f
   next.info.step = 2;
   next.codecs = chain::mixed_rules();
   SECTION("destroyed") {
-    auto pieces = cairn::divide_evenly(next.what.leaves, 1);
+    const auto pieces = cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(next.what.leaves, 1));
     save_pipeline(store, next, 1, &base).add(pieces);
   }
   SECTION("a hook throws") {
@@ -96,7 +96,7 @@ TEST_CASE("hooks are called in order: progress up to all bytes, encoded, written
   for (const bool one_by_one : {false, true}) {
     calls.clear();
     last = total = 0;
-    auto pieces = cairn::divide_evenly(job.what.leaves, 3);
+    const auto pieces = cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(job.what.leaves, 3));
     save_pipeline pipeline(store, job, 3);
     if (one_by_one)
       for (std::size_t i = 0; i < 3; ++i) pipeline.add(std::span(pieces).subspan(i, 1));

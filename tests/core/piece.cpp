@@ -34,3 +34,13 @@ TEST_CASE("a division covers every leaf once, in order, in nearly equal shares")
     CHECK(largest <= total / shards + 64);
   }
 }
+
+TEST_CASE("pieces that are not copied are the same pieces as another type") {
+  const cairn::division shards{{{0, 0, 7}, {1, 0, 2}}, {}, {{1, 2, 3}}};
+  const auto staged = cairn::from_leaves<cairn::staged_piece>(shards);
+  REQUIRE(staged.size() == shards.size());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    CHECK(std::equal(staged[i].begin(), staged[i].end(), shards[i].begin(), shards[i].end()));
+    for (const auto& each : staged[i]) CHECK((each.copy == nullptr && each.room == 0));
+  }
+}

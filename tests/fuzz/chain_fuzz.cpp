@@ -121,10 +121,12 @@ void change(cairn::encoding_info& how, choices& from) {
 void forge(const cairn::any_store& from, cairn::any_store& to, const std::string& name, choices& chosen) {
   const cairn::checkpoint_reader reader(from, name);
   std::vector<cairn::leaf> leaves;
-  std::vector<cairn::piece> pieces;
+  std::vector<cairn::write_piece> pieces;
   std::vector<std::vector<std::byte>> memory;
+  std::vector<cairn::encoding_info> encodings;
   const auto& stored = reader.contents().leaves;
-  memory.reserve(2 * stored.size());
+  memory.reserve(stored.size());
+  encodings.reserve(stored.size());
   const auto target = chosen.next(stored.size());
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const auto& slice = reader.slices_of(i)[0];
@@ -134,17 +136,15 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
     leaf.path = stored[i].path;
     leaf.type = stored[i].type;
     leaf.shape = stored[i].shape;
-    cairn::piece piece{i, 0, leaf.count(), {}};
+    cairn::write_piece piece{{i, 0, leaf.count()}};
     if (slice.encoded != nullptr) {
-      cairn::encoded_piece encoded{*slice.encoded, {}};
+      auto& how = encodings.emplace_back(*slice.encoded);
       if (i == target) {
-        if (chosen.next(4) == 0) change(encoded.how, chosen);
+        if (chosen.next(4) == 0) change(how, chosen);
         for (auto n = chosen.next(6); n > 0 && chosen.any(); --n) change(bytes, chosen);
       }
-      encoded.payload.type = cairn::dtype::u8;
-      encoded.payload.shape = {bytes.size()};
-      encoded.payload.memory = bytes.data();
-      piece.encoded = std::make_shared<const cairn::encoded_piece>(std::move(encoded));
+      piece.bytes = bytes;
+      piece.how = &how;
     } else {
       leaf.memory = bytes.data();
     }

@@ -161,7 +161,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       }
       cairn::checkpoint_spec spec;
       spec.leaves = leaves;
-      spec.shards = cairn::divide_evenly(leaves, shards);
+      spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, shards));
       spec.step = 3;
       spec.metrics["loss"] = 0.5;
       spec.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};

@@ -42,7 +42,7 @@ struct state {
     using entry = cairn::structure_entry;
     cairn::checkpoint_spec spec;
     spec.leaves = leaves;
-    spec.shards = cairn::divide_evenly(leaves, 2);
+    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, 2));
     spec.step = 120;
     spec.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
     spec.structures.resize(2);

@@ -84,7 +84,7 @@ int main(int count, char** arguments) {
   const std::string name = cairn::checkpoint_name(120);
   cairn::checkpoint_spec spec;
   spec.leaves = leaves;
-  spec.shards = cairn::divide_evenly(leaves, 2);
+  spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, 2));
   cairn::write_checkpoint(store, name, spec);
 
   std::ofstream expected(folder + "/expected.txt");

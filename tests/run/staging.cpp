@@ -14,15 +14,20 @@ using cairn::staging;
 
 namespace {
 
-/// All elements of a piece as the stages behind see them.
-std::vector<std::byte> values_of(const std::vector<cairn::leaf>& leaves, const cairn::piece& each) {
+/// All elements of a piece, from its copy if it has one.
+std::vector<std::byte> values_of(const std::vector<cairn::leaf>& leaves, const cairn::staged_piece& each) {
   const auto& whole = leaves[each.leaf];
   std::vector<std::byte> values(each.count * cairn::size_of(whole.type));
-  if (each.staged != nullptr)
-    std::memcpy(values.data(), each.staged, values.size());
+  if (each.copy != nullptr)
+    std::memcpy(values.data(), each.copy, values.size());
   else
     cairn::gather(whole, each.first, values);
   return values;
+}
+
+cairn::shards_of<cairn::planned_copy> plan(const staging& copies, const std::vector<cairn::leaf>& leaves,
+                                           std::size_t shards) {
+  return cairn::plan_staging(copies, leaves, shards, std::nullopt).shards;
 }
 
 }  // namespace
@@ -37,35 +42,37 @@ TEST_CASE("pieces are copied, whatever they are, however they are cut, by any nu
     state.examples.resize(random() % 30'000);
     state.mask.resize(random() % 3'000'000);
     const auto leaves = cairn::describe(state).leaves;
-    auto shards = cairn::divide_evenly(leaves, 1 + random() % 4);
-    auto before = shards;
-    const auto expected = copies.make_room(leaves, shards);
-    const auto copied = copies.copy(leaves, shards, static_cast<unsigned>(round % 4));
-    CHECK(copied <= expected);
-    CHECK(copies.capacity() >= expected);
+    const auto plan = cairn::plan_staging(copies, leaves, 1 + random() % 4, std::nullopt);
+    const auto shards = copies.copy(leaves, plan.shards, static_cast<unsigned>(round % 4));
+    CHECK(copies.capacity() >= plan.bytes);
     std::uint64_t bytes = 0;
+    REQUIRE(shards.size() == plan.shards.size());
     const std::byte* end = nullptr;
-    for (std::size_t i = 0; i < shards.size(); ++i)
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      REQUIRE(shards[i].size() == plan.shards[i].size());
       for (std::size_t j = 0; j < shards[i].size(); ++j) {
         const auto& each = shards[i][j];
+        const cairn::piece& planned = plan.shards[i][j];
+        CHECK(static_cast<const cairn::piece&>(each) == planned);
         INFO(leaves[each.leaf].path);
-        CHECK(values_of(leaves, each) == values_of(leaves, before[i][j]));
-        if (each.staged == nullptr) {
+        CHECK(values_of(leaves, each) == values_of(leaves, {planned}));
+        if (each.copy == nullptr) {
           CHECK((each.count == 0 || leaves[each.leaf].owner != nullptr));
           continue;
         }
         const auto size = each.count * cairn::size_of(leaves[each.leaf].type);
         bytes += size;
         CHECK(each.room >= (leaves[each.leaf].type == cairn::dtype::f32 ? size / 7 : 0));
-        CHECK(reinterpret_cast<std::uintptr_t>(each.staged) % 64 == 0);
-        CHECK((end == nullptr || each.staged - each.room >= end));  // no piece's room is another's
-        end = each.staged + size;
+        CHECK(reinterpret_cast<std::uintptr_t>(each.copy) % 64 == 0);
+        CHECK((end == nullptr || each.copy - each.room >= end));  // no piece's room is another's
+        end = each.copy + size;
       }
-    CHECK(bytes == copied);
+    }
+    CHECK(bytes <= plan.bytes);
   }
 }
 
-TEST_CASE("the memory is kept for the next copy, and grows when it has to") {
+TEST_CASE("the memory is reused for the next copy, and grows if that is larger") {
   staging copies([](const cairn::leaf&, std::size_t) { return 0; });
   CHECK(copies.capacity() == 0);
   copies.reserve(100, 1);
@@ -79,13 +86,13 @@ TEST_CASE("the memory is kept for the next copy, and grows when it has to") {
 
   std::vector<float> values(1000, 1.0F);
   const auto leaves = cairn::describe(values).leaves;
-  auto first = cairn::divide_evenly(leaves, 1), second = first;
-  copies.copy(leaves, first, 1);
-  copies.copy(leaves, second, 1);
-  CHECK(first[0][0].staged == second[0][0].staged);
+  const auto planned = plan(copies, leaves, 1);
+  const auto first = copies.copy(leaves, planned, 1), second = copies.copy(leaves, planned, 1);
+  REQUIRE(first[0][0].copy != nullptr);
+  CHECK(first[0][0].copy == second[0][0].copy);
 }
 
-TEST_CASE("leaves that are copies already are not copied again") {
+TEST_CASE("leaves that own their memory are not copied again") {
   struct {
     std::set<int> sorted{3, 1, 2};
     std::mt19937 engine;
@@ -93,17 +100,18 @@ TEST_CASE("leaves that are copies already are not copied again") {
   } state;
   staging copies([](const cairn::leaf&, std::size_t) { return 0; });
   const auto leaves = cairn::describe(state).leaves;
-  auto shards = cairn::divide_evenly(leaves, 1);
-  CHECK(copies.copy(leaves, shards, 1) == 400);
-  for (const auto& each : shards[0]) CHECK((each.staged != nullptr) == (leaves[each.leaf].path == "values"));
+  const auto planned = cairn::plan_staging(copies, leaves, 1, std::nullopt);
+  CHECK(planned.bytes == 448);  // 400 in whole cache lines
+  const auto shards = copies.copy(leaves, planned.shards, 1);
+  for (const auto& each : shards[0]) CHECK((each.copy != nullptr) == (leaves[each.leaf].path == "values"));
 }
 
-TEST_CASE("nothing at all") {
+TEST_CASE("a state without elements takes no memory") {
   staging copies([](const cairn::leaf&, std::size_t) { return 0; });
   const std::vector<float> none;
   const auto leaves = cairn::describe(none).leaves;
-  auto shards = cairn::divide_evenly(leaves, 1);
-  CHECK(copies.copy(leaves, shards, 0) == 0);
+  const auto shards = copies.copy(leaves, plan(copies, leaves, 1), 0);
+  for (const auto& each : shards[0]) CHECK(each.copy == nullptr);
   CHECK(copies.capacity() == 0);
 }
 
@@ -117,17 +125,21 @@ TEST_CASE("a plan keeps to its budget, whatever the state") {
     const auto leaves = cairn::describe(state).leaves;
     const auto whole = cairn::plan_staging(copies, leaves, 3, 100U << 20U);
     CHECK_FALSE(whole.in_parts);
-    auto expected_shards = cairn::divide_evenly(leaves, 3);
-    CHECK(whole.bytes == copies.make_room(leaves, expected_shards));
-    CHECK(whole.shards == expected_shards);
+    std::uint64_t whole_bytes = 0;
+    const auto division = cairn::divide_evenly(leaves, 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(whole.shards.at(i) == copies.plan(leaves, division[i]));
+      whole_bytes += staging::bytes_for(leaves, whole.shards[i]);
+    }
+    CHECK(whole.bytes == whole_bytes);
     for (const std::uint64_t budget : {400'000U, 50'000U, 5'000U}) {
-      auto plan = cairn::plan_staging(copies, leaves, 1, budget);
+      const auto plan = cairn::plan_staging(copies, leaves, 1, budget);
       CHECK(plan.in_parts);
       CHECK(plan.bytes <= budget);
       std::uint64_t count = 0, expected = 0;
       for (const auto& leaf : leaves) expected += leaf.count();
-      for (auto& shard : plan.shards) {
-        CHECK(copies.make_room(leaves, {&shard, 1}) <= plan.bytes);
+      for (const auto& shard : plan.shards) {
+        CHECK(staging::bytes_for(leaves, shard) <= plan.bytes);
         for (const auto& each : shard) count += each.count;
       }
       CHECK(count == expected);

@@ -40,7 +40,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     if (round % 5 == 0) leaves.add_strided("wide", cairn::dtype::f64, 200'000, random);
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::divide_evenly(leaves.list, random() % 4 + 1);
+    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 4 + 1));
     spec.step = random();
     spec.metrics["loss"] = 0.25;
     spec.structures.resize(1);
@@ -77,7 +77,7 @@ TEST_CASE("three shards from one process, one leaf cut into all of them") {
   leaves.add("a", cairn::dtype::f32, {10, 10}, random);
   cairn::checkpoint_spec spec;
   spec.leaves = leaves.list;
-  spec.shards = {{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}};
+  spec.shards = cairn::from_leaves<cairn::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
   cairn::any_store store = cairn::stores::memory();
   cairn::write_checkpoint(store, "c", spec);
   CHECK(store.files("c").size() == 4);
@@ -196,12 +196,12 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   std::mt19937_64 random(9);
   sample::leaves leaves, payloads;
   leaves.add("w", cairn::dtype::f32, {1000}, random);
-  const auto encoded = std::make_shared<cairn::encoded_piece>();
-  encoded->payload = payloads.add("", cairn::dtype::u8, {77}, random);
-  encoded->how = {"mine", cairn::dtype::f32, {600}, true, {}};
+  const auto payload = payloads.add("", cairn::dtype::u8, {77}, random);
+  const std::span<const std::byte> bytes(payload.memory, payload.bytes());
+  const cairn::encoding_info how{"mine", cairn::dtype::f32, {600}, true, {}};
   cairn::checkpoint_spec spec;
   spec.leaves = leaves.list;
-  spec.shards = {{{0, 600, 400}}, {{0, 0, 600, encoded}}};
+  spec.shards = {{{{0, 600, 400}}}, {{{0, 0, 600}, bytes, &how}}};
   spec.step = 4;
   spec.chain = {cairn::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
   spec.id = 99;
@@ -218,10 +218,9 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   const auto slices = reader.slices_of(0);
   REQUIRE(slices.size() == 2);
   REQUIRE(slices[0].encoded != nullptr);
-  CHECK(*slices[0].encoded == encoded->how);
+  CHECK(*slices[0].encoded == how);
   CHECK(slices[1].encoded == nullptr);
-  CHECK(sample::text_of(reader.stored_bytes(slices[0]).bytes()) ==
-        sample::text_of({encoded->payload.memory, encoded->payload.bytes()}));
+  CHECK(sample::text_of(reader.stored_bytes(slices[0]).bytes()) == sample::text_of(bytes));
   CHECK(reader.file_of(slices[0]).ends_with(cairn::shard_file(1, 2)));
   std::vector<std::byte> memory(4000);
   const auto failure = sample::failure_of([&] { reader.contents().fetch(0, memory); });

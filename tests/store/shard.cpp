@@ -13,8 +13,9 @@ TEST_CASE("what is laid out is what the metadata say") {
     const auto leaves = sample::random_leaves(random, 12, 3000);
     cairn::structure structure;
     structure["layers"] = {cairn::structure::mapped_type::kind::size, random(), {}, {}};
-    for (const auto& pieces : cairn::divide_evenly(leaves.list, random() % 3 + 1)) {
-      auto layout = cairn::lay_out_shard(leaves.list, cairn::write_pieces(leaves.list, pieces), structure, 7);
+    const auto shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 3 + 1));
+    for (const auto& pieces : shards) {
+      auto layout = cairn::lay_out_shard(leaves.list, pieces, structure, 7);
       std::vector<std::uint64_t> blocks(cairn::block_count(layout.header.data_bytes));
       for (auto& block : blocks) block = random();
       cairn::set_block_checksums(layout, blocks);
@@ -55,8 +56,8 @@ TEST_CASE("a piece that is not part of its leaf is refused") {
   std::mt19937_64 random(1);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10}, random);
-  for (const auto& piece : {cairn::write_piece{1, 0, 1}, cairn::write_piece{0, 5, 6}, cairn::write_piece{0, 11, 0},
-                            cairn::write_piece{0, 5, ~std::uint64_t{0}}})
+  for (const auto& piece : {cairn::write_piece{{1, 0, 1}}, cairn::write_piece{{0, 5, 6}},
+                            cairn::write_piece{{0, 11, 0}}, cairn::write_piece{{0, 5, ~std::uint64_t{0}}}})
     CHECK(sample::failure_of([&] { static_cast<void>(cairn::lay_out_shard(leaves.list, {piece}, {}, 0)); }).code ==
           cairn::errc::invalid);
 }
@@ -66,23 +67,19 @@ TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all 
   sample::leaves leaves;
   leaves.add("w", cairn::dtype::f32, {10, 3}, random);
   leaves.add("b", cairn::dtype::u8, {4}, random);
-  const auto payload = [&](std::uint64_t bytes, cairn::extents shape, bool is_relative) {
-    sample::leaves memory;
-    auto piece = std::make_shared<cairn::encoded_piece>();
-    piece->payload = memory.add("", cairn::dtype::u8, {bytes}, random);
-    piece->how = {"mine", cairn::dtype::f32, std::move(shape), is_relative, cairn::loss{0.5, 0.25}};
-    return piece;
-  };
+  const std::vector<std::byte> payload(9);
   const cairn::chain_metadata chain{cairn::checkpoint_ref{"step-000000001", 7}, {{"00000000000000ff", "0"}}};
   for (const bool is_cut : {false, true}) {
-    std::vector<cairn::piece> pieces{{1, 0, 4}};
+    const cairn::encoding_info written{"mine", cairn::dtype::f32, is_cut ? cairn::extents{20} : cairn::extents{10, 3},
+                                       is_cut, cairn::loss{0.5, 0.25}};
+    std::vector<cairn::write_piece> pieces{{{1, 0, 4}}};
     if (is_cut) {
-      pieces.push_back({0, 0, 20, payload(9, {20}, true)});
-      pieces.push_back({0, 20, 10});
+      pieces.push_back({{0, 0, 20}, payload, &written});
+      pieces.push_back({{0, 20, 10}});
     } else {
-      pieces.push_back({0, 0, 30, payload(7, {10, 3}, false)});
+      pieces.push_back({{0, 0, 30}, std::span(payload).first(7), &written});
     }
-    const auto layout = cairn::lay_out_shard(leaves.list, cairn::write_pieces(leaves.list, pieces), {}, 2, chain);
+    const auto layout = cairn::lay_out_shard(leaves.list, pieces, {}, 2, chain);
     cairn::stores::memory store;
     sample::put(store, "c", {{"index.json", layout.header_text + std::string(layout.header.data_bytes, 'x')}});
     const auto header = cairn::read_safetensors_header(*store.open("c", "index.json"), "here");
@@ -92,7 +89,7 @@ TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all 
     REQUIRE(metadata.encoded.size() == 1);
     const auto& [key, how] = *metadata.encoded.begin();
     CHECK(key == (is_cut ? "w[0:20]" : "w"));
-    CHECK(how == pieces[1].encoded->how);
+    CHECK(how == written);
     CHECK(header.data_bytes == (is_cut ? 9U + 4U + 40U : 7U + 4U));
     const auto& last = header.tensors.back();
     CHECK(last.type == cairn::dtype::u8);

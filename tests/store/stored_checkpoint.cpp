@@ -24,7 +24,7 @@ struct written {
     leaves.add("layer.b", cairn::dtype::f16, {33}, random);
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::divide_evenly(leaves.list, shards);
+    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, shards));
     spec.step = step;
     spec.structures.resize(shards);
     for (auto& structure : spec.structures)
@@ -75,7 +75,7 @@ TEST_CASE("slices cover their leaves, whatever the division") {
     const auto leaves = sample::random_leaves(random, 12, 500);
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::divide_evenly(leaves.list, random() % 5 + 1);
+    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 5 + 1));
     std::shuffle(spec.shards.begin(), spec.shards.end(), random);
     cairn::any_store store = cairn::stores::memory();
     cairn::write_checkpoint(store, "c", spec);

@@ -36,7 +36,7 @@ TEST_CASE("the same leaves give the same bytes, in every store and with any numb
     leaves.add_strided("strided", cairn::dtype::u16, 800'000, random);
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::divide_evenly(leaves.list, random() % 3 + 1);
+    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 3 + 1));
     spec.step = 5;
     spec.metrics["loss"] = 0.5;
     const auto first = written(cairn::stores::memory(), spec);
@@ -74,7 +74,7 @@ TEST_CASE("columns of records come out the same, gathered together in memory or 
   for (const std::size_t shards : {1U, 3U}) {
     cairn::checkpoint_spec spec;
     spec.leaves = leaves;
-    spec.shards = cairn::divide_evenly(leaves, shards);
+    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, shards));
     const sample::scratch scratch;
     CHECK(written(cairn::stores::memory(), spec) ==
           written(cairn::stores::directory(scratch.path(), {.durable = false}), spec));
@@ -133,7 +133,7 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
     totals.push_back(total);
   };
   cairn::any_store store = cairn::stores::memory();
-  const auto shards = cairn::divide_evenly(leaves.list, 3);
+  const auto shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, 3));
   cairn::checkpoint_writer writer(store, "c", spec, shards.size());
   std::uint64_t later = 3'000'000;
   for (const auto& shard : shards) {

@@ -12,7 +12,9 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/system/memory.hpp"
-#include "cairn/chain/leaf_encoder.hpp"
+#include "cairn/chain/encoded_piece.hpp"
+#include "cairn/chain/leaf_codecs.hpp"
+#include "cairn/encode/code_table_text.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/store/directory.hpp"
@@ -20,10 +22,10 @@
 
 namespace cairn::detail {
 
-/// The newest `deltas` links of a chain on their way into one checkpoint.
-class merging {
+/// Merges the newest `deltas` links of a chain into one checkpoint.
+class merger {
  public:
-  merging(const chain_reader& chain, std::size_t deltas, const merge_options& options)
+  merger(const chain_reader& chain, std::size_t deltas, const merge_options& options)
       : chain_(chain), deltas_(deltas), threads_(options.threads) {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) {
       if (options.check) options.check();
@@ -32,7 +34,7 @@ class merging {
     for (const auto& table : chain.tables().all()) spec_.chain.tables.insert(write_code_table(table));
     if (is_delta_) spec_.chain.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
-    spec_.shards = std::move(shards_);
+    spec_.shards = for_writer(shards_);
     spec_.structures = {chain.contents().structure};
     spec_.step = chain.step();
     spec_.metrics = chain.metrics();
@@ -41,11 +43,11 @@ class merging {
     spec_.threads = threads_;
     if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
   }
-  merging(const merging&) = delete;
-  merging& operator=(const merging&) = delete;
-  ~merging() = default;
+  merger(const merger&) = delete;  // what is written refers to it
+  merger& operator=(const merger&) = delete;
+  ~merger() = default;
 
-  /// What is to be written; valid as long as this object.
+  /// The merged checkpoint. Refers to this object.
   [[nodiscard]] const checkpoint_spec& spec() const noexcept { return spec_; }
 
  private:
@@ -61,7 +63,7 @@ class merging {
       const auto& from = *chain_.links()[link];
       const auto leaf = from.contents().find(path);
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!is_relative(*all[i].back())) continue;
+        if (!all[i].back()->is_relative()) continue;
         const auto slices = leaf == catalog::npos ? std::span<const stored_slice>() : from.slices_of(leaf);
         if (slices.size() != all.size() || slices[i].first != all[i].front()->first ||
             slices[i].count != all[i].front()->count)
@@ -80,47 +82,44 @@ class merging {
     merged.shape = stored.shape;
     const auto number = leaves_.size();
     const auto histories = histories_of(index);
-    if (histories.empty()) add(0, whole_piece(index, merged, {.leaf = number, .count = merged.count()}));
+    if (histories.empty()) add(0, whole_piece(index, merged, {number, 0, merged.count()}));
     for (const auto& slices : histories) {
-      piece part{.leaf = number,
-                 .first = slices.front()->first,
-                 .count = slices.front()->count,
-                 .encoded = merge_slices(merged, slices)};
-      if (!part.encoded) part = whole_piece(index, merged, std::move(part));
-      add(slices.front()->shard, std::move(part));
+      const auto& newest = *slices.front();
+      const piece which{number, newest.first, newest.count};
+      auto payload = merge_slices(merged, which, slices);
+      add(newest.shard, payload ? std::move(*payload) : whole_piece(index, merged, which));
     }
     leaves_.push_back(std::move(merged));
   }
 
-  void add(std::size_t shard, piece part) {
-    is_delta_ = is_delta_ || (part.encoded && part.encoded->how.relative);
+  void add(std::size_t shard, encoded_piece made) {
+    is_delta_ = is_delta_ || (made.how && made.how->relative);
     shards_.resize(std::max(shards_.size(), shard + 1));
-    shards_[shard].push_back(std::move(part));
+    shards_[shard].push_back(std::move(made));
   }
 
-  [[nodiscard]] static bool is_relative(const stored_slice& slice) { return slice.encoded && slice.encoded->relative; }
-
-  /// One payload for the effect of all; null where the values are to be stored instead.
-  [[nodiscard]] std::shared_ptr<const encoded_piece> merge_slices(const leaf& merged, const history& slices) const {
-    if (slices.size() == 1 && !is_relative(*slices.front()))
-      return slices.front()->encoded ? keep(*slices.front()) : nullptr;
+  /// One payload with the effect of all of them; nullopt where the values are to be stored instead.
+  [[nodiscard]] std::optional<encoded_piece> merge_slices(const leaf& merged, const piece& which,
+                                                          const history& slices) const {
+    const auto& newest = *slices.front();
+    if (slices.size() == 1 && !newest.is_relative()) {
+      if (newest.encoded == nullptr) return std::nullopt;
+      return owned(which, *newest.encoded, chain_.newest().stored_bytes(newest).bytes());  // as it is
+    }
     const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
-    return has_parent && is_relative(*slices.back()) ? join(merged, slices) : nullptr;
+    return has_parent && slices.back()->is_relative() ? join(merged, which, slices) : std::nullopt;
   }
 
-  [[nodiscard]] static std::shared_ptr<const encoded_piece> owned(encoding_info how, std::span<const std::byte> bytes) {
-    auto memory = std::make_shared<page_buffer>(bytes.size());
-    std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
-    return make_encoded_piece(std::move(how), memory->bytes().data(), memory, bytes.size());
+  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, std::span<const std::byte> bytes) {
+    page_buffer memory(bytes.size());
+    if (!bytes.empty()) std::memcpy(memory.bytes().data(), bytes.data(), bytes.size());
+    encoded_piece made{which, {}, {}, {}};
+    made.own(std::move(how), std::move(memory), bytes.size());
+    return made;
   }
 
-  /// The payload of the newest link as it is.
-  [[nodiscard]] std::shared_ptr<const encoded_piece> keep(const stored_slice& slice) const {
-    return owned(*slice.encoded, chain_.newest().stored_bytes(slice).bytes());
-  }
-
-  /// What the codec of the newest delta makes of all of them.
-  [[nodiscard]] std::shared_ptr<const encoded_piece> join(const leaf& merged, const history& slices) const {
+  /// The payload that the codec of the newest delta makes of all of them.
+  [[nodiscard]] std::optional<encoded_piece> join(const leaf& merged, const piece& which, const history& slices) const {
     std::vector<stores::window> windows;
     std::vector<merge_request::delta> deltas;
     for (std::size_t link = slices.size(); link-- > 0;) {
@@ -132,25 +131,16 @@ class merging {
     const auto payload = codec_named(how.codec, chain_.rules(), deltas.back().where)
                              .merge({.path = merged.path,
                                      .type = merged.type,
-                                     .bytes = slices.front()->count * size_of(merged.type),
+                                     .bytes = which.count * size_of(merged.type),
                                      .deltas = deltas,
                                      .threads = threads_,
                                      .known_tables = &chain_.tables()});
-    return payload ? owned(how, *payload) : nullptr;
+    if (!payload) return std::nullopt;
+    return owned(which, how, *payload);
   }
 
-  /// Null where encoding does not pay.
-  [[nodiscard]] std::shared_ptr<const encoded_piece> encode(const codecs::lossless& codec,
-                                                            const encode_request& request, const extents& shape) const {
-    auto memory = std::make_shared<page_buffer>(codec.bound(request.type, request.values.size()));
-    const auto result = codec.encode(request, memory->bytes());
-    if (result.codec.empty() || result.relative != codec.xor_parent) return nullptr;
-    return make_encoded_piece({result.codec, request.type, shape, result.relative, {}}, memory->bytes().data(), memory,
-                              result.bytes);
-  }
-
-  /// The values that the chain restores, without loss; what was lost before stays on record.
-  [[nodiscard]] piece whole_piece(std::size_t index, leaf& merged, piece part) {
+  /// The values that the chain restores, without further loss; the largest loss of the newest link's slices is recorded.
+  [[nodiscard]] encoded_piece whole_piece(std::size_t index, leaf& merged, const piece& which) {
     if (merged.memory == nullptr) {
       auto memory = std::make_shared<page_buffer>(merged.bytes());
       merged.memory = memory->bytes().data();
@@ -158,20 +148,27 @@ class merging {
       const read_request all[] = {{index, merged}};
       chain_.read(all, {.threads = threads_});
     }
+    const auto width = size_of(merged.type);
+    const std::span<const std::byte> values(merged.memory + which.first * width, which.count * width);
+    const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
+    encoded_piece made{which, {}, {}, {}};
+    if (values.size() >= least_encoded_bytes) {
+      const codecs::lossless codec;
+      page_buffer memory(codec.bound(merged.type, values.size()));
+      const auto result = codec.encode({merged.path, merged.type, values, {}, threads_, nullptr}, memory.bytes());
+      if (!result.codec.empty())
+        made.own({result.codec, merged.type, shape, result.relative, {}}, std::move(memory), result.bytes);
+    }
     std::optional<loss> lost;
     for (const auto& slice : chain_.newest().slices_of(index))
       if (slice.encoded != nullptr && slice.encoded->lost) lost = worse(lost.value_or(loss{}), *slice.encoded->lost);
-    const auto width = size_of(merged.type);
-    const std::span<const std::byte> values(merged.memory + part.first * width, part.count * width);
-    const auto shape = part.count == merged.count() ? merged.shape : extents{part.count};
-    if (values.size() >= least_encoded_bytes)
-      part.encoded = encode({}, {merged.path, merged.type, values, {}, threads_, nullptr}, shape);
-    if (!lost) return part;
-    auto recorded =
-        part.encoded ? *part.encoded : *owned({codecs::raw{}.name(), merged.type, shape, false, {}}, values);
-    recorded.how.lost = lost;
-    part.encoded = std::make_shared<const encoded_piece>(std::move(recorded));
-    return part;
+    if (!lost) return made;
+    if (!made.how) {  // only an encoding has a place for the loss
+      made.how = encoding_info{codecs::raw{}.name(), merged.type, shape, false, {}};
+      made.bytes = values;
+    }
+    made.how->lost = lost;
+    return made;
   }
 
   const chain_reader& chain_;
@@ -179,7 +176,7 @@ class merging {
   unsigned threads_;
   bool is_delta_ = false;
   std::vector<leaf> leaves_;
-  division shards_;
+  shards_of<encoded_piece> shards_;
   checkpoint_spec spec_;
 };
 
@@ -197,7 +194,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
-  const detail::merging merged(chain, to_whole ? chain.links().size() : report.deltas, options);
+  const detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
   report.bytes = write_checkpoint(store, name, merged.spec()).bytes;
   report.parent = merged.spec().chain.parent ? merged.spec().chain.parent->name : std::string();
   report.seconds = watch.seconds();

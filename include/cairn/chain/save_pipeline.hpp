@@ -16,21 +16,21 @@
 
 namespace cairn::detail {
 
-/// One save. Shards may be added all at once or a few at a time, so that a state larger than the memory for its copy can be staged in
-/// parts. Destroyed before `finish` has returned, it leaves nothing behind in the store.
+/// One save. Its shards are added all at once, or a few at a time where the state is larger than the memory for its copy. If it is
+/// destroyed before `finish` has returned, the store is as before.
 class save_pipeline {
  public:
-  /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta where the codecs use one and the chain allows it;
-  /// the base then becomes this checkpoint. `store`, `job` and `base` must outlive the pipeline.
+  /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and the chain can be
+  /// extended; `finish` makes this checkpoint the new base. `store`, `job` and `base` must outlive the pipeline.
   save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr);
   ~save_pipeline();
   save_pipeline(const save_pipeline&) = delete;
   save_pipeline& operator=(const save_pipeline&) = delete;
 
-  /// Encodes and writes the next shards. Staged pieces are encoded in place where their codec can; afterwards their memory is free.
-  void add(std::span<std::vector<piece>> shards);
+  /// Encodes and writes the next shards. Copies of staged pieces may be overwritten, and are no longer used afterwards.
+  void add(std::span<const std::vector<staged_piece>> shards);
 
-  /// Publishes the checkpoint. To be called once, after all shards were added.
+  /// Publishes the checkpoint. Call it once, after all shards have been added.
   [[nodiscard]] save_report finish();
 
  private:

@@ -1,10 +1,11 @@
 // Definitions of save_pipeline.hpp.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "cairn/chain/encoded_piece.hpp"
+#include "cairn/chain/leaf_codecs.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/save_pipeline.hpp"
@@ -14,14 +15,15 @@
 
 namespace cairn::detail {
 
-/// Fills the base's references with what a reader has of its newest checkpoint. False when that cannot be read any more.
-inline bool read_references(const any_store& store, const save_job& job, delta_base& base) {
+/// Reads the references of the base from its newest checkpoint. False if that can no longer be read.
+inline bool read_references(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base& base) {
   try {
     const chain_reader reader(store, base.parent()->name, job.codecs);
     if (reader.newest().id() != base.parent()->id) return false;
     std::vector<read_request> requests;
-    for (const auto& each : job.what.leaves) {
-      if (!codec_for(each.path, job.codecs).uses_parent()) continue;
+    for (std::size_t leaf = 0; leaf < job.what.leaves.size(); ++leaf) {
+      if (!codecs[leaf].uses_parent()) continue;
+      const auto& each = job.what.leaves[leaf];
       const auto index = reader.contents().find(each.path);
       if (index == catalog::npos) continue;
       const auto& stored = reader.contents().leaves[index];
@@ -37,7 +39,7 @@ inline bool read_references(const any_store& store, const save_job& job, delta_b
   }
 }
 
-/// Is the base's newest checkpoint still what it was? Others may have removed or replaced it.
+/// Whether the newest checkpoint of the base is still in the store. Others may have removed or replaced it.
 inline bool has_parent(const any_store& store, const delta_base& base) {
   try {
     return checkpoint_id(read_index(store, base.parent()->name)) == base.parent()->id;
@@ -46,26 +48,14 @@ inline bool has_parent(const any_store& store, const delta_base& base) {
   }
 }
 
-/// Whether the next checkpoint is to be a delta; the base's references are then those of its parent, else there are none.
-inline bool begin_delta(const any_store& store, const save_job& job, delta_base* base) {
+/// Whether the next checkpoint can be a delta. Leaves the parent's references in the base, or none where it cannot.
+inline bool begin_delta(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base* base) {
   if (base == nullptr) return false;
-  const auto& leaves = job.what.leaves;
-  const bool uses_parent = std::any_of(
-      leaves.begin(), leaves.end(), [&](const leaf& each) { return codec_for(each.path, job.codecs).uses_parent(); });
-  if (uses_parent && base->can_extend(job.info.step, job.chain) && has_parent(store, *base) &&
-      (base->has_references() || read_references(store, job, *base)))
+  if (codecs.use_parent() && base->can_extend(job.info.step, job.chain) && has_parent(store, *base) &&
+      (base->has_references() || read_references(store, job, codecs, *base)))
     return true;
   base->forget();
   return false;
-}
-
-/// Bytes that pieces take in their files.
-inline std::uint64_t stored_bytes(std::span<const leaf> leaves, std::span<const std::vector<piece>> shards) {
-  std::uint64_t bytes = 0;
-  for (const auto& shard : shards)
-    for (const auto& each : shard)
-      bytes += each.encoded ? each.encoded->payload.bytes() : each.count * size_of(leaves[each.leaf].type);
-  return bytes;
 }
 
 /// Seconds that `act` takes.
@@ -80,7 +70,8 @@ struct save_pipeline::stages {
   stages(any_store& store, const save_job& what, std::size_t count, delta_base* chain)
       : job(what),
         base(chain),
-        as_delta(begin_delta(store, what, chain)),
+        codecs(what.what.leaves, what.codecs),
+        as_delta(begin_delta(store, what, codecs, chain)),
         shards(count),
         pending_bytes(what.state_bytes()),
         spec{.leaves = what.what.leaves,
@@ -91,7 +82,7 @@ struct save_pipeline::stages {
              .notes = what.info.notes,
              .threads = what.threads,
              .on_progress = what.hooks.progress},
-        encoder(spec.leaves, what.codecs, chain, as_delta, what.threads, what.hooks.check),
+        encoder(spec.leaves, codecs, chain, as_delta, what.threads, what.hooks.check),
         writer(store, what.name, spec, count) {
     report.path = store.location() + "/" + what.name;
     report.leaves = spec.leaves.size();
@@ -99,31 +90,33 @@ struct save_pipeline::stages {
     report.unmatched_rules = unmatched_rules(what.codecs, spec.leaves);
   }
 
-  /// 1. Encodes: after the last shard it is known what was lost, and whether the checkpoint is a delta.
-  void encode(std::span<std::vector<piece>> some) {
-    pending_bytes -= stored_bytes(spec.leaves, some);
-    report.encode_seconds += timed([&] { encoder.encode(some); });
-    encoded_bytes += stored_bytes(spec.leaves, some);
+  /// 1. Encodes. After the last shard the losses are known, and whether the checkpoint is a delta.
+  [[nodiscard]] shards_of<encoded_piece> encode(std::span<const std::vector<staged_piece>> some) {
+    shards_of<encoded_piece> encoded;
+    report.encode_seconds += timed([&] { encoded = encoder.encode(some); });
+    for (const auto& shard : encoded)
+      for (const auto& each : shard) {
+        const auto& whole = spec.leaves[each.leaf];
+        pending_bytes -= each.count * size_of(whole.type);
+        encoded_bytes += each.stored_bytes(whole);
+      }
     metadata.tables = encoder.take_tables();
-    if (added + some.size() < shards) return;
-    auto encoded = encoder.finish();
-    report.is_delta = encoded.is_delta;
-    for (const auto& [path, lost] : encoded.lost) {
+    added += some.size();
+    if (added < shards) return encoded;
+    const auto summary = encoder.finish();
+    report.is_delta = summary.is_delta;
+    for (const auto& [path, lost] : summary.lost) {
       auto& worst = report.lost[path];
       worst = worse(worst, lost);
     }
     if (job.hooks.encoded) job.hooks.encoded(encoded_bytes, report.encode_seconds);
+    return encoded;
   }
 
-  /// 2. Writes. A shard that is written before all are encoded names the parent in case that a later piece needs it.
-  void write(std::span<std::vector<piece>> some) {
-    const bool all_at_once = some.size() == shards;
-    if (all_at_once ? report.is_delta : as_delta) metadata.parent = base->parent();
-    report.write_seconds += timed([&] { writer.add(some, metadata, pending_bytes); });
-    added += some.size();
-    if (all_at_once) return;
-    for (auto& shard : some)
-      for (auto& each : shard) each.encoded.reset();
+  /// 2. Writes. A shard that is written before all are encoded names the parent, since a later piece may need it.
+  void write(std::span<const std::vector<encoded_piece>> some) {
+    if (some.size() == shards ? report.is_delta : as_delta) metadata.parent = base->parent();
+    report.write_seconds += timed([&] { writer.add(for_writer(some), metadata, pending_bytes); });
   }
 
   /// 3. Publishes.
@@ -143,6 +136,7 @@ struct save_pipeline::stages {
   stopwatch watch;
   const save_job& job;
   delta_base* base;
+  leaf_codecs codecs;
   bool as_delta;
   std::size_t shards, added = 0;
   std::uint64_t pending_bytes, encoded_bytes = 0;
@@ -157,14 +151,13 @@ struct save_pipeline::stages {
 CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base)
     : self_(std::make_unique<stages>(store, job, shards, base)) {}
 
-/// After a failure the base may not be what a reader has.
+/// After a failure the references of the base may differ from what a reader has.
 CAIRN_INLINE save_pipeline::~save_pipeline() {
   if (self_->base != nullptr && !self_->is_published) self_->base->forget();
 }
 
-CAIRN_INLINE void save_pipeline::add(std::span<std::vector<piece>> shards) {
-  self_->encode(shards);
-  self_->write(shards);
+CAIRN_INLINE void save_pipeline::add(std::span<const std::vector<staged_piece>> shards) {
+  self_->write(self_->encode(shards));
 }
 
 CAIRN_INLINE save_report save_pipeline::finish() {
@@ -173,7 +166,7 @@ CAIRN_INLINE save_report save_pipeline::finish() {
 }
 
 CAIRN_INLINE save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
-  auto pieces = divide_evenly(job.what.leaves, shards);
+  const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, shards));
   save_pipeline pipeline(store, job, pieces.size(), base);
   pipeline.add(pieces);
   return pipeline.finish();

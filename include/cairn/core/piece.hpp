@@ -1,42 +1,50 @@
-// How leaves are cut into pieces for shards.
+// Pieces of leaves, and how leaves are cut into pieces for shards.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn {
-
-/// The elements of a piece after a codec has encoded them.
-struct encoded_piece {
-  encoding_info how;
-  leaf payload;  ///< its bytes, as U8
-};
 
 /// `count` consecutive elements of leaf number `leaf`, in row-major order, from element `first` on.
 struct piece {
   std::size_t leaf = 0;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  std::shared_ptr<const encoded_piece> encoded{};  ///< how these elements are to be stored; null: as they are
-  /// A packed copy of these elements, behind `room` bytes that are free too; null: they are in the leaf's own memory.
-  std::byte* staged = nullptr;
-  std::size_t room = 0;
 
   friend bool operator==(const piece&, const piece&) = default;
 };
 
-/// The pieces of every shard.
-using division = std::vector<std::vector<piece>>;
+/// A piece whose elements may have been copied. The copy can be overwritten, as by a codec that encodes in place.
+struct staged_piece : piece {
+  std::byte* copy = nullptr;  ///< the elements, packed; null: they are in the leaf's memory
+  std::size_t room = 0;       ///< free bytes directly before the copy
+};
 
-/// Cuts the leaves into `shards` runs of nearly equal bytes, in order of the leaves. Each leaf lies in one shard or is cut between
-/// consecutive ones. A shard may be empty.
+/// The pieces of every shard.
+template <std::derived_from<piece> Piece>
+using shards_of = std::vector<std::vector<Piece>>;
+using division = shards_of<piece>;
+
+/// The pieces as another type whose members beyond `piece` have their defaults: the elements are in the leaves' memory.
+template <std::derived_from<piece> Piece>
+[[nodiscard]] shards_of<Piece> from_leaves(const division& shards) {
+  shards_of<Piece> result(shards.size());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    result[i].reserve(shards[i].size());
+    for (const auto& each : shards[i]) result[i].push_back(Piece{each});
+  }
+  return result;
+}
+
+/// Cuts the leaves into `shards` runs of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is cut between
+/// consecutive ones; a leaf without elements is one empty piece. A shard may be empty.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
   shards = std::max<std::size_t>(shards, 1);
   std::uint64_t total = 0;

@@ -47,7 +47,7 @@ class checkpoint_series {
   /// Begins the save of a job of `shards` shards: add them in order, then finish. One save at a time. An error is reported as an event
   /// and thrown as cairn::error; nothing is left behind of the save.
   void begin(std::shared_ptr<save_job> job, std::size_t shards);
-  void add(std::span<std::vector<piece>> shards);
+  void add(std::span<const std::vector<staged_piece>> shards);
   save_report finish();
   /// Ends a save that was not finished; nothing is left behind of it.
   void cancel() noexcept;

@@ -143,7 +143,7 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::s
   });
 }
 
-CAIRN_INLINE void checkpoint_series::add(std::span<std::vector<piece>> shards) {
+CAIRN_INLINE void checkpoint_series::add(std::span<const std::vector<staged_piece>> shards) {
   guarded([&] { running_->pipeline->add(shards); });
 }
 
@@ -175,7 +175,7 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
 CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
 
 CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) {
-  auto shards = divide_evenly(job->what.leaves, options_.shards);
+  const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, options_.shards));
   begin(std::move(job), shards.size());
   add(shards);
   return finish();

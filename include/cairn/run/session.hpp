@@ -60,7 +60,7 @@ class session {
 
   /// Shards of a save that are copied, and then encoded and written, together.
   struct part {
-    std::span<std::vector<piece>> shards;
+    shards_of<staged_piece> shards;
     std::size_t shards_of_save = 0;
     bool is_first = true, is_last = true;
   };
@@ -75,7 +75,7 @@ class session {
   [[nodiscard]] bool make_way(const observation& now);
   [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,
                                                        std::optional<save_kind> kind);
-  void stage(const std::shared_ptr<async_save>& save, staging_plan plan, const stopwatch& stall);
+  void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome stop(any_state state, const observation& now);

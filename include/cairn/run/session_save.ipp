@@ -79,22 +79,22 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
 
 /// Copies the shards and hands them to the background thread: all at once; or, where the memory for the copy is limited, one by one,
 /// each as soon as the one before it is written.
-CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, staging_plan plan, const stopwatch& stall) {
+CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const staging_plan& plan,
+                                 const stopwatch& stall) {
   const auto job = save->job;
-  const auto shards = std::make_shared<division>(std::move(plan.shards));
-  const std::size_t at_once = plan.in_parts ? 1 : shards->size();
+  const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
     auto what = about(*job, event::kind::staged_in_parts);
-    what.message = "copied in " + std::to_string(shards->size()) + " parts";
+    what.message = "copied in " + std::to_string(count) + " parts";
     record_.emit(what);
   }
   const double began = policy_.seconds();
-  for (std::size_t first = 0; first < shards->size(); first += at_once) {
+  for (std::size_t first = 0; first < count; first += at_once) {
     if (first != 0) wait_for_background();
     if (first != 0 && !saving_) break;  // the part before it has failed
-    const part which{std::span(*shards).subspan(first, at_once), shards->size(), first == 0,
-                     first + at_once >= shards->size()};
-    staging_.copy(job->what.leaves, which.shards, options_.copy_threads);
+    part which{{}, count, first == 0, first + at_once >= count};
+    which.shards =
+        staging_.copy(job->what.leaves, std::span(plan.shards).subspan(first, at_once), options_.copy_threads);
     if (which.is_last) {
       auto what = about(*job, event::kind::copied);
       what.bytes = what.total;
@@ -109,7 +109,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, stagin
       record_.touch();
       saving_ = true;
     }
-    background_.start([this, save, shards, which] { run_async(*save, which); });
+    background_.start([this, save, which = std::move(which)] { run_async(*save, which); });
   }
   if (plan.in_parts) save->times.copied = policy_.seconds();
 }

@@ -1,4 +1,4 @@
-// Copies the elements of pieces into memory of its own, fast, so that the state may change while they are saved.
+// Copies the elements of pieces into its own memory, so that the state may change while they are saved.
 #pragma once
 
 #include <algorithm>
@@ -12,81 +12,98 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/piece.hpp"
+#include "cairn/core/strided.hpp"
+#include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/stream_copy.hpp"
-#include "cairn/core/strided.hpp"
-#include "cairn/core/piece.hpp"
 
 namespace cairn {
 
-/// Memory for one copy of a state, or of a part of one, used again and again. One thread at a time calls it.
+/// A piece that is to be copied, unless its leaf owns its memory.
+struct planned_copy : piece {
+  std::size_t room = 0;  ///< bytes to be left free before the copy
+
+  friend bool operator==(const planned_copy&, const planned_copy&) = default;
+};
+
+/// Memory for a copy of a state, or of a part of one, that is reused. One thread at a time calls it.
 class staging {
  public:
-  /// (leaf, bytes of a piece of it) -> bytes that are to be free before the copy of the piece.
+  /// (leaf, bytes of a piece of it) -> bytes to be left free before the copy of the piece.
   using room_rule = std::function<std::size_t(const leaf&, std::size_t)>;
 
   explicit staging(room_rule room) : room_(std::move(room)) {}
 
-  /// Gives the pieces the room that the rule wants for them, and returns the bytes that their copies take with it.
-  std::uint64_t make_room(std::span<const leaf> leaves, std::span<std::vector<piece>> shards) const {
+  /// The copies of the pieces of one shard, each with the room that the rule gives it.
+  [[nodiscard]] std::vector<planned_copy> plan(std::span<const leaf> leaves, std::span<const piece> pieces) const {
+    std::vector<planned_copy> planned;
+    planned.reserve(pieces.size());
+    for (const auto& each : pieces) {
+      const bool is_copied = staging::is_copied(leaves, each);
+      planned.push_back({each, is_copied ? in_lines(room_(leaves[each.leaf], bytes_of(leaves, each))) : 0});
+    }
+    return planned;
+  }
+
+  /// Bytes that the copies take, with their room.
+  [[nodiscard]] static std::uint64_t bytes_for(std::span<const leaf> leaves, std::span<const planned_copy> pieces) {
     std::uint64_t bytes = 0;
-    for (auto& shard : shards)
-      for (auto& each : shard) {
-        if (!is_copied(leaves, each)) continue;
-        each.room = in_lines(room_(leaves[each.leaf], bytes_of(leaves, each)));
-        bytes += each.room + in_lines(bytes_of(leaves, each));
-      }
+    for (const auto& each : pieces)
+      if (is_copied(leaves, each)) bytes += each.room + in_lines(bytes_of(leaves, each));
     return bytes;
   }
 
-  /// Has room for so many bytes, with its pages in place, so that copying does not wait for them. Keeps no contents.
+  /// Allocates at least `bytes` bytes and touches their pages, so that a later copy does not wait for that. Discards the contents.
   void reserve(std::uint64_t bytes, unsigned threads) {
     if (bytes <= memory_.bytes().size()) return;
-    memory_ = {};  // first the old, then the new: never both
+    memory_ = {};  // frees the old memory before it allocates the new
     memory_ = huge_buffer(bytes);
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_.bytes().data());
     populate_pages({{begin, begin + memory_.bytes().size()}}, threads);
   }
 
-  /// Copies the elements of the pieces, which have been given their room, and points them at the copies, which are valid until the
-  /// next call. Leaves that are copies already, made for their description, are left alone. Afterwards nothing of the pieces is in the
-  /// state's memory. Returns the bytes that were copied.
-  std::uint64_t copy(std::span<const leaf> leaves, std::span<std::vector<piece>> shards, unsigned threads) {
+  /// Copies the elements of the pieces. The copies are valid until the next call of `copy` or `reserve`. The elements of a leaf that owns
+  /// its memory (a copy that its description made) are not copied again. The result refers to no memory of the state.
+  [[nodiscard]] shards_of<staged_piece> copy(std::span<const leaf> leaves,
+                                             std::span<const std::vector<planned_copy>> shards, unsigned threads) {
     std::uint64_t bytes = 0, copied = 0;
-    for (auto& shard : shards)
-      for (auto& each : shard)
-        if (is_copied(leaves, each)) bytes += each.room + in_lines(bytes_of(leaves, each));
+    for (const auto& shard : shards) bytes += bytes_for(leaves, shard);
     reserve(bytes, threads);
+    shards_of<staged_piece> staged(shards.size());
     std::byte* at = memory_.bytes().data();
     std::vector<task> tasks;
-    for (auto& shard : shards)
-      for (auto& each : shard) {
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      staged[i].reserve(shards[i].size());
+      for (const auto& each : shards[i]) {
+        auto& made = staged[i].emplace_back(staged_piece{each});
         if (!is_copied(leaves, each)) continue;
-        each.staged = at + each.room;
-        at = each.staged + in_lines(bytes_of(leaves, each));
+        made.room = each.room;
+        made.copy = at + each.room;
+        at = made.copy + in_lines(bytes_of(leaves, each));
         copied += bytes_of(leaves, each);
-        add_tasks(tasks, leaves[each.leaf], each);
+        add_tasks(tasks, leaves[each.leaf], made);
       }
+    }
     const auto most = static_cast<unsigned>(std::min<std::uint64_t>(copied / worth_a_thread + 1, default_threads()));
     parallel_for(tasks.size(), std::min(threads == 0 ? most : threads, most),
                  [&](std::size_t i, unsigned) { tasks[i].run(); });
-    return copied;
+    return staged;
   }
 
-  /// Bytes that it holds.
+  /// Bytes that are allocated.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return memory_.bytes().size(); }
 
  private:
-  static constexpr std::size_t line = 64;                               // no two pieces share one
-  static constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;  // what a thread takes at a time
+  static constexpr std::size_t line = 64;                               // no two pieces share a cache line
+  static constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;  // that a thread copies at a time
   static constexpr std::uint64_t worth_a_thread = std::uint64_t{1}
-                                                  << 20U;  // starting one takes as long as copying this
+                                                  << 20U;  // copied in the time that a thread's start takes
 
   [[nodiscard]] static std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line * line; }
 
-  /// A part of a piece to be copied.
+  /// Copies a part of a piece.
   struct task {
     const leaf* from;
     std::uint64_t first;  // element of the leaf
@@ -108,11 +125,11 @@ class staging {
     return each.count * size_of(leaves[each.leaf].type);
   }
 
-  static void add_tasks(std::vector<task>& tasks, const leaf& whole, const piece& each) {
+  static void add_tasks(std::vector<task>& tasks, const leaf& whole, const staged_piece& each) {
     const std::uint64_t width = size_of(whole.type), step = task_bytes / width;
     for (std::uint64_t done = 0; done < each.count; done += step) {
       const auto count = std::min(step, each.count - done);
-      tasks.push_back({&whole, each.first + done, {each.staged + done * width, count * width}});
+      tasks.push_back({&whole, each.first + done, {each.copy + done * width, count * width}});
     }
   }
 
@@ -122,29 +139,38 @@ class staging {
 
 /// How a state is cut so that copies of its parts fit into a budget.
 struct staging_plan {
-  division shards;
+  shards_of<planned_copy> shards;
   std::uint64_t bytes = 0;  ///< of the largest copy
   bool in_parts = false;    ///< the shards have to be copied one by one
 };
 
-/// Cuts the leaves into `shards` shards, or into as many as it takes until each fits into `limit` bytes; the pieces have their room.
+/// Cuts the leaves into `shards` shards; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.
 /// errc::invalid for a state that would need too many.
 [[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
                                                std::optional<std::uint64_t> limit) {
   constexpr std::size_t most_shards = 99'999;
-  staging_plan plan{divide_evenly(leaves, shards)};
-  plan.bytes = copies.make_room(leaves, plan.shards);
+  staging_plan plan;
+  std::uint64_t largest = 0;  // of the shards
+  const auto cut = [&](std::size_t count) {
+    plan.shards.clear();
+    plan.bytes = largest = 0;
+    for (const auto& pieces : divide_evenly(leaves, count)) {
+      const auto& made = plan.shards.emplace_back(copies.plan(leaves, pieces));
+      const auto bytes = staging::bytes_for(leaves, made);
+      plan.bytes += bytes;
+      largest = std::max(largest, bytes);
+    }
+  };
+  cut(shards);
   if (!limit || plan.bytes <= *limit) return plan;
-  const auto budget = *limit;
   plan.in_parts = true;
-  for (auto count = std::max<std::size_t>(shards, plan.bytes / budget + 1); count <= most_shards;
+  for (auto count = std::max<std::size_t>(shards, plan.bytes / *limit + 1); count <= most_shards;
        count += count / 8 + 1) {
-    plan.shards = divide_evenly(leaves, count);
-    plan.bytes = 0;
-    for (auto& shard : plan.shards) plan.bytes = std::max(plan.bytes, copies.make_room(leaves, {&shard, 1}));
-    if (plan.bytes <= budget) return plan;
+    cut(count);
+    plan.bytes = largest;
+    if (plan.bytes <= *limit) return plan;
   }
-  fail(errc::invalid, {"the state is too large for copies of ", std::to_string(budget), " bytes"});
+  fail(errc::invalid, {"the state is too large for copies of ", std::to_string(*limit), " bytes"});
 }
 
 }  // namespace cairn

@@ -28,7 +28,7 @@ namespace cairn {
 /// What a checkpoint contains.
 struct checkpoint_spec {
   std::span<const leaf> leaves;
-  division shards;                    ///< pieces per shard; empty: every leaf whole, in one shard
+  shards_of<write_piece> shards;      ///< empty: every leaf whole, in one shard
   std::vector<structure> structures;  ///< per shard, united on reading; shards beyond its end have none
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
@@ -60,8 +60,6 @@ class checkpoint_writer {
   /// Writes the next shards; the memory of their pieces is no longer used afterwards. The parent in `chain` is that of the checkpoint,
   /// the same in every call. `later_bytes` is what later calls will add, for progress.
   CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
-                        std::uint64_t later_bytes = 0);
-  CAIRN_INLINE void add(std::span<const std::vector<piece>> shards, const chain_metadata& chain,
                         std::uint64_t later_bytes = 0);
 
   /// Writes the index, which contains the checksums of the headers, and publishes.

@@ -138,13 +138,6 @@ CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_
   index_.id = spec.id;
 }
 
-CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<piece>> shards, const chain_metadata& chain,
-                                         std::uint64_t later_bytes) {
-  std::vector<std::vector<write_piece>> pieces;
-  for (const auto& shard : shards) pieces.push_back(write_pieces(spec_.leaves, shard));
-  add(pieces, chain, later_bytes);
-}
-
 CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
                                          std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
@@ -229,7 +222,7 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<detail::new_shard> sha
 }
 
 CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
-  const division whole = spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{};
+  const auto whole = from_leaves<write_piece>(spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{});
   const auto& pieces = spec.shards.empty() ? whole : spec.shards;
   checkpoint_writer writer(store, name, spec, pieces.size());
   writer.add(pieces, spec.chain);

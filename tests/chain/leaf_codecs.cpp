@@ -1,0 +1,29 @@
+#include "cairn/chain/leaf_codecs.hpp"
+
+#include "catch.hpp"
+
+namespace codecs = cairn::codecs;
+
+TEST_CASE("every leaf has the codec of its first rule; small leaves and those under raw are not encoded") {
+  std::vector<cairn::leaf> leaves(4);
+  const char* const paths[] = {"net.weight", "net.bias", "adam.m", "step"};
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    leaves[i].path = paths[i];
+    leaves[i].type = cairn::dtype::u8;
+    leaves[i].shape = {i == 3 ? cairn::detail::least_encoded_bytes - 1 : cairn::detail::least_encoded_bytes};
+  }
+  cairn::codec_rules rules{{"*.bias", codecs::raw{}}, {"net.*", codecs::lossless{.xor_parent = true}}};
+  const cairn::detail::leaf_codecs all(leaves, rules);
+  CHECK(all.count() == 3);
+  const std::size_t expected[] = {1, 0, 2, 2};
+  const bool encoded[] = {true, false, true, false};
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    INFO(leaves[i].path);
+    CHECK(all.rule_of(i) == expected[i]);
+    CHECK(all[i].uses_parent() == (i == 0));
+    CHECK(all.is_encoded(i) == encoded[i]);
+  }
+  CHECK(all.use_parent());
+  rules[1].pattern = "none";
+  CHECK_FALSE(cairn::detail::leaf_codecs(leaves, rules).use_parent());
+}
