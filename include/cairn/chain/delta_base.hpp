@@ -1,4 +1,4 @@
-// What a checkpointer remembers of the checkpoints that it has saved, so that the next one can be a delta to them.
+// The newest checkpoint of a chain, as the next delta needs it: its name and the values that a reader has.
 #pragma once
 
 #include <cstddef>
@@ -18,41 +18,42 @@
 
 namespace cairn {
 
-/// The newest checkpoint of a chain, as a reader has it. Writer and reader agree on every bit of `references`, or else it is
-/// cleared.
+/// The newest checkpoint of a chain. Its references are the values that a reader restores from it, bit for bit; where that is not
+/// certain, there are none.
 class delta_base {
  public:
-  /// Elements of a leaf as a reader has them.
+  /// The elements of a leaf that a reader restores.
   struct reference {
     dtype type{};
     extents shape;
     page_buffer values;
   };
 
-  /// Can the checkpoint of `step` be a delta, as far as the chain is concerned?
+  /// Whether the chain may be extended by a delta of `step`: it has a parent that is older, no anchor is due, and there are not too
+  /// many code tables.
   [[nodiscard]] bool can_extend(std::uint64_t step, const chain_options& options) const noexcept {
     return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every) &&
            tables_.all().size() <= most_tables;
   }
 
-  /// The reader's elements of a leaf; null when it has none of this type and shape.
+  /// The reference of a leaf; null if there is none of this type and shape.
   [[nodiscard]] reference* find(const std::string& path, dtype type, const extents& shape) {
     const auto at = references_.find(path);
     return at != references_.end() && at->second.type == type && at->second.shape == shape ? &at->second : nullptr;
   }
 
-  /// Memory for the reader's elements of a leaf.
+  /// Makes an uninitialised reference, in place of an older one of the leaf.
   reference& make(const std::string& path, dtype type, const extents& shape) {
     return references_.insert_or_assign(path, reference{type, shape, page_buffer(element_count(shape) * size_of(type))})
         .first->second;
   }
 
-  /// Forgets the elements of all leaves but these: the parent of the next checkpoint will not have the others.
+  /// Removes the references of all other leaves, which the parent of the next checkpoint does not have.
   void keep_only(const std::set<std::string_view>& paths) {
     std::erase_if(references_, [&](const auto& each) { return !paths.contains(each.first); });
   }
 
-  /// A checkpoint has been published: the next one can be built on it.
+  /// To be called when a checkpoint has been published: it becomes the parent.
   void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta) {
     length_ = is_delta ? length_ + 1 : 1;
     since_merge_ = is_delta ? since_merge_ + 1 : 0;
@@ -60,7 +61,8 @@ class delta_base {
     step_ = step;
   }
 
-  /// A checkpoint of an earlier process has been restored: the next one can be built on it once `references` have been read.
+  /// To be called when a checkpoint of an earlier process has been restored: it becomes the parent, without references. `length` is
+  /// the number of checkpoints from its anchor on.
   void restored(const checkpoint_ref& checkpoint, std::uint64_t step, std::size_t length) {
     forget();
     parent_ = checkpoint;
@@ -69,19 +71,19 @@ class delta_base {
     since_merge_ = length - 1;
   }
 
-  /// The references may not be what a reader has: a save has failed. They are to be read again.
+  /// Removes all references and code tables, as after a failed save. The next delta reads them again.
   void forget() noexcept {
     references_.clear();
     tables_.clear();
   }
 
-  /// Nothing can be built on the chain any more.
+  /// Removes the parent too: the next checkpoint is whole.
   void end() noexcept {
     forget();
     parent_.reset();
   }
 
-  /// Deltas have been merged into the newest checkpoint.
+  /// To be called when the deltas have been merged into the newest checkpoint.
   void merged(bool to_whole) noexcept {
     since_merge_ = 0;
     if (to_whole) length_ = 1;

@@ -1,4 +1,4 @@
-// Brings a stored checkpoint into a state: checks everything, verifies everything, then changes the state in place.
+// Loads a stored checkpoint into a state: checks structure, codecs and checksums, then changes the state in place.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@
 
 namespace cairn::detail {
 
-/// Loads an open checkpoint. Until everything has been checked the state is not changed.
+/// Loads an open checkpoint. The state is not changed before all checks have passed.
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
                                    rank_info here = {});
 
-/// Loads the first of the checkpoints `names` that can be restored; nothing when there are no names. Damaged ones are passed over with
-/// an event. Throws errc::corrupt when none of them can be restored.
+/// Loads the first of the checkpoints `names` that can be restored; nullopt if there are no names. Damaged ones are skipped, with an
+/// event. errc::corrupt if none can be restored.
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event = {}, rank_info here = {});
 
-/// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nothing when the store is empty.
+/// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nullopt if the store is empty.
 /// errc::not_found for a step that has no checkpoint.
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event = {},

@@ -18,7 +18,7 @@
 
 namespace cairn::detail {
 
-/// Runs the growths of a load: all memory is made present first, then each container is sized.
+/// Resizes the containers of a load, after the pages of their new memory have been touched in parallel.
 inline void grow(const std::vector<growth>& growths, unsigned threads) {
   std::vector<memory_range> ranges;
   for (const auto& each : growths) {
@@ -30,7 +30,7 @@ inline void grow(const std::vector<growth>& growths, unsigned threads) {
                [&](std::size_t i, unsigned) { growths[i].resize(growths[i].container, growths[i].size); });
 }
 
-/// True where two targets touch the same memory: tied arrays, or views into one another.
+/// Whether two targets share memory: tied arrays, or views into one another.
 inline bool overlap(const std::vector<read_request>& requests) {
   std::vector<memory_range> ranges;
   std::uint64_t bytes = 0;
@@ -44,11 +44,11 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bytes > 0;
 }
 
-/// Reads the targets: those of the stored dtype in bulk, the others one by one through a conversion.
+/// Reads the targets: those of the stored dtype together, the others one by one with a conversion.
 inline void read_targets(const chain_reader& from, const std::vector<target>& targets, const load_options& options) {
   std::vector<read_request> bulk;
   bulk.reserve(targets.size());
-  std::map<const std::byte*, std::uint64_t> filled;  // a tied array is read once: the check saw that its paths agree
+  std::map<const std::byte*, std::uint64_t> filled;  // tied arrays are read once: the plan checked that they agree
   for (const auto& [index, destination] : targets) {
     if (destination.contiguous() && !destination.shape.empty()) {
       const auto [at, first] = filled.emplace(destination.memory, destination.bytes());
@@ -62,7 +62,7 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
   from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
 }
 
-/// Checks that the leaves to be loaded can be decoded and, where asked for, their bytes: without a filter, all bytes.
+/// Checks that the leaves to be loaded can be decoded, and with `verify` their checksums; without a filter, those of all leaves.
 inline void check(const chain_reader& from, const match_report& found, const load_options& options) {
   std::vector<std::size_t> leaves;
   for (const auto& path : found.loaded)
@@ -73,7 +73,7 @@ inline void check(const chain_reader& from, const match_report& found, const loa
   from.verify(leaves, options.threads);
 }
 
-/// See load_from, but for what the standard library throws.
+/// load_from, without the translation of the standard library's exceptions.
 inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
                                   rank_info here) {
   const stopwatch watch;
@@ -108,7 +108,7 @@ CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state s
   }
 }
 
-/// True for an error that says that this checkpoint is bad, not that the state or the caller is.
+/// Whether the checkpoint is the cause of an error, and not the state or the caller.
 inline bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::io || code == errc::not_found;
 }

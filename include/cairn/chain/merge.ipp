@@ -51,10 +51,10 @@ class merger {
   [[nodiscard]] const checkpoint_spec& spec() const noexcept { return spec_; }
 
  private:
-  /// The same slice of a leaf in the merged links, the newest first, down to one that needs no parent.
+  /// The same slice of a leaf in the merged links, the newest first, to the first one that is not relative.
   using history = std::vector<const stored_slice*>;
 
-  /// The histories of all slices of a leaf; none where the links cut it in different ways.
+  /// The histories of all slices of a leaf; empty if the links cut the leaf differently.
   [[nodiscard]] std::vector<history> histories_of(std::size_t index) const {
     std::vector<history> all;
     for (const auto& slice : chain_.newest().slices_of(index)) all.push_back({&slice});

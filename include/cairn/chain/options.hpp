@@ -1,4 +1,4 @@
-// What users choose about loading, and about chains of checkpoints.
+// The options of loading and of chains of checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-/// How to load. The first four say how state and checkpoint are matched (see match_options).
+/// How to load. The first four are those of match_options.
 struct load_options {
   bool strict = true;
   std::function<std::string(std::string_view path)> rename{};
@@ -21,8 +21,8 @@ struct load_options {
   conversion convert = conversion::none;
   bool verify = true;    ///< check all checksums before the state is changed
   unsigned threads = 0;  ///< for reading and decoding
-  codec_rules codecs{};  ///< a user's own codecs; Cairn's are known
-  /// Of a run: load the checkpoint of this step and no other. Not set: the newest one that can be restored.
+  codec_rules codecs{};  ///< the user's own; Cairn's need no rule
+  /// Of a run: the step to load. nullopt: the newest one that can be restored.
   std::optional<std::uint64_t> step{};
 };
 
@@ -30,9 +30,9 @@ struct load_options {
 struct chain_options {
   /// Every n-th checkpoint is whole and lossless, an anchor. 1: all are; nullopt: only the first.
   std::optional<std::size_t> anchor_every = 10;
-  /// n deltas in a row are merged into one that restores the same bits. At least 2; nullopt: never.
+  /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never.
   std::optional<std::size_t> merge_every{};
-  /// Deltas are merged into a whole checkpoint of what they restore, not into one delta.
+  /// Merge into a whole checkpoint instead of one delta.
   bool merge_to_whole = false;
 };
 

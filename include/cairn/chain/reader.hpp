@@ -1,4 +1,4 @@
-// A checkpoint and the ones that it is built on, open: gives every leaf as it was saved, decoded.
+// Reads a checkpoint and its ancestors, and decodes every leaf.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@
 
 namespace cairn {
 
-/// A published checkpoint, open for loading. A delta is opened together with its ancestors up to the one that needs no other.
-/// Thread-safe after construction.
+/// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Thread-safe
+/// after construction.
 class chain_reader {
  public:
-  /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or is another one than the delta was
-  /// built on; unsupported; io.
+  /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or has been replaced by another
+  /// checkpoint; unsupported; io.
   chain_reader(const any_store& store, std::string_view name, codec_rules rules = {});
 
-  /// Opens a single safetensors file, Cairn's or any other's. errc::unsupported for one of a delta.
+  /// Opens a single safetensors file, which Cairn need not have written. errc::unsupported for a file of a delta.
   chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules = {});
 
-  chain_reader(const chain_reader&) = delete;  // `contents` reads through it
+  chain_reader(const chain_reader&) = delete;  // `contents` refers to it
   chain_reader& operator=(const chain_reader&) = delete;
   ~chain_reader() = default;
 
@@ -38,27 +38,27 @@ class chain_reader {
   [[nodiscard]] std::uint64_t step() const noexcept { return newest().step(); }
   [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return newest().metrics(); }
 
-  /// The checkpoint itself first, then its parent, and so on to one that needs no other.
+  /// The checkpoint, its parent, and so on to the first one that needs no parent.
   [[nodiscard]] std::span<const std::shared_ptr<const checkpoint_reader>> links() const noexcept { return links_; }
   [[nodiscard]] const checkpoint_reader& newest() const noexcept { return *links_.front(); }
   [[nodiscard]] const code_tables& tables() const noexcept { return tables_; }
   [[nodiscard]] std::span<const codec_rule> rules() const noexcept { return rules_; }
 
-  /// Checks the stored bytes of all leaves, or of the given ones, in all links. errc::corrupt names file, byte and leaf.
+  /// Checks the checksums of all leaves, or of the given ones, in all links. errc::corrupt names file, byte and leaf.
   void verify(unsigned threads = 0) const;
   void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
-  /// errc::unsupported, naming file and codec, unless the codecs that decode these leaves are known.
+  /// Checks that the codecs of these leaves are known. errc::unsupported names file and codec.
   void require_codecs(std::span<const std::size_t> leaves) const;
 
-  /// Reads whole leaves into memory: what is stored as it is in bulk, the rest through its codec. With `verify`, what does not match
-  /// its checksum is found before anything is written. Errors: corrupt; mismatch for memory of another dtype or size.
+  /// Reads whole leaves into memory: those stored as they are together, the others decoded. With `verify`, checks all checksums before
+  /// it writes any value. Errors: corrupt; mismatch for memory of another dtype or size.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
  private:
-  /// Where a leaf's values begin and what is then applied to them.
+  /// The links that decode a leaf.
   struct leaf_plan {
-    std::vector<std::size_t> leaf;  // its index in each link, the newest first, down to the one that holds it whole
+    std::vector<std::size_t> leaf;  // its index in each link, the newest first, to the first one that holds it whole
   };
 
   void open_ancestors(const any_store& store);

@@ -1,4 +1,4 @@
-// Definitions of chain_reader.hpp.
+// Definitions of reader.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace cairn {
 
 namespace detail {
 
-/// Leaves of at least so many bytes are decoded one after the other, each by all threads; smaller ones side by side.
+/// Leaves of at least this many bytes are decoded one after the other, each by all threads; smaller ones in parallel, each by one.
 inline constexpr std::uint64_t large_leaf_bytes = std::uint64_t{4} << 20U;
 
 [[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
@@ -32,7 +32,7 @@ CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view
     links_ = {std::make_shared<const checkpoint_reader>(store, name)};
     open_ancestors(store);
   };
-  // Merging may replace the checkpoint, and retention then remove what it was built on, before that is open.
+  // A merge may replace the checkpoint, and retention then remove the old parent before it is open.
   detail::open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
   describe_contents();
 }
@@ -122,7 +122,7 @@ CAIRN_INLINE void chain_reader::require_codecs(std::span<const std::size_t> leav
   }
 }
 
-/// Fills `values` from the link that holds the leaf whole, and applies the newer ones in order.
+/// Fills `values` from the link that holds the leaf whole, then applies the newer links in order.
 CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std::byte> values,
                                             unsigned threads) const {
   for (std::size_t link = plan.leaf.size(); link-- > 0;) {

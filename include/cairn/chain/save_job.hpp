@@ -1,4 +1,4 @@
-// One save: the value that goes down from the checkpointer to the store.
+// What is saved, and how: the one value that a save passes through all stages.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,16 @@
 
 namespace cairn::detail {
 
-/// What a running save calls. Functions may be empty; what they throw cancels the save.
+/// What a running save calls. Each may be empty. What they throw cancels the save.
 struct save_hooks {
-  std::function<void()> check{};  ///< often, from any thread
-  std::function<void(std::uint64_t bytes, std::uint64_t total)>
-      progress{};                                                      ///< when bytes are written; from any thread
-  std::function<void(std::uint64_t bytes, double seconds)> encoded{};  ///< when all shards are encoded
+  std::function<void()> check{};  ///< before each piece and before publishing; from any thread
+  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};  ///< after each block; from any thread
+  std::function<void(std::uint64_t bytes, double seconds)> encoded{};        ///< after the last shard is encoded
   std::function<void(std::uint64_t bytes, double seconds)>
       written{};  ///< when all shards are written, before publishing
 };
 
-/// What is saved, under which name, and how.
+/// One save.
 struct save_job {
   std::string name;  ///< of the checkpoint in its store
   description what;
