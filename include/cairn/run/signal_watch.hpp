@@ -79,3 +79,7 @@ struct signal_table {
 inline constinit signal_table signals_of_process;
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/run/signals.ipp"  // IWYU pragma: keep
+#endif
