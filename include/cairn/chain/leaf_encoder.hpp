@@ -26,7 +26,7 @@
 
 namespace cairn::detail {
 
-/// Pieces of at least this many bytes are encoded one after the other, each by all threads; smaller ones in parallel, each by one.
+/// Pieces of at least this many bytes are encoded one at a time by all threads, smaller ones in parallel by one thread each.
 inline constexpr std::uint64_t large_piece_bytes = std::uint64_t{4} << 20U;
 
 /// What a checkpoint with encoded pieces records about them.

@@ -15,7 +15,7 @@ namespace cairn {
 
 namespace detail {
 
-/// Leaves of at least this many bytes are decoded one after the other, each by all threads; smaller ones in parallel, each by one.
+/// Leaves of at least this many bytes are decoded one at a time by all threads, smaller ones in parallel by one thread each.
 inline constexpr std::uint64_t large_leaf_bytes = std::uint64_t{4} << 20U;
 
 [[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {

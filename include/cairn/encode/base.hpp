@@ -104,7 +104,7 @@ concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<
 };
 
 /// A codec that makes one payload of several. Laws:
-/// - decoding the merged payload gives, bit for bit, what decoding the deltas one after the other gives; it is relative too;
+/// - decoding the merged payload gives, bit for bit, what decoding the deltas in order gives; it is relative too;
 /// - it names no code tables but those that are known;
 /// - `merge` returns nothing where it does not know a delta's codec, or has nothing smaller to offer than the elements: they are
 /// then

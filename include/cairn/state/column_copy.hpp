@@ -100,7 +100,7 @@ void put_element(T& value, Stored&& stored) {
   }
 }
 
-/// Makes a column of values that come one after the other.
+/// Makes a column of values that are given in order.
 template <columnar T>
 class column_writer {
  public:
@@ -135,7 +135,7 @@ template <columnar T>
     return stored.size();
 }
 
-/// Takes the elements of a column one after the other.
+/// Takes the elements of a column in order.
 template <columnar T>
 class column_reader {
  public:

@@ -71,7 +71,7 @@ class matcher {
 
   /// See walker::resizes.
   [[nodiscard]] bool resizes(const std::string& path, std::uint64_t from, std::uint64_t to, std::size_t width);
-  /// True where `bytes` are so many that the growth waits; it is then told by `grow_later`.
+  /// True where a container of `bytes` bytes is resized later, together with others; the caller then reports it with `grow_later`.
   [[nodiscard]] bool may_grow_later(std::uint64_t bytes) const noexcept;
   void grow_later(const growth& what) { growths_.push_back(what); }
 
