@@ -244,24 +244,32 @@ TEST_CASE("one set receives once, however many threads get signals; the others g
   }
 }
 
-TEST_CASE("sets come and go while signals arrive") {
+TEST_CASE("sets come and go while signals arrive, and each receives one") {
   const handlers restore_all;
   handlers::put(SIGUSR1, &own_handler);
   handlers::put(SIGUSR2, &own_handler);
   std::atomic<bool> done{false};
-  std::thread sender([&] {
-    while (!done) {
-      ::raise(SIGUSR1);
-      ::raise(SIGUSR2);
-    }
-  });
-  for (int round = 0; round < 2000; ++round) {
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 2; ++i)
+    senders.emplace_back([&] {
+      while (!done) {
+        ::raise(SIGUSR1);
+        ::raise(SIGUSR2);
+      }
+    });
+  bool all = true;
+  for (int round = 0; round < 100'000 && all; ++round) {
     const cairn::signals set{SIGUSR1, SIGUSR2};
-    if (round % 50 == 0)
-      while (!set.received()) std::this_thread::yield();
+    if (round % 3 != 0) continue;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!set.received() && all) {
+      std::this_thread::yield();
+      all = std::chrono::steady_clock::now() < end;
+    }
   }
   done = true;
-  sender.join();
+  for (auto& each : senders) each.join();
+  CHECK(all);
   CHECK(handler_of(SIGUSR1) == &own_handler);
   CHECK(handler_of(SIGUSR2) == &own_handler);
 }

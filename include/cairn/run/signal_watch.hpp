@@ -40,8 +40,6 @@ class signal_watch {
     return 1e-9 * static_cast<double>(now() - arrival_.load(std::memory_order_relaxed));
   }
 
-  signal_watch* next_parked = nullptr;
-
  private:
   struct entry {
     int number;
@@ -72,9 +70,8 @@ class signal_watch {
 /// Where the handler finds the set of a signal.
 struct signal_table {
   std::array<std::atomic<signal_watch*>, NSIG> watch{};
-  std::atomic<int> handling{0};    // handlers that run now
-  std::mutex changing;             // never taken by a handler
-  signal_watch* parked = nullptr;  // Guarded by changing.
+  std::atomic<int> handling{0};  // handlers that run now
+  std::mutex changing;           // never taken by a handler
 };
 inline constinit signal_table signals_of_process;
 

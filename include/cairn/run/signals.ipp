@@ -1,7 +1,10 @@
 // Definitions of signals.hpp and signal_watch.hpp.
 #pragma once
 
+#include <sched.h>
+
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -21,6 +24,17 @@ CAIRN_INLINE void on_signal(int number) {
   errno = kept;
 }
 
+/// Waits until no handler runs: one that still restores the earlier handlers of its set would also remove those of a newer set. False
+/// after a second: a fork copies the count but not the threads, so in the child process a handler can seem to run forever.
+CAIRN_INLINE bool wait_for_handlers() noexcept {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (signals_of_process.handling.load() != 0) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    ::sched_yield();
+  }
+  return true;
+}
+
 CAIRN_INLINE void signal_watch::install() {
   const std::lock_guard lock(signals_of_process.changing);
   struct sigaction ours{};
@@ -35,8 +49,9 @@ CAIRN_INLINE void signal_watch::install() {
                            " is in another cairn::signals already: use a copy of that one in both places"});
     sigaddset(&ours.sa_mask, each.number);
   }
+  for (const auto& each : entries_) signals_of_process.watch[static_cast<std::size_t>(each.number)].store(this);
+  wait_for_handlers();
   for (const auto& each : entries_) {
-    signals_of_process.watch[static_cast<std::size_t>(each.number)].store(this);
     if (::sigaction(each.number, &ours, nullptr) != 0)
       fail(errc::invalid, {"signal ", std::to_string(each.number), " cannot be handled"});
   }
@@ -64,16 +79,11 @@ CAIRN_INLINE void signal_watch::take(int number) noexcept {
     if (each.number == number && restore(each)) ::raise(number);
 }
 
-/// Ends a watch. While a handler runs, which may use the watch, it is kept in a list and never freed.
+/// Ends a watch. It is not freed while a handler may still use it.
 CAIRN_INLINE void drop(signal_watch* watch) noexcept {
   const std::lock_guard lock(signals_of_process.changing);
   watch->uninstall();
-  if (signals_of_process.handling.load() == 0) {
-    delete watch;
-  } else {
-    watch->next_parked = signals_of_process.parked;
-    signals_of_process.parked = watch;
-  }
+  if (wait_for_handlers()) delete watch;
 }
 
 }  // namespace detail
