@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains LeNet-5 with checkpoints that are written in the background, stops it with SIGTERM, kills it with SIGKILL,
-# resumes it each time, and compares every bit with an undisturbed run.
-# Usage: bash examples/demo.sh [--data DIR] [--quick]     DIR: the MNIST files; else the program draws its own digits
+# resumes it each time, and compares the final state bit by bit with that of an uninterrupted run.
+# Usage: bash examples/demo.sh [--data DIR] [--quick]     DIR: the MNIST files; without it the program draws its own digits
 set -euo pipefail
 
 data=() epochs=4 limit=0
@@ -15,7 +15,7 @@ while (($#)); do
 done
 cd "$(dirname "$0")/.."
 
-# Set-up: what is missing is installed; a build that is there is brought up to date.
+# Installs missing packages, and builds or updates the trainer.
 bash .cmake/install_packages.sh zlib1g-dev
 build=build/release
 mkdir -p "$build"
@@ -30,7 +30,7 @@ trap 'rm -rf "$runs"' EXIT
 train=("$lenet" "${data[@]}" --optimizer adam --epochs "$epochs" --limit "$limit" --print 1)
 kept=("${train[@]}" --checkpoint "$runs/checkpoints" --every 20 --keep 3)
 fail() { echo "demo: $1" >&2; tail -n 5 "$2" >&2; exit 1; }
-last() { sed -n "s/^$1.*/\\1/p" "$2" | tail -n 1; }  # the last thing that the pattern's \( \) finds in a run's output
+last() { sed -n "s/^$1.*/\\1/p" "$2" | tail -n 1; }  # the last match of the pattern's \( \) in the output of a run
 steps_done() { last 'step \([0-9]*\) ' "$1"; }
 accuracy_of() { last 'epoch.*test images \([0-9.]*\)' "$1"; }
 state_of() { last 'state \([0-9a-f]*\)' "$1"; }
@@ -40,7 +40,7 @@ declare -A seconds
 clock() { began=${EPOCHREALTIME/,/.}; }
 took() { seconds[$1]=$(awk "BEGIN { printf \"%.2f\", ${EPOCHREALTIME/,/.} - $began }"); }
 
-# A run by the name $1 that gets the signal $2 once it has done step $3, and then ends with the exit status $4.
+# A run with the name $1 that gets the signal $2 after step $3, and must end with the exit status $4.
 interrupted() {
   local trainer at status=0
   clock
@@ -56,11 +56,11 @@ interrupted() {
   took "$1"
 }
 
-echo "1. undisturbed training, without checkpoints"
+echo "1. uninterrupted training, without checkpoints"
 clock
-"${train[@]}" > "$runs/peace" 2>&1 || fail "the training failed" "$runs/peace"
-took peace
-steps=$(steps_done "$runs/peace")
+"${train[@]}" > "$runs/uninterrupted" 2>&1 || fail "the training failed" "$runs/uninterrupted"
+took uninterrupted
+steps=$(steps_done "$runs/uninterrupted")
 
 echo "2. training with a checkpoint every 20 steps, and SIGTERM after a third"
 interrupted stopped TERM $((steps / 3 + 7)) 0
@@ -69,7 +69,7 @@ stopped_at=$(last 'stopped at step \([0-9]*\)' "$runs/stopped")
 
 echo "3. starting it again, and kill -9 after two thirds"
 interrupted killed KILL $((2 * steps / 3 + 7)) 137
-[[ $(resumed_from "$runs/killed") == "$stopped_at" ]] || fail "it does not go on where it stopped" "$runs/killed"
+[[ $(resumed_from "$runs/killed") == "$stopped_at" ]] || fail "it does not continue where it stopped" "$runs/killed"
 killed_at=$(steps_done "$runs/killed")
 
 echo "4. starting it again"
@@ -77,26 +77,26 @@ clock
 "${kept[@]}" > "$runs/resumed" 2>&1 || fail "the resumed training failed" "$runs/resumed"
 took resumed
 resumed_from=$(resumed_from "$runs/resumed")
-((${resumed_from:-0} > stopped_at)) || fail "it does not go on from a checkpoint of the killed run" "$runs/resumed"
+((${resumed_from:-0} > stopped_at)) || fail "it does not continue from a checkpoint of the killed run" "$runs/resumed"
 
 echo
 row() { printf '  %-14s %17s %17s %17s %17s\n' "$@"; }
-row "" "1. undisturbed" "2. stopped" "3. killed" "4. resumed"
+row "" "1. uninterrupted" "2. stopped" "3. killed" "4. resumed"
 row "steps" "1 - $steps" "1 - $stopped_at" "$((stopped_at + 1)) - $killed_at" "$((resumed_from + 1)) - $steps"
-row "seconds" "${seconds[peace]}" "${seconds[stopped]}" "${seconds[killed]}" "${seconds[resumed]}"
-row "test accuracy" "$(accuracy_of "$runs/peace")" "-" "-" "$(accuracy_of "$runs/resumed")"
-row "final state" "$(state_of "$runs/peace")" "-" "-" "$(state_of "$runs/resumed")"
+row "seconds" "${seconds[uninterrupted]}" "${seconds[stopped]}" "${seconds[killed]}" "${seconds[resumed]}"
+row "test accuracy" "$(accuracy_of "$runs/uninterrupted")" "-" "-" "$(accuracy_of "$runs/resumed")"
+row "final state" "$(state_of "$runs/uninterrupted")" "-" "-" "$(state_of "$runs/resumed")"
 echo
 echo "stopped by SIGTERM at step $stopped_at, which was saved in $(last 'stopped.*saved in \([0-9.]*\)' "$runs/stopped") ms;" \
-  "went on from step $stopped_at"
-echo "killed by SIGKILL at step $killed_at; went on from step $resumed_from"
+  "continued from step $stopped_at"
+echo "killed by SIGKILL at step $killed_at; continued from step $resumed_from"
 echo "a save: the trainer waited $(last 'trained.*checkpoints, \([0-9.]*\) ms' "$runs/resumed") ms, then" \
-  "$(last 'trained.*waiting, \([0-9.]*\) ms' "$runs/resumed") ms of work behind it;" \
+  "$(last 'trained.*waiting, \([0-9.]*\) ms' "$runs/resumed") ms of work in the background;" \
   "$(($(last 'trained.* \([0-9]*\) bytes each' "$runs/resumed") / 1024)) KiB on disk"
 
-if [[ -n $(state_of "$runs/peace") && $(state_of "$runs/peace") == "$(state_of "$runs/resumed")" ]]; then
+if [[ -n $(state_of "$runs/uninterrupted") && $(state_of "$runs/uninterrupted") == "$(state_of "$runs/resumed")" ]]; then
   echo "bit-identical: yes $(state_of "$runs/resumed")"
 else
-  echo "bit-identical: NO, $(state_of "$runs/peace") and $(state_of "$runs/resumed")"
+  echo "bit-identical: NO, $(state_of "$runs/uninterrupted") and $(state_of "$runs/resumed")"
   exit 1
 fi

@@ -1,4 +1,4 @@
-// Fits a line. Kill it at any moment and start it again: it continues as if it had not been killed.
+// Fits a line to noisy points. Stop or kill it at any time and start it again: the result is the same as without an interruption.
 #include <cairn/cairn.hpp>
 #include <csignal>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 constexpr std::uint64_t points = 1000;
 
-struct trainer_state {  // everything that the next step depends on: Cairn finds the fields and their names
+struct trainer_state {  // all that the next step depends on; Cairn finds the fields and their names
   double slope = 0, offset = 0;
   std::mt19937_64 rng{1};
   cairn::loop data{points, {.batch = 10, .epochs = 50}};  // every point once per epoch, in a new order
@@ -35,9 +35,9 @@ int main(int argc, char** argv) {
   if (ckpt.restore(state)) std::cout << "resumed at step " << state.step << '\n';
   for (const cairn::batch& batch : state.data) {
     const double loss = train_one_step(state, batch);
-    // At every 100th step this copies the state and returns; the copy is saved in the background.
-    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // SIGTERM or SIGUSR1: it is saved
+    // At every 100th step this copies the state and returns. A background thread writes the copy.
+    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // a signal came, and the state is saved
   }
-  ckpt.save(state, {.step = state.step});  // the end, whatever the policy says
+  ckpt.save(state, {.step = state.step});  // saves the final state and waits until it is on disk
   std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
 }

@@ -14,7 +14,7 @@ namespace lenet {
 inline constexpr std::size_t image_side = 28;
 inline constexpr std::size_t image_pixels = image_side * image_side;
 
-/// Grey images of 28 x 28 pixels, one after the other, and what each of them shows (0..9).
+/// Grey images of 28 x 28 pixels, one after the other, and the digit that each shows (0 to 9).
 struct dataset {
   std::vector<std::uint8_t> pixels;
   std::vector<std::uint8_t> labels;
@@ -33,13 +33,13 @@ struct digits {
   dataset train, test;
 };
 
-/// One mini-batch: a row per image, of about mean 0 and deviation 1.
+/// One mini-batch: a row per image, with a mean of about 0 and a standard deviation of about 1.
 struct batch {
   matrix images;                     ///< [count, 784]
   std::vector<std::uint8_t> labels;  ///< [count]
 };
 
-/// The images at the places `which`.
+/// The images with the indices `which`.
 [[nodiscard]] inline batch pick(const dataset& from, std::span<const std::uint64_t> which) {
   constexpr float mean = 0.13F * 255, deviation = 0.31F * 255;
   batch picked{matrix(static_cast<Eigen::Index>(which.size()), static_cast<Eigen::Index>(image_pixels)), {}};

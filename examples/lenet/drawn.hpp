@@ -1,5 +1,4 @@
-// Draws digits for those who have no MNIST at hand: ten strokes of a pen, moved, slanted and spoilt at
-// random.
+// Draws synthetic digits, for use without the MNIST files: each is a line of fixed shape, shifted, slanted and distorted at random.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@ struct point {
 };
 using stroke = std::vector<point>;
 
-/// How a hand writes 0 to 9: one line each, in a square of 100 x 100, y downwards.
+/// The shapes of 0 to 9: one line each, in a square of 100 x 100, y downwards.
 inline const std::array<stroke, 10> strokes{{
     {{50, 3}, {76, 14}, {86, 50}, {76, 86}, {50, 97}, {24, 86}, {14, 50}, {24, 14}, {50, 3}},
     {{34, 22}, {56, 3}, {56, 97}},
@@ -40,7 +39,7 @@ inline const std::array<stroke, 10> strokes{{
   return std::hypot(ap.x - along * ab.x, ap.y - along * ab.y);
 }
 
-/// Writes `digit` once, in this moment's hand, into 28 x 28 pixels.
+/// Draws `digit` once, with random distortions, into 28 x 28 pixels.
 template <class Rng>
 void draw(std::size_t digit, Rng& rng, std::uint8_t* pixels) {
   const auto about = [&](float middle, float spread) {
@@ -64,7 +63,7 @@ void draw(std::size_t digit, Rng& rng, std::uint8_t* pixels) {
   }
 }
 
-/// `count` digits; the same seed draws the same.
+/// `count` digits. The same seed gives the same digits.
 [[nodiscard]] inline dataset draw_dataset(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::uniform_int_distribution<unsigned> any_digit(0, 9);
@@ -77,7 +76,7 @@ void draw(std::size_t digit, Rng& rng, std::uint8_t* pixels) {
   return drawn;
 }
 
-/// As many as the small MNIST has, or the first `limit` of them. Always the same ones: they stand for a file.
+/// A data set of fixed size, or its first `limit` images. It is the same in every process, like a file.
 [[nodiscard]] inline digits draw_digits(std::size_t limit) {
   return {draw_dataset(std::min<std::size_t>(limit, 8000), 28), draw_dataset(std::min<std::size_t>(limit, 2000), 29)};
 }

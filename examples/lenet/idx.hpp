@@ -17,7 +17,7 @@
 
 namespace lenet {
 
-/// A file as a stream of bytes. zlib hands on the bytes of a file that is not gzipped as they are.
+/// A file as a stream of bytes. zlib also reads files that are not gzipped.
 class idx_file {
  public:
   explicit idx_file(const std::filesystem::path& path) : path_(path.string()), file_(gzopen(path.c_str(), "rb")) {
@@ -26,8 +26,8 @@ class idx_file {
 
   [[noreturn]] void fail(const std::string& why) const { throw std::runtime_error(path_ + ": " + why); }
 
-  /// Appends up to `count` bytes, and says how many there were. What a header claims is never trusted with
-  /// memory: the buffer grows as bytes arrive.
+  /// Appends up to `count` bytes, and returns how many there were. The buffer grows as bytes are read, so that a wrong size in a header
+  /// does not allocate memory.
   std::size_t read(std::vector<std::uint8_t>& bytes, std::uint64_t count) {
     std::size_t total = 0;
     while (total < count) {
@@ -72,8 +72,7 @@ class idx_file {
   std::unique_ptr<gzFile_s, closer> file_;
 };
 
-/// Images of `images_path` with the labels of `labels_path`. Throws std::runtime_error with the file and the
-/// fault.
+/// Images of `images_path` with the labels of `labels_path`. Throws std::runtime_error, which names the file and the error.
 [[nodiscard]] inline dataset read_idx(const std::filesystem::path& images_path,
                                       const std::filesystem::path& labels_path) {
   idx_file images(images_path);

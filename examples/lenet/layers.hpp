@@ -1,5 +1,4 @@
-// What LeNet-5 is made of: layers are plain values, what they compute are functions of them. A row is one
-// image of a batch.
+// The layers of LeNet-5: their weights are plain structs, and free functions compute with them. A row is one image of a batch.
 #pragma once
 
 #include <Eigen/Core>
@@ -27,7 +26,7 @@ struct linear {
   vector bias;    ///< [features out]
 };
 
-/// Weights and biases of PyTorch's defaults: uniform within 1 / sqrt(inputs of a neuron).
+/// Initial weights and biases as in PyTorch: uniform within 1 / sqrt(inputs of a neuron).
 template <class Layer, class Rng>
 [[nodiscard]] Layer make_layer(Index outputs, Index inputs, Rng& rng) {
   const float bound = 1 / std::sqrt(static_cast<float>(inputs));
@@ -46,17 +45,17 @@ template <class Layer, class Rng>
   return y;
 }
 
-/// The loss by the weights, from the loss by the outputs, `delta`.
+/// The gradient of the loss by the weights, from `delta`, that by the outputs.
 inline void weight_gradient(const matrix& x, const matrix& delta, linear& gradient) {
   gradient.weight.noalias() = delta.transpose() * x;
   gradient.bias = delta.colwise().sum().transpose();
 }
 
-/// The loss by the inputs.
+/// The gradient of the loss by the inputs.
 [[nodiscard]] inline matrix input_gradient(const linear& layer, const matrix& delta) { return delta * layer.weight; }
 
-// Convolution, as a product of matrices: one column of `patches` is what the kernel sees at one place
-// (im2col).
+// Convolution, as a product of matrices: one column of `patches` has the inputs of the kernel at
+// one position (im2col).
 
 struct geometry {
   Index channels, side, kernel, pad;
@@ -66,8 +65,7 @@ struct geometry {
   [[nodiscard]] constexpr Index patch() const { return channels * kernel * kernel; }
 };
 
-/// Calls `run(place in patches, place in the image, length)` for every piece of a row that lies side by side
-/// in both.
+/// Calls `run(offset in patches, offset in the image, length)` for every part of a row that is contiguous in both.
 template <class Run>
 void for_each_run(const geometry& g, const Run& run) {
   const Index out = g.side_out();
@@ -96,7 +94,7 @@ using const_image_map = Eigen::Map<const matrix>;
 
 [[nodiscard]] inline matrix forward(const convolution& layer, const geometry& g, const matrix& x) {
   matrix y(x.rows(), layer.weight.rows() * g.pixels_out());
-  matrix patches = matrix::Zero(g.patch(), g.pixels_out());  // what lies in the padding stays 0
+  matrix patches = matrix::Zero(g.patch(), g.pixels_out());  // the padding stays 0
   for (Index i = 0; i < x.rows(); ++i) {
     gather(g, x.row(i).data(), patches);
     image_map out(y.row(i).data(), layer.weight.rows(), g.pixels_out());
@@ -131,8 +129,7 @@ inline void weight_gradient(const geometry& g, const matrix& x, const matrix& de
 
 // Maximum of 2 x 2, then ReLU (in this order: the same result for a quarter of the work).
 
-/// Calls `cell(place of the result, place of the greatest of the four)`. `side` is the even side of one plane
-/// of `x`.
+/// Calls `cell(index of the result, index of the largest of the four)`. `side` is the side of one plane of `x`; it is even.
 template <class Cell>
 void for_each_maximum(const matrix& x, Index side, const Cell& cell) {
   Index to = 0;
@@ -159,15 +156,15 @@ void for_each_maximum(const matrix& x, Index side, const Cell& cell) {
 
 [[nodiscard]] inline matrix relu(const matrix& x) { return x.cwiseMax(0.0F); }
 
-/// From the outputs `y` of `relu`.
+/// The gradient by the inputs, from the outputs `y` of `relu`.
 [[nodiscard]] inline matrix relu_gradient(const matrix& y, const matrix& delta) {
   return (y.array() > 0).select(delta, 0.0F);
 }
 
 struct loss_and_delta {
   float loss;           ///< mean cross entropy of the batch
-  std::size_t correct;  ///< images whose greatest score is that of their label
-  matrix delta;         ///< the loss by the scores
+  std::size_t correct;  ///< images whose largest score is that of their label
+  matrix delta;         ///< the gradient of the loss by the scores
 };
 
 [[nodiscard]] inline loss_and_delta cross_entropy(const matrix& scores, const std::vector<std::uint8_t>& labels) {

@@ -1,4 +1,4 @@
-// Trains LeNet-5 on handwritten digits, and survives being stopped or killed at any moment.
+// Trains LeNet-5 on handwritten digits. It can be stopped or killed at any time, and continues when it is started again.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
@@ -30,7 +30,7 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
-/// How the weights and what the optimizer keeps of them are stored; all else is stored without loss.
+/// Rules that apply `codec` to the weights and the state of the optimizer; all other leaves are stored without loss.
 template <class Codec>
 cairn::codec_rules codecs_for_floats(Codec codec) {
   cairn::codec_rules rules;
@@ -61,7 +61,7 @@ std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
                                   .chain = {.anchor_every = 20, .merge_every = 4},
                                   .on_busy = cairn::when_busy::wait,
                                   .preempt = {SIGTERM, SIGUSR1}};
-  if (chosen.every > 0) how.when = cairn::policies::every_steps{chosen.every};  // else by what saves are seen to cost
+  if (chosen.every > 0) how.when = cairn::policies::every_steps{chosen.every};  // else the default policy
   cairn::observer on_terminal, to_file;
   if (isatty(STDERR_FILENO)) on_terminal = cairn::observers::progress_line{};
   if (!chosen.events.empty()) to_file = cairn::observers::json_lines{chosen.events};
@@ -69,7 +69,7 @@ std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
   return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
 }
 
-/// A line about the epoch that has just ended; none when `leave()` breaks off the test.
+/// Prints a line about the epoch that has ended; none if `leave()` ends the test early.
 template <class Optimizer, class Leave>
 void print_epoch(const trainer_state<Optimizer>& state, const dataset& test, const Leave& leave) {
   const auto on_test = accuracy(state.model, test, leave);
@@ -138,8 +138,8 @@ void run(const options& chosen) {
 }  // namespace lenet
 
 int main(int argc, char** argv) {
-  std::cout << std::fixed << std::setprecision(4) << std::unitbuf;  // a killed run has printed what it did
-  // Products are summed block by block: blocks of one size on every machine, hence sums in one order.
+  std::cout << std::fixed << std::setprecision(4) << std::unitbuf;  // a killed run has printed all its lines
+  // Eigen chooses block sizes by the sizes of the caches. Fixed sizes give the same order of additions on every machine.
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 2 << 20);
   try {
     lenet::run(lenet::parse_options(argc, argv));

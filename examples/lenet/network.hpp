@@ -27,7 +27,7 @@ template <class Rng>
   return made;
 }
 
-/// Calls `body` for every weight and bias with the like ones of all `networks`: (weights, gradients, ...).
+/// Calls `body` for every weight and bias, with the corresponding ones of all `networks`: (weights, gradients, ...).
 template <class Body, class... Networks>
 void for_each_parameter(const Body& body, Networks&... networks) {
   const auto layer = [&](auto&... layers) {
@@ -41,14 +41,14 @@ void for_each_parameter(const Body& body, Networks&... networks) {
   layer(networks.fc3...);
 }
 
-/// The shape of `like`, all zeros: for gradients and for what an optimizer keeps.
+/// A network of the shapes of `like`, all zeros: for gradients and for the state of an optimizer.
 [[nodiscard]] inline network zeros(const network& like) {
   network made = like;
   for_each_parameter([](auto& parameter) { parameter.setZero(); }, made);
   return made;
 }
 
-/// What every layer gave for a batch; the way back needs it.
+/// The outputs of every layer for a batch, which the backward pass needs.
 struct activations {
   matrix conv1, pool1, conv2, pool2, fc1, fc2, scores;
 };

@@ -1,4 +1,4 @@
-// SGD with momentum, and Adam. What they remember of each weight has the shape of the model itself.
+// SGD with momentum, and Adam. Their state has the same type as the model, with one value or two per weight.
 #pragma once
 
 #include <cmath>

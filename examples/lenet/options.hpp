@@ -32,18 +32,19 @@ struct options {
   const std::array entries{
       entry{"data", &chosen.data, "folder of the four MNIST files, gzipped or not; none: drawn digits"},
       entry{"checkpoint", &chosen.checkpoint, "folder of the checkpoints; none: no checkpoints"},
-      entry{"events", &chosen.events, "file to which all that the checkpointer tells is added, a line of JSON each"},
+      entry{"events", &chosen.events,
+            "file to which the events of the checkpointer are appended, one JSON object per line"},
       entry{"optimizer", &chosen.optimizer, "sgd or adam"},
       entry{"codec", &chosen.codec, "of the checkpoints: raw, lossless, xor, lc2 or lc3"},
       entry{"epochs", &chosen.epochs, "passes over the images", 1},
       entry{"batch", &chosen.batch, "images per step; a resumed run keeps its own", 1},
       entry{"seed", &chosen.seed, "of the first weights and the order of the images; a resumed run keeps its own"},
       entry{"limit", &chosen.limit, "use only the first n images; 0: all"},
-      entry{"every", &chosen.every, "steps between checkpoints; 0: as often as it pays"},
+      entry{"every", &chosen.every, "steps between checkpoints; 0: the default policy decides"},
       entry{"keep", &chosen.keep, "newest checkpoints to keep", 1},
       entry{"print", &chosen.print, "steps between lines of progress; 0: a line per epoch"},
-      entry{"kill-at", &chosen.kill_at, "die of SIGKILL in this step, before its checkpoint; 0: live"},
-      entry{"stop-at", &chosen.stop_at, "get a SIGTERM in this step, before its checkpoint; 0: none"},
+      entry{"kill-at", &chosen.kill_at, "step in which the process gets SIGKILL, before its checkpoint; 0: none"},
+      entry{"stop-at", &chosen.stop_at, "step in which the process gets SIGTERM, before its checkpoint; 0: none"},
   };
 
   std::vector<option> long_options;

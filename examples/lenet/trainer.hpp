@@ -19,21 +19,20 @@
 
 namespace lenet {
 
-/// Sums over the epoch under way, or, until the next one begins, over the one that has ended.
+/// Sums over the current epoch; at the end of an epoch, over that epoch until the next one begins.
 struct running_score {
   double loss{};
   std::uint64_t correct{};
 };
 
-/// Everything that the next step depends on. This struct is all that Cairn needs to see: it has no macro, no
-/// base class and no registration, and a run that starts from a copy of it continues bit by bit as the first
-/// one would have.
+/// All that the next step depends on. Cairn needs no macro, base class or registration. A run that starts from a copy of this struct
+/// continues bit by bit like the first run.
 template <class Optimizer>
 struct trainer_state {
   network model;
   Optimizer optimizer;
   std::mt19937_64 rng;
-  cairn::loop data;  ///< the order of the images, and the next ones to be seen
+  cairn::loop data;  ///< the order of the images, and the position in it
   running_score score;
   std::uint64_t step{};
 };
@@ -48,7 +47,7 @@ template <class Optimizer>
   return state;
 }
 
-/// Learns from one batch, with a little noise on it so that no image looks twice alike. Gives its mean loss.
+/// Trains on one batch, to which it adds noise, and returns the mean loss of the batch.
 template <class Optimizer>
 float train_one_step(trainer_state<Optimizer>& state, const dataset& images, const cairn::batch& next) {
   if (next.first == 0) state.score = {};
@@ -64,7 +63,7 @@ float train_one_step(trainer_state<Optimizer>& state, const dataset& images, con
   return result.loss;
 }
 
-/// The part of the images that the model names rightly, 0 to 1; nothing when `leave()` says so in between.
+/// The part of the images that the model classifies correctly, 0 to 1; nothing if `leave()` becomes true before the end.
 template <class Leave>
 [[nodiscard]] std::optional<double> accuracy(const network& model, const dataset& images, const Leave& leave) {
   std::size_t correct = 0;
@@ -76,8 +75,7 @@ template <class Leave>
   return static_cast<double>(correct) / static_cast<double>(images.size());
 }
 
-/// A fingerprint of every bit of the state: equal for two runs only if they are bit-identical. It knows
-/// nothing of checkpoints, so that it can judge them.
+/// A hash of every bit of the state, to compare runs. It does not use Cairn's description of the state, so that it can check it.
 class fingerprint {
  public:
   void add(const network& net) {
