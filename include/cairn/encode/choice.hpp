@@ -37,7 +37,7 @@ namespace detail {
 /// The codec that encodes the leaf of this path.
 [[nodiscard]] CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
 
-/// The patterns of the rules that are for none of the leaves: they match no path, or earlier rules match all that they do.
+/// Patterns of rules that select no leaf: they match no path, or an earlier rule matches first.
 [[nodiscard]] CAIRN_INLINE std::vector<std::string> unmatched_rules(std::span<const codec_rule> rules,
                                                                     std::span<const leaf> leaves);
 
@@ -46,8 +46,8 @@ namespace detail {
 [[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
                                                  std::string_view where);
 
-/// Makes a codec known to loads that have no rule for it: an inline variable of this type, in the codec's header, does so for the
-/// whole program before main. Needs no order of initialization: a load that comes earlier reports the codec as not known.
+/// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the codec's header.
+/// Loads during static initialization may not find it.
 class known_codec {
  public:
   using maker = any_codec (*)();
