@@ -23,8 +23,8 @@ namespace detail {
 class session;
 }
 
-/// The checkpoints of one run in one place, named by step. From the first save on it owns the place: a second process that saves there
-/// gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
+/// The checkpoints of one run in one place, named by step. The first save locks the directory or store: a second process that saves
+/// there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
 /// `poll`, `stats`, `steps` and `latest` may be called by any.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
@@ -52,7 +52,7 @@ class checkpointer {
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
-  /// `options.step` is not looked at. Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric.
+  /// Ignores `options.step`. Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric.
   template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {

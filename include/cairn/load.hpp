@@ -36,13 +36,13 @@ load_report load(const any_store& store, State& state, const load_options& optio
   return detail::load(store, refer(state), options);
 }
 
-/// As above, from checkpoint `name` of a store. `options.step` is not looked at.
+/// As above, from checkpoint `name` of a store. Ignores `options.step`.
 template <loadable State>
 load_report load(const any_store& store, std::string_view name, State& state, const load_options& options = {}) {
   return detail::load(store, name, refer(state), options);
 }
 
-/// As above, from an open checkpoint. `options.step` and `options.codecs` are not looked at.
+/// As above, from an open checkpoint. Ignores `options.step` and `options.codecs`.
 template <loadable State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
   return detail::load(from, refer(state), options);

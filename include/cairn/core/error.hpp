@@ -41,7 +41,7 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// Joins the parts of a sentence; an error path is no place to be fast.
+/// Joins the pieces of a message. Not optimised: for error paths.
 [[nodiscard]] inline std::string sentence(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const auto part : parts) text += part;

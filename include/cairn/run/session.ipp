@@ -14,18 +14,18 @@ namespace cairn::detail {
 /// Throws errc::invalid for options that are out of range or contradict the store.
 inline void check_options(const checkpointer_options& options, const any_store& store) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
-  const auto refuse = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
+  const auto invalid = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
-    refuse("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
+    invalid("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
   if (options.max_bytes_per_second && !(*options.max_bytes_per_second > 0))
-    refuse("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
+    invalid("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
   if (options.chain.anchor_every == std::size_t{0})
-    refuse("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
+    invalid("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
   if (options.chain.merge_every && *options.chain.merge_every < 2)
-    refuse("chain.merge_every", "is below 2: std::nullopt never merges");
+    invalid("chain.merge_every", "is below 2: std::nullopt never merges");
   if (!options.durable && store.is_durable())
-    refuse("durable", "is false, but the store is durable: that is its own option");
-  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) refuse("hang_timeout", "is not above 0");
+    invalid("durable", "is false, but the store is durable: that is its own option");
+  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) invalid("hang_timeout", "is not above 0");
 }
 
 CAIRN_INLINE session::session(any_store store, checkpointer_options options)
@@ -121,15 +121,15 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
     progress->published(save_sync(state, now, kind, false));
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
-  if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
+  if (!resolve_busy(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   const auto save = save_async(state, now, kind);
   save->times.stall_seconds = stalled(stall);
   policy_.began(save->times);
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-/// Waits for the running save, or cancels it, as the options say. False: the new save is skipped.
-CAIRN_INLINE bool session::make_way(const observation& now) {
+/// Waits for the running save, or cancels it, as the options say. Returns false if the new save is skipped.
+CAIRN_INLINE bool session::resolve_busy(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
     if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return false;

@@ -17,8 +17,8 @@ namespace cairn {
 /// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its decimal logarithm. The
 /// default knows little: between three quarters of an hour and a month, with a probability of two thirds.
 struct mtbf_prior {
-  std::chrono::duration<double> mtbf =
-      std::chrono::hours{24};  ///< median; infinite: never fails; not positive: 24 hours
+  /// Median. Infinite: never fails; not positive: 24 hours.
+  std::chrono::duration<double> mtbf = std::chrono::hours{24};
   double decades = 1.5;  ///< standard deviation, in powers of ten; not positive: the MTBF is known, nothing is learned
 };
 

@@ -33,7 +33,7 @@ struct checkpoint_index {
   std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
   std::optional<checkpoint_ref> parent{};                      ///< of a delta
   std::optional<std::uint64_t> id{};  ///< where it is not derived from the bytes: see checkpoint_id
-  run_notes notes{};
+  policy_memory notes{};
 };
 
 /// Identifies what a checkpoint restores: the same for a delta and for what merging makes of it.

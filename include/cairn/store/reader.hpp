@@ -52,7 +52,7 @@ class checkpoint_reader {
   [[nodiscard]] const catalog& contents() const noexcept { return contents_; }
   [[nodiscard]] std::uint64_t step() const noexcept { return opened_->index.step; }
   [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return opened_->index.metrics; }
-  [[nodiscard]] const run_notes& notes() const noexcept { return opened_->index.notes; }
+  [[nodiscard]] const policy_memory& notes() const noexcept { return opened_->index.notes; }
 
   /// Bytes of all shards.
   [[nodiscard]] CAIRN_INLINE std::uint64_t bytes() const noexcept;

@@ -32,7 +32,7 @@ struct checkpoint_spec {
   std::vector<structure> structures;  ///< per shard, united on reading; shards beyond its end have none
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
-  run_notes notes{};                  ///< see index.hpp
+  policy_memory notes{};              ///< see index.hpp
   chain_metadata chain{};             ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers
