@@ -28,7 +28,7 @@ namespace cairn::detail {
 /// The implementation of a checkpointer.
 ///
 /// The background thread uses `series_`, `staging_`, and members that are thread-safe; the training thread uses `series_` and `staging_`
-/// only while the background thread has no job.
+/// only while the background thread has no job, but for functions of `series_` that any thread may call.
 class session {
  public:
   /// errc::invalid for options that contradict themselves or the store.
@@ -53,8 +53,8 @@ class session {
   struct async_save {
     std::shared_ptr<save_job> job;
     std::optional<save_kind> kind;
-    save_timeline
-        times{};  // for the training thread; the background thread reads `began`, which is set before it starts
+    /// For the training thread. The background thread reads `began` alone, which is set before it starts.
+    save_timeline times{};
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
   };
 

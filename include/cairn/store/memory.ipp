@@ -52,8 +52,8 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<cairn::detail::huge_buffer>>
-      idle_;  // guarded by mutex_; the last one given back comes first
+  // guarded by mutex_; the last one given back comes first
+  std::vector<std::unique_ptr<cairn::detail::huge_buffer>> idle_;
 };
 
 struct memory_file {
