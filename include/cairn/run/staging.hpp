@@ -174,7 +174,7 @@ struct staging_plan {
     plan.bytes = largest;
     if (plan.bytes <= *limit) return plan;
   }
-  fail(errc::invalid, {"the state is too large for copies of ", std::to_string(*limit), " bytes"});
+  fail(errc::invalid, {"the state is too large for copies of ", *limit, " bytes"});
 }
 
 }  // namespace cairn::detail

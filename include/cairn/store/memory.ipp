@@ -101,8 +101,8 @@ class memory_source final : public source {
 
   [[nodiscard]] window view(std::uint64_t offset, std::uint64_t length) const override {
     if (offset > file_.size || length > file_.size - offset)
-      fail(errc::corrupt, {where_, " ends at byte ", std::to_string(file_.size), ", but bytes up to ",
-                           std::to_string(offset) + " + " + std::to_string(length), " are needed"});
+      fail(errc::corrupt,
+           {where_, " ends at byte ", file_.size, ", but bytes up to ", offset, " + ", length, " are needed"});
     return {file_.memory->bytes().subspan(offset, length), file_.memory};
   }
 

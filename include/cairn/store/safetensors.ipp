@@ -42,7 +42,7 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   auto text = std::string(8, '\0') + json.end_object().take();
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
   if (text.size() > max_header_bytes)
-    fail(errc::invalid, {std::to_string(header.tensors.size()), " leaves are too many for one shard"});
+    fail(errc::invalid, {header.tensors.size(), " leaves are too many for one shard"});
   const std::uint64_t length = text.size() - 8;
   std::memcpy(text.data(), &length, 8);
   return text;
@@ -117,14 +117,14 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
 
 CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {
   const std::uint64_t size = file.size();
-  if (size < 8) fail(errc::corrupt, {origin, ": ", std::to_string(size), " bytes are too few for a safetensors file"});
+  if (size < 8) fail(errc::corrupt, {origin, ": ", size, " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;
   std::memcpy(&length, file.view(0, 8).bytes().data(), 8);
   if (length > size - 8)
-    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, the file has ",
-                         std::to_string(size), " (truncated, or no safetensors file)"});
+    fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, the file has ", size,
+                         " (truncated, or no safetensors file)"});
   if (length > max_header_bytes)
-    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, more than any has"});
+    fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, more than any has"});
   safetensors_header header;
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;

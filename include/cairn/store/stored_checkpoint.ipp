@@ -82,8 +82,7 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
       covered += at->count;
     }
     if (covered != count)
-      fail(errc::corrupt, {where, ": of the ", std::to_string(count), " elements of \"", leaf.path, "\" only ",
-                           std::to_string(covered), " are there"});
+      fail(errc::corrupt, {where, ": of the ", count, " elements of \"", leaf.path, "\" only ", covered, " are there"});
     checkpoint.leaves.push_back(std::move(leaf));
   }
 }
@@ -131,9 +130,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
       fail(errc::corrupt, {where, ": the index names it, but it is not there"});
     }
     const auto size = file->size();
-    if (size != listed.bytes)
-      fail(errc::corrupt,
-           {where, ": has ", std::to_string(size), " bytes, its index says ", std::to_string(listed.bytes)});
+    if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
     std::uint64_t length = 0;
     if (size >= 8) std::memcpy(&length, file->view(0, 8).bytes().data(), 8);
     if (size < 8 || length > size - 8 || length > max_header_bytes ||
