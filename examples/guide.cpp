@@ -1,4 +1,4 @@
-// What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
+// The code of the guides in docs/. Each snippet there is the text between two marks `// [name]` here, which is compiled and run as a test.
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
 #include <cairn/merge.hpp>
@@ -70,7 +70,7 @@ struct cairn::polymorphic<layer> : cairn::one_of<dense, dropout> {};
 // [polymorphic]
 
 // [view_adapter]
-class matrix {  // somebody else's, column-major
+class matrix {  // of another library, column-major
  public:
   matrix(std::size_t rows = 0, std::size_t columns = 0) : rows_(rows), columns_(columns), values_(rows * columns) {}
   std::size_t rows() const { return rows_; }
@@ -92,7 +92,7 @@ struct cairn::adapter<matrix> {
 // [view_adapter]
 
 // [copy_adapter]
-class tokenizer {  // has no arrays to look into
+class tokenizer {  // of another library, without access to its members
  public:
   std::string to_text() const { return text_; }
   static tokenizer from_text(std::string text) {
@@ -116,7 +116,7 @@ struct cairn::adapter<tokenizer> {
 struct cursor {
   std::uint64_t epoch = 0, position = 0;
 };
-struct restart_epoch {  // on another number of ranks: begin the oldest epoch again
+struct restart_epoch {  // the value for a rank when the number of ranks has changed
   static cursor redistribute(std::vector<cursor> saved, unsigned /*rank*/, unsigned /*ranks*/) {
     cursor oldest = saved.front();
     for (const auto& each : saved) oldest.epoch = std::min(oldest.epoch, each.epoch);
@@ -126,8 +126,8 @@ struct restart_epoch {  // on another number of ranks: begin the oldest epoch ag
 };
 struct rank_state {
   std::vector<float> weights;
-  cairn::per_rank<std::mt19937_64> rng;         // another number of ranks: refused
-  cairn::per_rank<cursor, restart_epoch> data;  // another number of ranks: redistributed
+  cairn::per_rank<std::mt19937_64> rng;         // if the number of ranks has changed, the load fails
+  cairn::per_rank<cursor, restart_epoch> data;  // if it has changed, restart_epoch gives each rank its value
 };
 // [per_rank]
 
@@ -137,12 +137,12 @@ struct when_loss_halves {
   std::uint64_t step = 0;
 
   bool should_save(const cairn::moment& now) {
-    if (now.saved_step == step) saved_loss = loss;  // the step before is saved, by whoever asked for it
+    if (now.saved_step == step) saved_loss = loss;  // the step before was saved, whichever policy asked for it
     step = now.step;
     if (now.loss && std::isfinite(*now.loss)) loss = *now.loss;
-    return loss <= saved_loss / 2;  // still true at the next step, should this one be skipped
+    return loss <= saved_loss / 2;  // if this save is skipped, it is asked for again at the next step
   }
-  cairn::policy_memory remember() const { return {{"saved_loss", {loss}}}; }  // goes into the checkpoint of this step
+  cairn::policy_memory remember() const { return {{"saved_loss", {loss}}}; }  // stored in the checkpoint of this step
   void recall(const cairn::policy_memory& kept) {
     const auto found = kept.find("saved_loss");
     if (found != kept.end() && found->second.size() == 1) loss = saved_loss = found->second[0];
@@ -151,13 +151,13 @@ struct when_loss_halves {
 // [policy]
 
 // [codec]
-struct upper_halves {                                  // of floats: what a bfloat16 keeps, rounded towards zero
-  std::string name() const { return "upper_halves"; }  // what the file calls it
-  bool uses_parent() const { return false; }           // true: encode and decode get what the checkpoint before has
+struct upper_halves {                                  // stores the upper 16 bits of each float
+  std::string name() const { return "upper_halves"; }  // the name in the file
+  bool uses_parent() const { return false; }           // true: encode and decode also get the parent's elements
   std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes / 2; }
 
   cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
-    if (in.type != cairn::dtype::f32) return {};  // stored as it is
+    if (in.type != cairn::dtype::f32) return {};  // not a float: not encoded
     double largest = 0, lost = 0, all = 0;
     for (std::size_t i = 0; i < in.values.size() / 4; ++i) {
       float real = 0, kept = 0;
@@ -167,12 +167,14 @@ struct upper_halves {                                  // of floats: what a bflo
       const double off = static_cast<double>(real) - static_cast<double>(kept);
       largest = std::max(largest, std::abs(off)), lost += off * off, all += static_cast<double>(real) * real;
     }
-    return {.codec = name(), .bytes = in.values.size() / 2, .lost = cairn::loss{largest, std::sqrt(lost / all)}};
+    return {.codec = name(),
+            .bytes = in.values.size() / 2,
+            .lost = cairn::loss{largest, all > 0 ? std::sqrt(lost / all) : 0}};
   }
 
   void decode(const cairn::decode_request& from) const {
-    if (2 * from.payload.size() != from.values.size())  // stored bytes are never trusted
-      cairn::fail(cairn::errc::corrupt, {from.where, ": \"", from.path, "\" has half a float too many"});
+    if (2 * from.payload.size() != from.values.size())  // a file may be damaged: check every size
+      cairn::fail(cairn::errc::corrupt, {from.where, ": \"", from.path, "\" has a payload of the wrong size"});
     for (std::size_t i = 0; i < from.payload.size() / 2; ++i) {
       std::memset(&from.values[4 * i], 0, 2);
       std::memcpy(&from.values[4 * i + 2], &from.payload[2 * i], 2);
@@ -181,7 +183,7 @@ struct upper_halves {                                  // of floats: what a bflo
 };
 // [codec]
 
-static void small(const std::string& place) {
+static void smaller_checkpoints(const std::string& place) {
   trainer_state state;
   state.layers.resize(1);
   state.layers[0].weight.resize(10'000, 0.5F);
@@ -189,10 +191,10 @@ static void small(const std::string& place) {
   // [codecs]
   using namespace cairn::codecs;
   cairn::checkpointer ckpt{place + "/small",
-                           {.codecs = {{"layers.*", lc<3>{.max_relative_l2 = 1e-2}},  // lossy, within a bound
-                                       {"adam.*.v", lc<2>{.floor = 0.0F}},            // a second moment stays >= 0
-                                       {"adam.*.m", lossless{.xor_parent = true}},    // the others: lossless{}
-                                       {"rng", raw{}}},
+                           {.codecs = {{"layers.*", lc<3>{.max_relative_l2 = 1e-2}},  // lossy, with an error bound
+                                       {"adam.*.v", lc<2>{.floor = 0.0F}},            // no element becomes negative
+                                       {"adam.*.m", lossless{.xor_parent = true}},    // XOR with the parent checkpoint
+                                       {"rng", raw{}}},  // not encoded; all other leaves: lossless{}
                             .chain = {.anchor_every = 20, .merge_every = 5}}};
   // [codecs]
   for (state.step = 1; state.step <= 8; ++state.step) {
@@ -227,7 +229,7 @@ static void partial(const std::string& place) {
   };
   finetune_state state;
   const auto report = cairn::load(place + "/final", state,
-                                  {.strict = false,  // what only one side has is reported, not refused
+                                  {.strict = false,  // a path that only one side has is no error
                                    .rename =
                                        [](std::string_view path) {
                                          std::string stored(path);
@@ -258,7 +260,7 @@ static void run(const std::string& place) {
   try {
     ckpt.save(state, {.step = state.step});
   } catch (const cairn::error& failure) {
-    if (failure.code() != cairn::errc::io) throw;  // a full disk need not end the training
+    if (failure.code() != cairn::errc::io) throw;  // continue after I/O errors, such as a full disk
     std::cerr << failure.what() << '\n';
   }
   // [errors]
@@ -278,13 +280,13 @@ static void data_order(const std::string& place) {
   for (const cairn::batch& b : state.data) {
     for (const std::uint64_t i : b.items) state.weight += 1e-3 * images[i];
     if (b.ends_epoch) std::cout << "epoch " << b.epoch << ": " << state.weight << '\n';
-    if (ckpt.step(state, {.step = ++state.step}).stop) break;  // a batch counts as seen once it is handed out
+    if (ckpt.step(state, {.step = ++state.step}).stop) break;  // this batch counts as done in the checkpoint
   }
   // [loop]
   assert(state.step == 4 * 16);
 }
 
-/// Saving in the background, with all options.
+/// Saves in the background, and their options.
 static void background(const std::string& place) {
   trainer_state state;
   state.layers.resize(1);
@@ -303,9 +305,9 @@ static void background(const std::string& place) {
   ckpt.restore(state);
   while (state.step < 1000) {
     train();
-    if (ckpt.step(state, {.step = state.step}).stop) return;  // saved: end the process
+    if (ckpt.step(state, {.step = state.step}).stop) return;  // a signal came, and the state is saved
   }
-  ckpt.wait();  // throws the error of a save in the background, if no call before has thrown it
+  ckpt.wait();  // throws if the save in the background has failed
   const auto all = ckpt.stats();
   std::cout << all.saves << " saves, " << 1e3 * all.stall_seconds / static_cast<double>(all.saves) << " ms each\n";
   // [background]
@@ -314,15 +316,15 @@ static void background(const std::string& place) {
   const cairn::save_handle save = ckpt.step(state, {.step = 1001}).save;
   if (save && !save.done()) std::cout << "still writing\n";
   if (save)
-    std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // waits, throws if the save failed
+    std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // get() waits; throws if it failed
   // [handle]
 
   // [poll]
-  for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();  // a long evaluation: leave it when a signal comes
+  for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();  // a long evaluation, which ends early after a signal
   // [poll]
 }
 
-/// When to save: a policy for every taste.
+/// Policies and their options.
 static void when_to_save(const std::string& place) {
   // [objective]
   using cairn::schedule::objective;
@@ -350,7 +352,7 @@ static void when_to_save(const std::string& place) {
                                                    .stall = std::chrono::milliseconds{270}});         // not measured
   // [young]
   // [combined]
-  when = cairn::policies::any_of{cairn::policies::every_steps{1000},  // these in any case
+  when = cairn::policies::any_of{cairn::policies::every_steps{1000},  // always
                                  cairn::policies::bounded_overhead{{.percent = 1}, when_loss_halves{}}};
   // [combined]
   // [families]
@@ -363,30 +365,32 @@ static void when_to_save(const std::string& place) {
   assert(!when.should_save({.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
 }
 
-/// What a policy would cost a job, before it runs.
-static void rehearse() {
+/// Simulates policies before a run.
+static void simulation() {
   // [simulate]
   namespace schedule = cairn::schedule;
-  schedule::workload job;  // 2000 steps of 3 s, with the loss of a run before
+  schedule::workload job;  // 2000 steps of 3 s, and the loss after each
   for (int k = 0; k < 2000; ++k) job.seconds.push_back(3);
   for (int k = 0; k <= 2000; ++k) job.loss.push_back(0.1 + 2.2 * std::exp(-k / 300.0));
-  const schedule::scenario what{
+  const schedule::scenario experiment{
       .work = job,
       .failures = cairn::failures::exponential{std::chrono::hours{1}},
-      .stops = cairn::early_stops::uniform{0.4, 0.6, 0.5},  // every second job, after 40 to 60 % of it
+      .stops = cairn::early_stops::uniform{0.4, 0.6, 0.5},  // half of the jobs end after 40 to 60 %
       .kinds = schedule::every_kind({.stall = 0.03, .background = 2, .slowdown = 0.1, .restore = 5})};
 
-  const auto even = schedule::simulate(what, cairn::policies::every{std::chrono::minutes{10}}, {.jobs = 200});
-  const auto ours = schedule::simulate(what, cairn::policies::adaptive(), {.jobs = 200});
-  const auto lost = [](const schedule::outcome& one) { return one.of(schedule::objective::machine_time).total(); };
-  const auto mean = schedule::mean_of(ours, lost), gain = schedule::difference_of(even, ours, lost);
+  const auto periodic = schedule::simulate(experiment, cairn::policies::every{std::chrono::minutes{10}}, {.jobs = 200});
+  const auto adaptive = schedule::simulate(experiment, cairn::policies::adaptive(), {.jobs = 200});
+  const auto lost = [](const schedule::outcome& result) {
+    return result.of(schedule::objective::machine_time).total();
+  };
+  const auto mean = schedule::mean_of(adaptive, lost), gain = schedule::difference_of(periodic, adaptive, lost);
   std::cout << mean.mean << " s lost per job (" << mean.low() << " to " << mean.high() << "), " << gain.mean << " +- "
             << gain.half_width() << " less than with a save every 10 minutes\n";
   // [simulate]
   // [optimum]
-  const auto charged =
-      schedule::cost_model_of(schedule::objective::exploratory, job, what.kinds[1].takes, what.failures, what.stops);
-  const auto best = schedule::optimum(charged);
+  const auto costs = schedule::cost_model_of(schedule::objective::exploratory, job, experiment.kinds[1].takes,
+                                             experiment.failures, experiment.stops);
+  const auto best = schedule::optimum(costs);
   std::cout << best.saves.size() << " saves, the first after step " << best.saves.front()
             << "; no plan is expected to cost less than " << best.cost << '\n';
   // [optimum]
@@ -420,10 +424,10 @@ int main() {
   one_shot(place);
   partial(place);
   run(place);
-  small(place);
+  smaller_checkpoints(place);
   data_order(place);
   background(place);
   when_to_save(place);
-  rehearse();
+  simulation();
   every_type(place);
 }
