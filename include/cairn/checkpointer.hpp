@@ -11,7 +11,6 @@
 #include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
-#include "cairn/merge.hpp"  // IWYU pragma: export: a checkpointer merges
 #include "cairn/report.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"

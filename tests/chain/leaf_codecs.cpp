@@ -5,7 +5,7 @@
 namespace codecs = cairn::codecs;
 
 TEST_CASE("every leaf has the codec of its first rule; small leaves and those under raw are not encoded") {
-  std::vector<cairn::leaf> leaves(4);
+  std::vector<cairn::detail::leaf> leaves(4);
   const char* const paths[] = {"net.weight", "net.bias", "adam.m", "step"};
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     leaves[i].path = paths[i];

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
@@ -25,9 +26,9 @@
 #include "trainer.hpp"
 #include "save_as.hpp"
 
-using cairn::checkpoint_name;
 using cairn::checkpointer;
 using cairn::errc;
+using cairn::detail::checkpoint_name;
 using tests::trained;
 using tests::trainer;
 using kind = cairn::event::kind;
@@ -63,7 +64,7 @@ struct heard {
 
 trainer restored(const cairn::any_store& store, const std::string& name) {
   trainer state;
-  cairn::detail::load_from(cairn::chain_reader(store, name), cairn::refer(state), {});
+  cairn::detail::load_from(cairn::detail::chain_reader(store, name), cairn::refer(state), {});
   return state;
 }
 
@@ -243,7 +244,7 @@ TEST_CASE("a state that cannot be saved is an error of the step itself, and the 
   };
   nested deep;
   auto* at = &deep;
-  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
+  for (unsigned depth = 0; depth < cairn::detail::max_nesting; ++depth)
     at = (at->inner["x"] = std::make_unique<nested>()).get();
   heard events;
   checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .on_event = std::ref(events)});
@@ -286,7 +287,7 @@ TEST_CASE("a state larger than the copies may be is saved in parts, and may chan
     {
       cairn::any_store other = cairn::stores::memory();
       tests::save_as(other, "c", state);
-      cairn::detail::load_from(cairn::chain_reader(other, "c"), cairn::refer(copy), {});
+      cairn::detail::load_from(cairn::detail::chain_reader(other, "c"), cairn::refer(copy), {});
     }
     events.all.clear();
     CHECK(run.step(state, {.step = step}).started);
@@ -296,10 +297,10 @@ TEST_CASE("a state larger than the copies may be is saved in parts, and may chan
                                   "copied " + std::to_string(step), "encoded " + std::to_string(step),
                                   "written " + std::to_string(step), "published " + std::to_string(step)});
     CHECK(events.all[1].message.find(" parts") != std::string::npos);
-    const auto opened = cairn::open_checkpoint(store, checkpoint_name(step));
+    const auto opened = cairn::detail::open_checkpoint(store, checkpoint_name(step));
     CHECK(opened.shards.size() > 3);
     tests::everything back;
-    cairn::detail::load_from(cairn::chain_reader(store, checkpoint_name(step)), cairn::refer(back), {});
+    cairn::detail::load_from(cairn::detail::chain_reader(store, checkpoint_name(step)), cairn::refer(back), {});
     CHECK(tests::same(copy, back));
   }
 }
@@ -331,7 +332,7 @@ TEST_CASE("in parts or at once, chains of deltas restore what their writer track
       CHECK(bits.at("adam.m") == real.at("adam.m"));
       CHECK(bits.at("step") == real.at("step"));
       CHECK((bits.at("net.weight") == real.at("net.weight")) == (step == 1));
-      const cairn::chain_reader reader(store, checkpoint_name(step));
+      const cairn::detail::chain_reader reader(store, checkpoint_name(step));
       CHECK((reader.newest().parent() != nullptr) == (step > 1));
     }
     CHECK(merged == 2);
@@ -554,7 +555,7 @@ TEST_CASE("deltas are merged although the save before was cancelled") {
   };
   nested deep;
   auto* at = &deep;
-  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
+  for (unsigned depth = 0; depth < cairn::detail::max_nesting; ++depth)
     at = (at->inner["x"] = std::make_unique<nested>()).get();
   std::mt19937 random(3);
   auto state = chain::start(random);
@@ -626,7 +627,7 @@ TEST_CASE("no time left for encoding: the state is stored as it is") {
     run.wait();
     std::raise(SIGUSR1);
     CHECK(run.step(state, {.step = 2}).stop);
-    const auto opened = cairn::open_checkpoint(store, checkpoint_name(2));
+    const auto opened = cairn::detail::open_checkpoint(store, checkpoint_name(2));
     REQUIRE(opened.slices.size() == 2);
     CHECK((opened.slices[1].encoded == nullptr) == (deadline < 1));
     checkpointer(store).restore(back);

@@ -10,7 +10,7 @@
 
 #include "cairn/core/leaf.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// `count` consecutive elements of leaf number `leaf`, in row-major order, from element `first` on.
 struct piece {
@@ -71,4 +71,4 @@ template <std::derived_from<piece> Piece>
   return result;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -26,6 +26,8 @@ struct codec_rule {
 /// The first rule that matches a path counts; leaves that none matches are encoded without loss.
 using codec_rules = std::vector<codec_rule>;
 
+namespace detail {
+
 /// The index of the first rule that matches; the number of rules when none does.
 [[nodiscard]] CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
 
@@ -43,8 +45,6 @@ using codec_rules = std::vector<codec_rule>;
 /// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
 [[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
                                                  std::string_view where);
-
-namespace detail {
 
 /// Makes a codec known to loads that have no rule for it: an inline variable of this type, in the codec's header, does so for the
 /// whole program before main. Needs no order of initialization: a load that comes earlier reports the codec as not known.

@@ -9,15 +9,11 @@
 #include "cairn/core/error.hpp"
 #include "cairn/encode/choice.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// Codecs of Cairn that a program includes the header of, and these headers.
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
-
-}  // namespace detail
 
 CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules) {
   const auto at = std::find_if(rules.begin(), rules.end(), [&](const codec_rule& rule) {
@@ -49,12 +45,12 @@ CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_
     if (rule.codec.name() == name) return rule.codec;
   if (name == codecs::raw{}.name()) return codecs::raw{};
   if (name == codecs::lossless{}.name()) return codecs::lossless{};
-  if (const auto make = detail::known_codec::find(name)) return make();
-  for (const auto& [codec, header] : detail::optional_codecs)
+  if (const auto make = known_codec::find(name)) return make();
+  for (const auto& [codec, header] : optional_codecs)
     if (codec == name)
       fail(errc::unsupported, {where, ": encoded by \"", name, "\"; a program that loads it includes <", header, ">"});
   fail(errc::unsupported,
        {where, ": encoded by \"", name, "\", which is no codec of cairn and not among the given ones"});
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -13,7 +13,7 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
-#include "cairn/merge.hpp"
+#include "cairn/chain/merge_hook.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
@@ -190,12 +190,13 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
   const auto name = base_.parent()->name;
   event what{.what = event::kind::failed, .checkpoint = name, .step = newest_step_};
   try {
-    auto report = merge_checkpoints(store_, name,
-                                    {.deltas = base_.deltas_to_merge(),
-                                     .to_whole = options_.chain.merge_to_whole,
-                                     .threads = options_.background_threads,
-                                     .codecs = options_.codecs,
-                                     .check = check});
+    const auto merge = known_merge.load();
+    auto report = merge(store_, name,
+                        {.deltas = base_.deltas_to_merge(),
+                         .to_whole = options_.chain.merge_to_whole,
+                         .threads = options_.background_threads,
+                         .codecs = options_.codecs,
+                         .check = check});
     base_.merged(report.parent.empty());
     if (const auto at = known_.find(name); at != known_.end()) {
       at->second.bytes = report.bytes;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cairn/chain/leaf_encoder.hpp"
+#include "cairn/chain/merge_hook.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 
@@ -23,6 +24,8 @@ inline void check_options(const checkpointer_options& options, const any_store& 
     refuse("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
   if (options.chain.merge_every && *options.chain.merge_every < 2)
     refuse("chain.merge_every", "is below 2: std::nullopt never merges");
+  if (options.chain.merge_every && known_merge == nullptr)
+    refuse("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
   if (!options.durable && store.is_durable())
     refuse("durable", "is false, but the store is durable: that is its own option");
   if (options.hang_timeout && !(options.hang_timeout->count() > 0)) refuse("hang_timeout", "is not above 0");

@@ -171,7 +171,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   record_.emit({.what = event::kind::stopping,
                 .step = now.step,
                 .seconds = left(),
-                .message = sentence({"signal ", std::to_string(number), ", ", ::strsignal(number)})});
+                .message = sentence({"signal ", number, ", ", ::strsignal(number)})});
   auto job = make_job(state, now, std::nullopt, true);
   const auto plan = plan_preempt(left(), job->state_bytes(), record_.newest());
   limiter_.hurry();

@@ -1,7 +1,7 @@
 // The rank of this process and the number of ranks.
 #pragma once
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The rank of this process, and the number of processes that save together. The default is a single process.
 struct rank_info {
@@ -9,4 +9,4 @@ struct rank_info {
   unsigned ranks = 1;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

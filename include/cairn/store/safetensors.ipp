@@ -13,7 +13,7 @@
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept {
   bytes = width;
@@ -24,7 +24,7 @@ CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::
 }
 
 CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& header) {
-  detail::json_writer json;
+  json_writer json;
   json.begin_object().key("__metadata__").begin_object();
   for (const auto& [key, value] : header.metadata) json.key(key, "the metadata key").text(value, "the metadata");
   json.end_object();
@@ -33,7 +33,7 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
     keys.push_back(tensor.key);
     if (tensor.key == "__metadata__") fail(errc::invalid, {"no leaf can have the path \"__metadata__\""});
     json.key(tensor.key, "the path").begin_object().key("dtype").text(name(tensor.type));
-    detail::write_shape(json.key("shape"), tensor.shape);
+    write_shape(json.key("shape"), tensor.shape);
     json.key("data_offsets").begin_list().natural(tensor.begin).natural(tensor.end).end_list().end_object();
   }
   sort_items(keys, std::less<>());
@@ -42,13 +42,11 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   auto text = std::string(8, '\0') + json.end_object().take();
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
   if (text.size() > max_header_bytes)
-    fail(errc::invalid, {std::to_string(header.tensors.size()), " leaves are too many for one shard"});
+    fail(errc::invalid, {header.tensors.size(), " leaves are too many for one shard"});
   const std::uint64_t length = text.size() - 8;
   std::memcpy(text.data(), &length, 8);
   return text;
 }
-
-namespace detail {
 
 /// The dtype of a tensor. errc::unsupported for one that has no C++ type, corrupt for one that safetensors does not have.
 [[nodiscard]] inline dtype read_dtype(std::string_view text, std::string_view key, std::string_view origin) {
@@ -117,27 +115,25 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
                                std::to_string(header.data_bytes));
 }
 
-}  // namespace detail
-
 CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {
   const std::uint64_t size = file.size();
-  if (size < 8) fail(errc::corrupt, {origin, ": ", std::to_string(size), " bytes are too few for a safetensors file"});
+  if (size < 8) fail(errc::corrupt, {origin, ": ", size, " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;
   std::memcpy(&length, file.view(0, 8).bytes().data(), 8);
   if (length > size - 8)
-    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, the file has ",
-                         std::to_string(size), " (truncated, or no safetensors file)"});
+    fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, the file has ", size,
+                         " (truncated, or no safetensors file)"});
   if (length > max_header_bytes)
-    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, more than any has"});
+    fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, more than any has"});
   safetensors_header header;
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;
   const auto window = file.view(8, length);
   const std::string_view text(reinterpret_cast<const char*>(window.bytes().data()), window.bytes().size());
   header.tensors.reserve(text.size() / 256);
-  detail::read_json(text, origin, detail::header_form(header, origin));
-  detail::check_layout(header, origin);
+  read_json(text, origin, header_form(header, origin));
+  check_layout(header, origin);
   return header;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -125,7 +125,7 @@ class json_reader {
     const auto& form = expected();
     if (form.what != what) mismatch(form);
     if (path_.size() == max_json_depth)
-      fail(errc::corrupt, {origin_, ": JSON nested deeper than ", std::to_string(max_json_depth), " levels"});
+      fail(errc::corrupt, {origin_, ": JSON nested deeper than ", max_json_depth, " levels"});
     if (form.open) form.open(key());
     const auto* next = form.what == kind::ignored ? &form : form.others.get();
     path_.push_back({&form, {}, next, 0, {}});
@@ -165,7 +165,7 @@ CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, cons
   constexpr unsigned flags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   if (rapidjson::Reader reader; reader.Parse<flags>(stream, handler).IsError())
-    fail(errc::corrupt, {origin, ": malformed JSON at byte ", std::to_string(reader.GetErrorOffset())});
+    fail(errc::corrupt, {origin, ": malformed JSON at byte ", reader.GetErrorOffset()});
 }
 
 /// RapidJSON's output stream: text that grows.

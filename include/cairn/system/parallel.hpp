@@ -6,7 +6,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// What 0 threads stand for: as many as there are cores, at most 8, which use the memory's bandwidth up.
 [[nodiscard]] CAIRN_INLINE unsigned default_threads() noexcept;
@@ -16,7 +16,7 @@ namespace cairn {
 CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
                                const std::function<void(std::size_t item, unsigned worker)>& body);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/parallel.ipp"  // IWYU pragma: keep

@@ -11,7 +11,7 @@
 
 #include "cairn/system/parallel.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE unsigned default_threads() noexcept { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
 
@@ -49,4 +49,4 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
   if (first_failure) std::rethrow_exception(first_failure);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail
