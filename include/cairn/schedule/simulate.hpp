@@ -105,14 +105,7 @@ struct sample_mean {
 };
 
 /// Of independent values; the mean of none is 0. O(n).
-[[nodiscard]] inline sample_mean mean_of(std::span<const double> values) {
-  const auto n = static_cast<double>(values.size());
-  double sum = 0, squares = 0;
-  for (const double each : values) sum += each;
-  const double mean = values.empty() ? 0 : sum / n;
-  for (const double each : values) squares += (each - mean) * (each - mean);
-  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::infinity()};
-}
+[[nodiscard]] CAIRN_INLINE sample_mean mean_of(std::span<const double> values);
 
 /// Saves of one kind.
 struct kind_of_save {

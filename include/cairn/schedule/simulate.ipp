@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include <range/v3/numeric/accumulate.hpp>
 
 #include "cairn/schedule/simulate.hpp"
 
@@ -244,9 +247,16 @@ inline void check(const scenario& what) {
 
 }  // namespace detail
 
+CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = values.empty() ? 0 : ranges::accumulate(values, 0.0) / n;
+  const auto square = [&](double each) { return (each - mean) * (each - mean); };
+  const double squares = ranges::accumulate(values, 0.0, {}, square);
+  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::infinity()};
+}
+
 CAIRN_INLINE std::size_t simulation::given_up() const {
-  return static_cast<std::size_t>(
-      std::count_if(jobs.begin(), jobs.end(), [](const outcome& each) { return each.is_given_up; }));
+  return static_cast<std::size_t>(std::ranges::count(jobs, true, &outcome::is_given_up));
 }
 
 CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {
