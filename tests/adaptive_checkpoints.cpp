@@ -602,14 +602,17 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
   auto store = cairn::any_store(cairn::stores::memory());
   std::size_t crashes = 0, restores = 0, returns = 0;
   for (std::uint64_t reached = 0; reached < 200; ++crashes) {
-    checkpointer run(store, {.keep_last = one_in(2) ? std::optional<std::size_t>(4) : std::nullopt,
-                             .when = all[crashes % all.size()],
-                             .codecs = lossless_rules(),
-                             .chain = {.anchor_every = chain::at_least(1, chance() % 8),
-                                       .merge_every = chain::at_least(2, chance() % 6)},
-                             .asynchronous = !one_in(4),
-                             .on_busy = static_cast<cairn::when_busy>(chance() % 3),
-                             .on_destruction = static_cast<cairn::when_destroyed>(chance() % 2)});
+    cairn::checkpointer_options options{
+        .keep_last = one_in(2) ? std::optional<std::size_t>(4) : std::nullopt,
+        .when = all[crashes % all.size()],
+        .codecs = lossless_rules(),
+        .chain = {.anchor_every = chain::at_least(1, chance() % 8), .merge_every = chain::at_least(2, chance() % 6)},
+        .asynchronous = !one_in(4)};
+    if (options.asynchronous) {
+      options.on_busy = static_cast<cairn::when_busy>(chance() % 3);
+      options.on_destruction = static_cast<cairn::when_destroyed>(chance() % 2);
+    }
+    checkpointer run(store, options);
     auto state = untrained();
     if (const auto report = run.restore(state)) {
       ++restores;

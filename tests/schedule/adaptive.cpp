@@ -334,3 +334,13 @@ TEST_CASE("an objective by the loss needs an estimator, where the end is known")
                         Catch::Contains("needs an estimator") && Catch::Contains("fits/estimators.hpp"));
   }
 }
+
+TEST_CASE("a last step and a time of the run that mean nothing are refused") {
+  using std::chrono::seconds;
+  CHECK_THROWS_WITH(adaptive({.last_step = 0}), Catch::Contains("last_step is 0"));
+  CHECK_THROWS_WITH(adaptive({.run_time = seconds(9)}), Catch::Contains("without last_step"));
+  for (const double time : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
+    CHECK_THROWS_WITH(adaptive({.last_step = 10, .run_time = std::chrono::duration<double>(time)}),
+                      Catch::Contains("run_time is not above 0"));
+  CHECK_NOTHROW(adaptive({.last_step = 10, .run_time = seconds(9)}));
+}

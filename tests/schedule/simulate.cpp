@@ -390,7 +390,7 @@ TEST_CASE("a delta needs a checkpoint before it, costs what it adds, and every n
   CHECK(policy.all->restarts[0].restore_seconds == 0.5);
 
   what.failures = at_age{6.5};
-  what.anchor_every = 0;
+  what.anchor_every = std::nullopt;
   policy.all->restarts.clear();
   one(what, policy);
   REQUIRE(policy.all->restarts.size() == 1);

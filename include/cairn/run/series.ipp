@@ -65,6 +65,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_s
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
                                                                         const metric_order& order,
                                                                         const load_options& options) {
+  refuse_step(options);
   struct candidate {
     double value;
     std::uint64_t step;

@@ -31,7 +31,7 @@ namespace cairn::detail {
 /// and to the training thread else; `staging_` is written by the training thread between jobs; the rest is thread-safe.
 class session {
  public:
-  /// errc::invalid for options that contradict themselves or the store.
+  /// errc::invalid for options that are out of range or would do nothing.
   session(any_store store, checkpointer_options options);
   ~session();
 

@@ -11,8 +11,8 @@
 
 namespace cairn::detail {
 
-/// Throws errc::invalid for options that are out of range or contradict the store.
-inline void check_options(const checkpointer_options& options, const any_store& store) {
+/// Throws errc::invalid for options that are out of range or would do nothing.
+inline void check_options(const checkpointer_options& options) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
   const auto refuse = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
@@ -23,9 +23,29 @@ inline void check_options(const checkpointer_options& options, const any_store& 
     refuse("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
   if (options.chain.merge_every && *options.chain.merge_every < 2)
     refuse("chain.merge_every", "is below 2: std::nullopt never merges");
-  if (!options.durable && store.is_durable())
-    refuse("durable", "is false, but the store is durable: that is its own option");
   if (options.hang_timeout && !(options.hang_timeout->count() > 0)) refuse("hang_timeout", "is not above 0");
+  if (!(options.preempt_deadline.count() > 0)) refuse("preempt_deadline", "is not above 0");
+  if (options.shards == 0) refuse("shards", "is 0");
+  check_rules({options.keep_last, options.keep_best, options.keep_every});
+
+  const checkpointer_options defaults;
+  if (!options.durable) refuse("durable", "is false, which is an option of the store that is passed in");
+  if (options.chain.merge_to_whole && !options.chain.merge_every)
+    refuse("chain.merge_to_whole", "is true without chain.merge_every");
+  if (options.preempt.is_empty() && options.preempt_deadline != defaults.preempt_deadline)
+    refuse("preempt_deadline", "is given without preempt");
+  if (options.asynchronous) return;
+  const auto check_unused = [&](bool is_default, std::string_view option) {
+    if (!is_default) refuse(option, "is of use only with asynchronous = true");
+  };
+  check_unused(options.on_busy == defaults.on_busy, "on_busy");
+  check_unused(options.copy_threads == defaults.copy_threads, "copy_threads");
+  check_unused(!options.max_staging_bytes, "max_staging_bytes");
+  check_unused(!options.max_bytes_per_second, "max_bytes_per_second");
+  if (options.chain.merge_every) return;  // merges run in the background all the same
+  check_unused(options.background_threads == defaults.background_threads, "background_threads");
+  check_unused(options.on_destruction == defaults.on_destruction, "on_destruction");
+  check_unused(!options.hang_timeout, "hang_timeout");
 }
 
 CAIRN_INLINE session::session(any_store store, checkpointer_options options)
@@ -34,7 +54,7 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options)
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       series_(std::move(store), options_, [this](const event& what) { record_.emit(what); }) {
-  check_options(options_, series_.store());
+  check_options(options_);
 }
 
 CAIRN_INLINE session::~session() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -132,8 +133,9 @@ struct scenario {
   any_early_stop stops = early_stops::none{};        ///< drawn once per job
   std::array<kind_of_save, 3> kinds{};               ///< by save_kind
   save_kind usual = save_kind::whole;                ///< where the policy asks for no kind
-  std::size_t anchor_every = 10;  ///< every nth checkpoint is whole, as in chain_options; 0: only the first
-  double loss_noise = 0;          ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
+  std::optional<std::size_t> anchor_every =
+      10;                 ///< every nth checkpoint is whole, as in chain_options; none: only the first
+  double loss_noise = 0;  ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
 };
 
 struct simulate_options {
@@ -176,8 +178,8 @@ struct simulation {
 
 /// Runs jobs one by one. What a job draws (its stop, its failures, the noise at each step) depends only on the seed and its index, so all
 /// policies meet the same failures and can be compared job by job. O(iterations done), about 20 ns each, and what the policy and the
-/// failure model take. Throws errc::invalid for an invalid workload (see prices_of), and for times, noise and numbers of workers that are
-/// negative or not finite.
+/// failure model take. Throws errc::invalid for an invalid workload (see prices_of), for times, noise and numbers of workers that are
+/// negative or not finite, and for an `anchor_every` of 0.
 ///
 /// - While a save runs in the background, a second of that takes `slowdown` seconds from the training. The policy is asked after each
 ///   iteration but the last one.
