@@ -154,10 +154,9 @@ CAIRN_INLINE bool session::make_way(const observation& now) {
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
     if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return false;
     record_.count([](save_stats& all) { ++all.skipped; });
-    record_.emit({.what = event::kind::skipped,
-                  .checkpoint = series_.path_of(now.step),
-                  .step = now.step,
-                  .message = "step " + std::to_string(policy_.saved_step()) + " is still being saved"});
+    auto what = series_.about(event::kind::skipped, now.step);
+    what.message = "step " + std::to_string(policy_.saved_step()) + " is still being saved";
+    record_.emit(what);
     return false;
   }
   if (replaces) limiter_.cancel();
@@ -200,10 +199,9 @@ CAIRN_INLINE void session::report_hang() {
   const double idle = record_.idle_seconds();
   if (idle < options_.hang_timeout->count()) return;
   is_hang_reported_ = true;
-  record_.emit({.what = event::kind::hanging,
-                .checkpoint = series_.path_of(policy_.saved_step()),
-                .step = policy_.saved_step(),
-                .seconds = idle});
+  auto what = series_.about(event::kind::hanging, policy_.saved_step());
+  what.seconds = idle;
+  record_.emit(what);
 }
 
 }  // namespace cairn::detail
