@@ -41,8 +41,8 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 4 + 1));
-    spec.step = random();
-    spec.metrics["loss"] = 0.25;
+    spec.info.step = random();
+    spec.info.metrics["loss"] = 0.25;
     spec.structures.resize(1);
     spec.structures[0]["layers"] = {cairn::structure::mapped_type::kind::size, 3, {}, {}};
     const sample::scratch scratch;
@@ -51,8 +51,8 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     cairn::write_checkpoint(store, "c", spec);
 
     const cairn::checkpoint_reader reader(store, "c");
-    CHECK(reader.step() == spec.step);
-    CHECK(reader.metrics() == spec.metrics);
+    CHECK(reader.step() == spec.info.step);
+    CHECK(reader.metrics() == spec.info.metrics);
     CHECK(reader.contents().structure == spec.structures[0]);
     CHECK(reader.contents().has_structure);
     CHECK(reader.contents().origin == store.location() + "/c");
@@ -202,7 +202,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   cairn::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 600, 400}}}, {{{0, 0, 600}, bytes, &how}}};
-  spec.step = 4;
+  spec.info.step = 4;
   spec.chain = {cairn::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();

@@ -25,7 +25,7 @@ struct written {
     cairn::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, shards));
-    spec.step = step;
+    spec.info.step = step;
     spec.structures.resize(shards);
     for (auto& structure : spec.structures)
       structure["layers"] = {cairn::structure::mapped_type::kind::size, 2, {}, {}};
@@ -200,7 +200,7 @@ TEST_CASE("a checkpoint that is replaced while it is opened is the older one or 
     const cairn::any_store hooked = store;
     if (times < 10) {
       const auto opened = cairn::open_checkpoint(hooked, "c");
-      CHECK(opened.index.step == 2 + replaced);
+      CHECK(opened.index.info.step == 2 + replaced);
       CHECK(opened.shards.size() == opened.index.shards.size());
     } else {  // there is an end to it
       const auto failure = sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(hooked, "c")); });

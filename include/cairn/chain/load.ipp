@@ -90,7 +90,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   report.id = from.newest().id();
   report.links = from.links().size();
   report.metrics = from.metrics();
-  report.notes = from.newest().notes();
+  report.notes = from.newest().info().notes;
   for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
   report.seconds = watch.seconds();
   return report;
