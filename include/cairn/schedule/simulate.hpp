@@ -14,6 +14,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/shuffle.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/workload.hpp"
 #include "cairn/schedule/risks.hpp"
@@ -26,10 +27,7 @@ class seeded_numbers {
   explicit seeded_numbers(std::uint64_t seed) : seed_(seed) {}
 
   [[nodiscard]] std::uint64_t bits(std::uint64_t index) const noexcept {
-    auto z = seed_ + (index + 1) * 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
+    return cairn::detail::mix(seed_ + index * cairn::detail::mix_increment);
   }
 
   /// An independent sequence.
