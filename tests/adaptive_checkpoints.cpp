@@ -25,6 +25,7 @@
 #include "chain_checks.hpp"
 #include "gate.hpp"
 #include "recording_policy.hpp"
+#include "too_deep.hpp"
 #include "trainer.hpp"
 #include "save_as.hpp"
 
@@ -304,13 +305,7 @@ TEST_CASE("a save that is cancelled or fails is not reported as a cost, and the 
     CHECK(policy.log->saved.empty());
   }
   SECTION("cancelled for one that cannot be made") {
-    struct nested {
-      std::map<std::string, std::unique_ptr<nested>> inner;
-    };
-    nested deep;
-    auto* at = &deep;
-    for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
-      at = (at->inner["x"] = std::make_unique<nested>()).get();
+    const auto deep = tests::too_deep();
     const auto policy = saving_at([](std::uint64_t step) { return step > 1; });
     checkpointer run(cairn::stores::memory(), {.when = policy,
                                                .on_busy = cairn::when_busy::replace,

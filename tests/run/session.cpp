@@ -22,6 +22,7 @@
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
+#include "too_deep.hpp"
 #include "trainer.hpp"
 #include "save_as.hpp"
 
@@ -238,13 +239,7 @@ TEST_CASE("what the standard library throws in the background is a cairn::error 
 }
 
 TEST_CASE("a state that cannot be saved is an error of the step itself, and the next one is saved") {
-  struct nested {
-    std::map<std::string, std::unique_ptr<nested>> inner;
-  };
-  nested deep;
-  auto* at = &deep;
-  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
-    at = (at->inner["x"] = std::make_unique<nested>()).get();
+  const auto deep = tests::too_deep();
   heard events;
   checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .on_event = std::ref(events)});
   CHECK(sample::failure_of([&] { std::ignore = run.step(deep, {.step = 1}); }).code == errc::invalid);
@@ -586,13 +581,7 @@ TEST_CASE("a copy that cannot be made counts as a failed save") {
 }
 
 TEST_CASE("deltas are merged although the save before was cancelled") {
-  struct nested {
-    std::map<std::string, std::unique_ptr<nested>> inner;
-  };
-  nested deep;
-  auto* at = &deep;
-  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
-    at = (at->inner["x"] = std::make_unique<nested>()).get();
+  const auto deep = tests::too_deep();
   std::mt19937 random(3);
   auto state = chain::start(random);
   checkpointer run(cairn::stores::memory(), {.when = every_step{1},
