@@ -29,10 +29,10 @@
 #include "trainer.hpp"
 #include "save_as.hpp"
 
-using cairn::checkpoint_name;
 using cairn::checkpointer;
 using cairn::decision;
 using cairn::save_kind;
+using cairn::detail::checkpoint_name;
 using tests::recording_policy;
 using tests::trained;
 using kind = cairn::event::kind;
@@ -135,7 +135,7 @@ TEST_CASE("a checkpoint is stored as the policy asks: as it is, whole, or as a d
           run.wait();
           REQUIRE(policy.log->saved.size() == i + 1);
           CHECK(policy.log->saved.back().kind == expected[i]);
-          const cairn::chain_reader reader(store, name);
+          const cairn::detail::chain_reader reader(store, name);
           const auto& newest = reader.newest();
           CHECK((newest.parent() != nullptr) == (expected[i] == delta));
           if (newest.parent() != nullptr) CHECK(newest.parent()->name == checkpoint_name(state.step - 1));
@@ -162,7 +162,7 @@ TEST_CASE("a policy's wish for a delta is that of the codecs and the chain: the 
     run.wait();
   }
   for (std::uint64_t step = 1; step <= 9; ++step)
-    CHECK((cairn::read_index(store, checkpoint_name(step)).parent == std::nullopt) == (step % 4 == 1));
+    CHECK((cairn::detail::read_index(store, checkpoint_name(step)).parent == std::nullopt) == (step % 4 == 1));
 }
 
 TEST_CASE("what `save` writes is as the codecs and the chain say") {
@@ -458,7 +458,7 @@ TEST_CASE("a crash counts as a failure; a run that ends with `save` or by a sign
       const auto report = next.restore(state);
       REQUIRE(report);
       next.save(trained(report->step + 1), {.step = report->step + 1});
-      const auto notes = cairn::read_index(store, checkpoint_name(report->step + 1)).notes;
+      const auto notes = cairn::detail::read_index(store, checkpoint_name(report->step + 1)).notes;
       REQUIRE(notes.contains("failures"));
       REQUIRE(notes.at("failures").size() == 2);
       return notes.at("failures")[0];
@@ -488,10 +488,10 @@ TEST_CASE("a signal: the running save is reported to the policy, and the last ch
   CHECK(run.step(trained(1), {.step = 1}).started);
   std::raise(SIGUSR1);
   CHECK(run.step(trained(2), {.step = 2}).stop);
-  const auto notes = cairn::read_index(store, checkpoint_name(2)).notes;
+  const auto notes = cairn::detail::read_index(store, checkpoint_name(2)).notes;
   CHECK(notes.at("told") == std::vector<double>{1});
   CHECK(notes.at("in_peace") == std::vector<double>{1});
-  CHECK(cairn::read_index(store, checkpoint_name(1)).notes.at("in_peace") == std::vector<double>{0});
+  CHECK(cairn::detail::read_index(store, checkpoint_name(1)).notes.at("in_peace") == std::vector<double>{0});
 }
 
 TEST_CASE("what a policy remembers comes back to the next process, also from a merged checkpoint") {
@@ -632,6 +632,6 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
   CHECK(returns > 2);
   for (const auto& name : store.list()) {
     INFO(name);
-    if (chain::restored(store, name) != history.at(*cairn::parse_checkpoint_name(name))) FAIL("other bits");
+    if (chain::restored(store, name) != history.at(*cairn::detail::parse_checkpoint_name(name))) FAIL("other bits");
   }
 }

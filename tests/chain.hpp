@@ -72,13 +72,13 @@ using bits = std::map<std::string, std::vector<std::byte>>;
 
 inline bits bits_of(const state& now) {
   bits all;
-  for (const auto& leaf : cairn::describe(now).leaves) all[leaf.path] = sample::packed(leaf);
+  for (const auto& leaf : cairn::detail::describe(now).leaves) all[leaf.path] = sample::packed(leaf);
   return all;
 }
 
 /// What a reader gets of checkpoint `name`.
 inline bits restored(const cairn::any_store& store, const std::string& name, const cairn::codec_rules& rules = {}) {
-  const cairn::chain_reader reader(store, name, rules);
+  const cairn::detail::chain_reader reader(store, name, rules);
   bits all;
   for (std::size_t i = 0; i < reader.contents().leaves.size(); ++i) {
     const auto& leaf = reader.contents().leaves[i];

@@ -19,9 +19,9 @@ namespace chain {
 /// reader has what its writer tracked.
 inline void check_restores(const cairn::any_store& store, const std::string& name, const state& real) {
   INFO(name);
-  const cairn::chain_reader reader(store, name);
+  const cairn::detail::chain_reader reader(store, name);
   const auto found = restored(store, name);
-  for (const auto& leaf : cairn::describe(real).leaves) {
+  for (const auto& leaf : cairn::detail::describe(real).leaves) {
     INFO(leaf.path);
     REQUIRE(found.contains(leaf.path));
     const auto& stored = reader.newest();

@@ -22,8 +22,8 @@
 #include "gate.hpp"
 #include "save_as.hpp"
 
-using cairn::checkpoint_name;
 using cairn::checkpointer;
+using cairn::detail::checkpoint_name;
 using chain::check_restores;
 using kind = cairn::event::kind;
 
@@ -149,10 +149,10 @@ TEST_CASE("a missing or damaged link: the newest checkpoint that is whole is res
     if (is_missing) {
       store.remove(bad);
     } else {
-      auto shard = sample::get(store, bad, cairn::shard_file(0, 1));
+      auto shard = sample::get(store, bad, cairn::detail::shard_file(0, 1));
       shard.back() = static_cast<char>(shard.back() ^ 1);
       sample::put(store, bad,
-                  {{cairn::shard_file(0, 1), shard}, {"index.json", sample::get(store, bad, "index.json")}});
+                  {{cairn::detail::shard_file(0, 1), shard}, {"index.json", sample::get(store, bad, "index.json")}});
     }
     events.clear();
     checkpointer run(store, options());
@@ -250,7 +250,7 @@ TEST_CASE("a merge that fails is told of, thrown once by wait, and leaves all as
   is_full = false;
   run.save(state_at(5, 600), {.step = 5});
   CHECK_NOTHROW(run.wait());
-  CHECK(cairn::chain_reader(store.inner, checkpoint_name(5)).links().size() == 2);  // it is made up for
+  CHECK(cairn::detail::chain_reader(store.inner, checkpoint_name(5)).links().size() == 2);  // it is made up for
   check_restores(store.inner, checkpoint_name(5), state_at(5, 600));
 }
 
@@ -287,11 +287,11 @@ TEST_CASE("killed at any moment of saving, merging and pruning, the newest check
     const auto names = store.list();
     REQUIRE((!names.empty() || newest == 0));
     if (names.empty()) continue;
-    const auto step = *cairn::parse_checkpoint_name(names.back());
+    const auto step = *cairn::detail::parse_checkpoint_name(names.back());
     CHECK(step >= newest);
     newest = step;
     for (std::size_t i = names.size() - std::min<std::size_t>(names.size(), 2); i < names.size(); ++i)
-      check_restores(store, names[i], state_at(*cairn::parse_checkpoint_name(names[i]), 600));
+      check_restores(store, names[i], state_at(*cairn::detail::parse_checkpoint_name(names[i]), 600));
   }
   CHECK(newest > 10);
 }

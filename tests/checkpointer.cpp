@@ -28,9 +28,9 @@
 #include "trainer.hpp"
 
 namespace fs = std::filesystem;
-using cairn::checkpoint_name;
 using cairn::checkpointer;
 using cairn::errc;
+using cairn::detail::checkpoint_name;
 using tests::trained;
 using tests::trainer;
 using kind = cairn::event::kind;
@@ -45,7 +45,8 @@ using steps = std::vector<std::uint64_t>;
 /// Steps of the published checkpoints of a directory.
 steps steps_in(const std::string& root) {
   steps found;
-  for (const auto& name : cairn::stores::directory(root).list()) found.push_back(*cairn::parse_checkpoint_name(name));
+  for (const auto& name : cairn::stores::directory(root).list())
+    found.push_back(*cairn::detail::parse_checkpoint_name(name));
   return found;
 }
 
@@ -64,7 +65,7 @@ struct heard {
 };
 
 std::string shard_of(const std::string& root, std::uint64_t step) {
-  return root + "/" + checkpoint_name(step) + "/" + cairn::shard_file(0, 1);
+  return root + "/" + checkpoint_name(step) + "/" + cairn::detail::shard_file(0, 1);
 }
 
 void flip(const std::string& path, std::size_t at) {
@@ -369,10 +370,10 @@ TEST_CASE("one written by a newer version is an error, not a reason to take an o
   save_all(checkpoints, {1, 2});
   const auto path = scratch.path("run/step-000000002/index.json");
   auto text = sample::slurp(path);
-  const std::string version = "\"version\":\"" + std::string(cairn::format_version) + "\"";
+  const std::string version = "\"version\":\"" + std::string(cairn::detail::format_version) + "\"";
   text.replace(text.find(version), version.size(), "\"version\":\"99\"");
-  text.replace(cairn::detail::index_opening.size(), cairn::checksum_digits,
-               cairn::to_hex(cairn::detail::index_checksum(text)));
+  text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
+               cairn::detail::to_hex(cairn::detail::index_checksum(text)));
   sample::spill(path, text);
   auto state = trained(9);
   const auto failure = sample::failure_of([&] { checkpoints.restore(state); });

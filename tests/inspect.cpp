@@ -79,20 +79,21 @@ TEST_CASE("deltas and losses are seen, and values are those that a load gives") 
   std::mt19937 random(8);
   auto state = chain::start(random);
   cairn::any_store store = cairn::stores::memory();
-  cairn::delta_base base;
+  cairn::detail::delta_base base;
   for (std::uint64_t step = 1; step <= 3; ++step) {
     chain::train(state, random);
-    tests::save_as(store, cairn::checkpoint_name(step), state, {.step = step, .codecs = chain::mixed_rules()}, &base);
+    tests::save_as(store, cairn::detail::checkpoint_name(step), state, {.step = step, .codecs = chain::mixed_rules()},
+                   &base);
   }
-  const auto first = cairn::open(store, cairn::checkpoint_name(1)),
-             third = cairn::open(store, cairn::checkpoint_name(3));
+  const auto first = cairn::open(store, cairn::detail::checkpoint_name(1)),
+             third = cairn::open(store, cairn::detail::checkpoint_name(3));
   CHECK_FALSE(first.tensor("net.weight").is_delta);
   CHECK(third.tensor("net.weight").is_delta);
   CHECK(third.tensor("net.weight").codec == "lc3");
   REQUIRE(third.tensor("net.weight").lost);
   CHECK(third.tensor("net.weight").lost->relative_l2 > 0);
   CHECK_FALSE(third.tensor("adam.m").lost);
-  const auto all = chain::restored(store, cairn::checkpoint_name(3));
+  const auto all = chain::restored(store, cairn::detail::checkpoint_name(3));
   REQUIRE(third.tensors().size() == all.size());
   for (const auto& tensor : third.tensors()) {
     std::vector<std::byte> values(tensor.bytes);

@@ -131,14 +131,15 @@ std::vector<hostile> hostile_headers() {
 /// Publishes a checkpoint of one shard with this header, all its checksums right.
 void forge(const std::string& path, std::string header, const std::string& data) {
   const auto shard = safetensors(header, data);
-  cairn::checkpoint_index index{9, {}, data.size(), {}, {}};
-  const auto file = cairn::shard_file(0, 1);
+  cairn::detail::checkpoint_index index{9, {}, data.size(), {}, {}};
+  const auto file = cairn::detail::shard_file(0, 1);
   index.shards.push_back(
-      {file, shard.size(), cairn::checksum(sample::bytes_of(std::string_view(shard).substr(0, 8 + header.size())))});
+      {file, shard.size(),
+       cairn::detail::checksum(sample::bytes_of(std::string_view(shard).substr(0, 8 + header.size())))});
   for (const auto* key : {"a", "b"}) index.weight_map[key] = file;
   fs::create_directories(path);
   sample::spill(path + "/" + file, shard);
-  sample::spill(path + "/index.json", cairn::write_index(index));
+  sample::spill(path + "/index.json", cairn::detail::write_index(index));
 }
 
 }  // namespace
@@ -298,7 +299,7 @@ TEST_CASE("one shard of a checkpoint loads as a file of its own") {
   const sample::scratch scratch;
   cairn::save(scratch.path("once"), tests::trained(9), {.step = 9});
   tests::trainer fresh;
-  const auto report = cairn::load(scratch.path("once/" + cairn::shard_file(0, 1)), fresh);
+  const auto report = cairn::load(scratch.path("once/" + cairn::detail::shard_file(0, 1)), fresh);
   CHECK(fresh == tests::trained(9));
   CHECK(report.step == 9);
 }
@@ -306,14 +307,14 @@ TEST_CASE("one shard of a checkpoint loads as a file of its own") {
 TEST_CASE("of a directory of checkpoints the newest good one is loaded") {
   const sample::scratch scratch;
   for (const std::uint64_t step : {8U, 9U, 10U, 11U})
-    cairn::save(scratch.path(cairn::checkpoint_name(step)), tests::trained(step), {.step = step});
+    cairn::save(scratch.path(cairn::detail::checkpoint_name(step)), tests::trained(step), {.step = step});
   fs::create_directories(scratch.path("step-000000099"));
   sample::spill(scratch.path("notes.txt"), "mine");
   tests::trainer fresh;
   CHECK(cairn::load(scratch.path(), fresh).step == 11);
 
-  fs::resize_file(scratch.path("step-000000011/" + cairn::shard_file(0, 1)), 5000);
-  fs::remove(scratch.path("step-000000010/" + cairn::shard_file(0, 1)));
+  fs::resize_file(scratch.path("step-000000011/" + cairn::detail::shard_file(0, 1)), 5000);
+  fs::remove(scratch.path("step-000000010/" + cairn::detail::shard_file(0, 1)));
   const auto report = cairn::load(scratch.path(), fresh);
   CHECK(report.step == 9);
   CHECK(report.path == scratch.path("step-000000009"));
@@ -413,7 +414,7 @@ TEST_CASE("damage in any block is found before anything is changed") {
   const sample::scratch scratch;
   const cairn::codec_rules half{{"model.*", cairn::codecs::raw{}}};
   cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = false, .codecs = half});
-  const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
+  const auto path = scratch.path("once/" + cairn::detail::shard_file(0, 1));
   auto state = tests::trained(3, 10);
   const snapshot before(state);
   const auto text = sample::slurp(path);
@@ -436,7 +437,7 @@ TEST_CASE("with a filter only what is loaded is verified, before anything is cha
     std::string note = "saved";
   };
   cairn::save(scratch.path("once"), two_blocks{}, {.durable = false, .codecs = {{"*", cairn::codecs::raw{}}}});
-  const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
+  const auto path = scratch.path("once/" + cairn::detail::shard_file(0, 1));
   const auto text = sample::slurp(path);
   for (const char damaged : {'a', 'b'}) {
     auto bad = text;
@@ -582,7 +583,7 @@ TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older o
     const auto failure = sample::failure_of([&] { cairn::load(newest, state); });
     INFO(header.substr(0, 300) << "\n" << failure.sentence);
     CHECK(failure.code == errc::corrupt);
-    CHECK(failure.says(newest + "/" + cairn::shard_file(0, 1)));
+    CHECK(failure.says(newest + "/" + cairn::detail::shard_file(0, 1)));
     CHECK(failure.says(cause));
     CHECK(state == two_arrays{{1, 2}, {3}});
     const auto report = cairn::load(scratch.path(), state);
@@ -611,7 +612,7 @@ TEST_CASE("without verification damage in the numbers is not looked for") {
   const sample::scratch scratch;
   std::vector<float> state{1, 2, 3};
   cairn::save(scratch.path("once"), state);
-  const auto path = scratch.path("once/" + cairn::shard_file(0, 1));
+  const auto path = scratch.path("once/" + cairn::detail::shard_file(0, 1));
   auto bytes = sample::slurp(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   sample::spill(path, bytes);
@@ -624,7 +625,7 @@ TEST_CASE("without verification damage in the numbers is not looked for") {
 TEST_CASE("a state is loaded from any store: by name, by step, or the newest") {
   const cairn::stores::memory store;
   for (const std::uint64_t step : {1U, 2U})
-    cairn::save(store, cairn::checkpoint_name(step), tests::trained(step), {.step = step});
+    cairn::save(store, cairn::detail::checkpoint_name(step), tests::trained(step), {.step = step});
   cairn::save(store, "a name", tests::trained(3), {.step = 3});
   tests::trainer state;
   CHECK(cairn::load(store, state).step == 2);

@@ -113,7 +113,7 @@ TEST_CASE("over any number of restarts the batches are those of a run without an
     trainer state{{1}, cairn::loop(items, options)};
     for (auto restarts = random() % 6; restarts > 0; --restarts) {
       go(state.data, seen, random() % (whole.size() + 2));
-      const tests::kept checkpoint(cairn::describe(state));
+      const tests::kept checkpoint(cairn::detail::describe(state));
       run lost;
       go(state.data, lost, random() % 5);  // after the save, before the crash
       auto other = draw_loop(random).options;
@@ -168,7 +168,7 @@ TEST_CASE("seeds and epochs each give an order of their own, and each order is a
 
 TEST_CASE("a checkpoint over another number of items is refused, and nothing is changed") {
   trainer state{{1}, cairn::loop(10, {.seed = 1, .batch = 3})};
-  const tests::kept checkpoint(cairn::describe(state));
+  const tests::kept checkpoint(cairn::detail::describe(state));
   for (const std::uint64_t items : {0U, 12U}) {
     trainer other{{2}, cairn::loop(items)};
     const auto failure = sample::failure_of([&] { checkpoint.load(other); });
@@ -198,7 +198,7 @@ TEST_CASE("a place that no loop can be in is refused") {
                                                       {.items = 0, .batch = 3, .position = 3}};
   for (const auto& place : places) {
     const forged from{{1}, place};
-    const tests::kept checkpoint(cairn::describe(from));
+    const tests::kept checkpoint(cairn::detail::describe(from));
     for (trainer state : {trainer{{2}, cairn::loop(place.items)}, trainer{{2}, {}}}) {
       const auto failure = sample::failure_of([&] { checkpoint.load(state); });
       CHECK(failure.code == cairn::errc::corrupt);
@@ -218,7 +218,7 @@ TEST_CASE("epochs are what this process asks for: it ends there, and a later one
   CHECK(state.data.epoch() == 2);
   CHECK(state.data.position() == 0);
 
-  const tests::kept checkpoint(cairn::describe(state));
+  const tests::kept checkpoint(cairn::detail::describe(state));
   trainer again{{}, cairn::loop(5, {.epochs = 2})}, more{{}, cairn::loop(5, {.epochs = 3})};
   checkpoint.load(again);
   go(again.data, seen);
@@ -260,6 +260,6 @@ TEST_CASE("the standard's algorithms take it, and what is saved is small") {
   CHECK(std::ranges::distance(first_two) == 2);
   const trainer state{{}, data};
   std::uint64_t bytes = 0;
-  for (const auto& leaf : cairn::describe(state).leaves) bytes += leaf.bytes();
+  for (const auto& leaf : cairn::detail::describe(state).leaves) bytes += leaf.bytes();
   CHECK(bytes == 5 * 8 + 2);
 }

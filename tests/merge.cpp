@@ -19,18 +19,18 @@ struct chain_of {
                     std::size_t shards = 1) {
     std::mt19937 random(7);
     auto state = chain::start(random);
-    cairn::delta_base chain;
+    cairn::detail::delta_base chain;
     for (std::uint64_t step = 1; step <= steps; ++step) {
       chain::train(state, random);
-      tests::save_as(store, cairn::checkpoint_name(step), state,
+      tests::save_as(store, cairn::detail::checkpoint_name(step), state,
                      {.step = step, .metrics = {{"loss", 0.5}}, .shards = shards, .codecs = rules}, &chain);
-      bits.push_back(chain::restored(store, cairn::checkpoint_name(step)));
+      bits.push_back(chain::restored(store, cairn::detail::checkpoint_name(step)));
     }
   }
 
   [[nodiscard]] bool is_unchanged() const {
     for (std::size_t i = 0; i < bits.size(); ++i)
-      if (chain::restored(store, cairn::checkpoint_name(i + 1)) != bits[i]) return false;
+      if (chain::restored(store, cairn::detail::checkpoint_name(i + 1)) != bits[i]) return false;
     return true;
   }
 };
@@ -42,11 +42,11 @@ TEST_CASE("merged deltas restore the same bits, and so does what is built on the
     for (const std::size_t deltas : {2U, 3U, 5U})
       for (const bool to_whole : {false, true}) {
         chain_of made(8, chain::mixed_rules(), shards);
-        const auto name = cairn::checkpoint_name(6);
-        const auto id = cairn::checkpoint_reader(made.store, name).id();
+        const auto name = cairn::detail::checkpoint_name(6);
+        const auto id = cairn::detail::checkpoint_reader(made.store, name).id();
         const auto report =
             cairn::merge_checkpoints(made.store, name, {.deltas = deltas, .to_whole = to_whole, .threads = 2});
-        const cairn::chain_reader reader(made.store, name);
+        const cairn::detail::chain_reader reader(made.store, name);
         CHECK(reader.newest().id() == id);
         CHECK(reader.step() == 6);
         CHECK(reader.metrics().at("loss") == 0.5);
@@ -55,7 +55,7 @@ TEST_CASE("merged deltas restore the same bits, and so does what is built on the
           CHECK(report.deltas == 5);
           CHECK(reader.links().size() == 1);
         } else {
-          CHECK(report.parent == cairn::checkpoint_name(6 - deltas));
+          CHECK(report.parent == cairn::detail::checkpoint_name(6 - deltas));
           CHECK(report.deltas == deltas);
           CHECK(reader.links().size() == 6 - deltas + 1);
         }
@@ -66,23 +66,23 @@ TEST_CASE("merged deltas restore the same bits, and so does what is built on the
 TEST_CASE("merging again and again down to one whole checkpoint") {
   chain_of made(10);
   for (const std::uint64_t step : {3U, 5U, 7U, 10U}) {
-    cairn::merge_checkpoints(made.store, cairn::checkpoint_name(step), {.deltas = 2});
+    cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(step), {.deltas = 2});
     CHECK(made.is_unchanged());
   }
-  cairn::merge_checkpoints(made.store, cairn::checkpoint_name(10), {.deltas = 3});
+  cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(10), {.deltas = 3});
   CHECK(made.is_unchanged());
-  cairn::merge_checkpoints(made.store, cairn::checkpoint_name(10));
+  cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(10));
   CHECK(made.is_unchanged());
-  for (std::uint64_t step = 1; step < 10; ++step) made.store.remove(cairn::checkpoint_name(step));
-  CHECK(chain::restored(made.store, cairn::checkpoint_name(10)) == made.bits.back());
+  for (std::uint64_t step = 1; step < 10; ++step) made.store.remove(cairn::detail::checkpoint_name(step));
+  CHECK(chain::restored(made.store, cairn::detail::checkpoint_name(10)) == made.bits.back());
 }
 
 TEST_CASE("nothing is to be merged where there are fewer than two deltas") {
   chain_of made(2);
-  CHECK(cairn::merge_checkpoints(made.store, cairn::checkpoint_name(1)).deltas == 0);
-  CHECK(cairn::merge_checkpoints(made.store, cairn::checkpoint_name(2), {.deltas = 7}).deltas == 1);
-  CHECK(cairn::chain_reader(made.store, cairn::checkpoint_name(2)).links().size() == 2);
-  CHECK(cairn::merge_checkpoints(made.store, cairn::checkpoint_name(2), {.to_whole = true}).parent.empty());
+  CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(1)).deltas == 0);
+  CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(2), {.deltas = 7}).deltas == 1);
+  CHECK(cairn::detail::chain_reader(made.store, cairn::detail::checkpoint_name(2)).links().size() == 2);
+  CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(2), {.to_whole = true}).parent.empty());
   CHECK(made.is_unchanged());
 }
 
@@ -111,19 +111,19 @@ TEST_CASE("leaves whose codec cannot merge, or has changed, are merged as values
   auto store = cairn::any_store(cairn::stores::memory());
   std::mt19937 random(8);
   auto state = chain::start(random);
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   std::vector<chain::bits> bits;
   for (std::uint64_t step = 1; step <= 4; ++step) {
     chain::train(state, random);
     auto now = rules;
     now.push_back({"net.weight", step == 3 ? cairn::any_codec(cairn::codecs::lossless{.xor_parent = true})
                                            : cairn::any_codec(cairn::codecs::lc<3>{})});
-    tests::save_as(store, cairn::checkpoint_name(step), state, {.step = step, .codecs = now}, &chain);
-    bits.push_back(chain::restored(store, cairn::checkpoint_name(step), rules));
+    tests::save_as(store, cairn::detail::checkpoint_name(step), state, {.step = step, .codecs = now}, &chain);
+    bits.push_back(chain::restored(store, cairn::detail::checkpoint_name(step), rules));
   }
   CHECK(bits.back().at("adam.m") == chain::bits_of(state).at("adam.m"));
-  cairn::merge_checkpoints(store, cairn::checkpoint_name(4), {.deltas = 3, .codecs = rules});
-  CHECK(chain::restored(store, cairn::checkpoint_name(4), rules) == bits.back());
+  cairn::merge_checkpoints(store, cairn::detail::checkpoint_name(4), {.deltas = 3, .codecs = rules});
+  CHECK(chain::restored(store, cairn::detail::checkpoint_name(4), rules) == bits.back());
 }
 
 TEST_CASE("a user's codec that can merge is asked to, with the oldest delta first") {
@@ -153,14 +153,15 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
   const cairn::codec_rules rules{{"bytes", appending{}}};
   auto store = cairn::any_store(cairn::stores::memory());
   counters state;
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   for (std::uint64_t step = 1; step <= 5; ++step) {
     state.bytes.back() = static_cast<std::uint8_t>(10 * step);
-    tests::save_as(store, cairn::checkpoint_name(step), state, {.step = step, .codecs = rules}, &chain);
+    tests::save_as(store, cairn::detail::checkpoint_name(step), state, {.step = step, .codecs = rules}, &chain);
   }
-  const auto name = cairn::checkpoint_name(5);
-  CHECK(cairn::merge_checkpoints(store, name, {.deltas = 3, .codecs = rules}).parent == cairn::checkpoint_name(2));
-  const cairn::chain_reader reader(store, name, rules);
+  const auto name = cairn::detail::checkpoint_name(5);
+  CHECK(cairn::merge_checkpoints(store, name, {.deltas = 3, .codecs = rules}).parent ==
+        cairn::detail::checkpoint_name(2));
+  const cairn::detail::chain_reader reader(store, name, rules);
   const auto slices = reader.newest().slices_of(0);
   REQUIRE(slices.size() == 1);
   CHECK(slices[0].encoded->codec == "last bytes");
@@ -173,18 +174,18 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
 
 TEST_CASE("a merge that fails leaves the checkpoint as it was") {
   chain_of made(5);
-  const auto file = cairn::shard_file(0, 1);
-  const auto third = cairn::checkpoint_name(3);
+  const auto file = cairn::detail::shard_file(0, 1);
+  const auto third = cairn::detail::checkpoint_name(3);
   const auto good = sample::get(made.store, third, file), index = sample::get(made.store, third, "index.json");
   auto bad = good;
   bad.back() = static_cast<char>(bad.back() ^ 1);
   sample::put(made.store, third, {{file, bad}, {"index.json", index}});
-  const auto before = sample::get(made.store, cairn::checkpoint_name(5), file);
-  const auto failure =
-      sample::failure_of([&] { cairn::merge_checkpoints(made.store, cairn::checkpoint_name(5), {.deltas = 3}); });
+  const auto before = sample::get(made.store, cairn::detail::checkpoint_name(5), file);
+  const auto failure = sample::failure_of(
+      [&] { cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(5), {.deltas = 3}); });
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(failure.says(third));
-  CHECK(sample::get(made.store, cairn::checkpoint_name(5), file) == before);
+  CHECK(sample::get(made.store, cairn::detail::checkpoint_name(5), file) == before);
   sample::put(made.store, third, {{file, good}, {"index.json", index}});
   CHECK(made.is_unchanged());
 }

@@ -85,7 +85,7 @@ TEST_CASE("a state comes back from one shard and from three, durable or not, by 
         std::uint64_t bytes = 0;
         for (const auto& [name, file] : files_in(path)) bytes += file.size();
         CHECK(saved.bytes == bytes);
-        CHECK(saved.leaves == cairn::describe(original).leaves.size());
+        CHECK(saved.leaves == cairn::detail::describe(original).leaves.size());
         CHECK(saved.seconds > 0);
         tests::trainer fresh;
         CHECK(cairn::load(path, fresh).step == 7);
@@ -97,7 +97,7 @@ TEST_CASE("three shards cut leaves between them") {
   const sample::scratch scratch;
   cairn::save(scratch.path("once"), tests::trained(7, 5'000), {.shards = 3});
   const cairn::any_store store = cairn::stores::directory(scratch.path());
-  const auto opened = cairn::open_checkpoint(store, "once");
+  const auto opened = cairn::detail::open_checkpoint(store, "once");
   CHECK(opened.shards.size() == 3);
   CHECK(opened.slices.size() == opened.leaves.size() + 2);
 }
@@ -263,7 +263,7 @@ TEST_CASE("a full disk: the save says so, and the older checkpoint stays") {
     const auto failure = failure_of_save_with_room(scratch.path("once"), large, durable, 1'000'000);
     INFO(failure.sentence);
     CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path("once/" + cairn::shard_file(0, 1))));
+    CHECK(failure.says(scratch.path("once/" + cairn::detail::shard_file(0, 1))));
     CHECK(failure.says("File too large"));
     CHECK(files_in(scratch.path("once")) == before);
     CHECK(files_in(scratch.path()).size() == 1);
@@ -294,7 +294,7 @@ TEST_CASE("a file system without room left: the save says so, and the older chec
   CHECK(unmount() == 0);
   for (const auto& failure : failures) {
     CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path("once/" + cairn::shard_file(0, 1))));
+    CHECK(failure.says(scratch.path("once/" + cairn::detail::shard_file(0, 1))));
     CHECK(failure.says("No space left on device"));
   }
   CHECK(left.size() == 1);

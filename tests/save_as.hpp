@@ -12,8 +12,8 @@ namespace tests {
 /// Saves a state as checkpoint `name`. With a base, deltas go on without end: only the first checkpoint is an anchor.
 template <class State>
 cairn::save_report save_as(cairn::any_store& store, const std::string& name, const State& state,
-                           const cairn::save_options& how = {}, cairn::delta_base* base = nullptr) {
-  cairn::detail::save_job job{.name = name, .what = cairn::describe(state)};
+                           const cairn::save_options& how = {}, cairn::detail::delta_base* base = nullptr) {
+  cairn::detail::save_job job{.name = name, .what = cairn::detail::describe(state)};
   job.info.step = how.step;
   job.info.metrics = how.metrics;
   job.codecs = how.codecs;

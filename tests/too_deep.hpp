@@ -16,7 +16,7 @@ struct nested {
 inline nested too_deep() {
   nested deep;
   auto* at = &deep;
-  for (unsigned depth = 0; depth < cairn::max_nesting; ++depth)
+  for (unsigned depth = 0; depth < cairn::detail::max_nesting; ++depth)
     at = (at->inner["x"] = std::make_unique<nested>()).get();
   return deep;
 }

@@ -74,7 +74,8 @@ inline const std::string cairn_loads =
 
 /// Describing only: the templates over the state, without the code that handles bytes.
 [[nodiscard]] inline std::string cairn_describe() {
-  return cairn_headers() + "cairn::description describe_it(const trainer& state) { return cairn::describe(state); }\n";
+  return cairn_headers() +
+         "cairn::detail::description describe_it(const trainer& state) { return cairn::detail::describe(state); }\n";
 }
 
 /// The smallest state: the part of the library that every unit compiles.

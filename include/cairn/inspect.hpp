@@ -37,19 +37,19 @@ struct tensor_info {
   std::optional<loss> lost{};      ///< what a lossy codec lost; the largest of its pieces
 };
 
-class chain_reader;
 class checkpoint;
 
 namespace detail {
+class chain_reader;
 CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
-}
+}  // namespace detail
 
 /// A checkpoint, open for reading: together with those that it is built on, which stay readable while it is open. Copies share the
 /// files. Thread-safe.
 class checkpoint {
  public:
   /// See cairn::open.
-  explicit checkpoint(std::shared_ptr<const chain_reader> reader);
+  explicit checkpoint(std::shared_ptr<const detail::chain_reader> reader);
 
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] std::uint64_t step() const;
@@ -84,7 +84,7 @@ class checkpoint {
   [[nodiscard]] std::size_t index_of(std::string_view name) const;
   [[nodiscard]] std::size_t elements_of(std::string_view name, dtype type) const;
 
-  std::shared_ptr<const chain_reader> reader_;
+  std::shared_ptr<const detail::chain_reader> reader_;
   std::vector<tensor_info> tensors_;
 };
 

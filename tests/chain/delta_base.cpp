@@ -5,7 +5,7 @@
 using cairn::dtype;
 
 TEST_CASE("a chain can be extended until its next anchor is due") {
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   const cairn::chain_options every_third{.anchor_every = 3};
   CHECK_FALSE(chain.can_extend(1, every_third));
   chain.published({"step-000000001", 7}, 1, false);
@@ -17,7 +17,7 @@ TEST_CASE("a chain can be extended until its next anchor is due") {
   chain.published({"step-000000003", 9}, 3, true);
   CHECK_FALSE(chain.can_extend(4, every_third));
   CHECK(chain.can_extend(4, {.anchor_every = std::nullopt}));
-  CHECK(chain.parent() == cairn::checkpoint_ref{"step-000000003", 9});
+  CHECK(chain.parent() == cairn::detail::checkpoint_ref{"step-000000003", 9});
   CHECK(chain.deltas_to_merge() == 2);
   chain.merged(false);
   CHECK(chain.deltas_to_merge() == 0);
@@ -29,7 +29,7 @@ TEST_CASE("a chain can be extended until its next anchor is due") {
 }
 
 TEST_CASE("a restored chain knows how long it is") {
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   chain.restored({"step-000000005", 1}, 5, 4);
   CHECK(chain.deltas_to_merge() == 3);
   CHECK(chain.can_extend(6, {.anchor_every = 5}));
@@ -38,7 +38,7 @@ TEST_CASE("a restored chain knows how long it is") {
 }
 
 TEST_CASE("references are found by path, type and shape") {
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   CHECK_FALSE(chain.has_references());
   auto& made = chain.make("w", dtype::f32, {2, 3});
   CHECK(made.values.bytes().size() == 24);
@@ -57,7 +57,7 @@ TEST_CASE("references are found by path, type and shape") {
 }
 
 TEST_CASE("a chain of too many code tables begins anew") {
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   chain.published({"step-000000001", 7}, 1, false);
   for (std::uint64_t id = 0; id < 100; ++id) chain.tables().add({id, {}});
   CHECK_FALSE(chain.can_extend(2, {}));

@@ -6,14 +6,14 @@ using cairn::detail::encoded_piece;
 
 TEST_CASE("a piece is written from the leaf, from its copy, or as its payload") {
   const std::byte copy[16]{};
-  cairn::leaf leaf;
+  cairn::detail::leaf leaf;
   leaf.type = cairn::dtype::f32;
   leaf.shape = {10};
-  cairn::shards_of<encoded_piece> shards(2);
+  cairn::detail::shards_of<encoded_piece> shards(2);
   shards[0].push_back({{0, 0, 2}, {}, {}, {}});
   shards[0].push_back({{0, 2, 4}, {}, copy, {}});
   auto& encoded = shards[1].emplace_back(encoded_piece{{0, 6, 4}, {}, {}, {}});
-  cairn::page_buffer memory(5);
+  cairn::detail::page_buffer memory(5);
   const auto* const payload = memory.bytes().data();
   encoded.own({"mine", cairn::dtype::f32, {4}, false, {}}, std::move(memory), 3);
   CHECK(shards[0][0].stored_bytes(leaf) == 8);
@@ -27,5 +27,5 @@ TEST_CASE("a piece is written from the leaf, from its copy, or as its payload") 
   CHECK((all[0][1].bytes.data() == copy && all[0][1].bytes.size() == 16 && all[0][1].how == nullptr));
   const auto& written = all[1].at(0);
   CHECK((written.bytes.data() == payload && written.bytes.size() == 3 && written.how == &*shards[1][0].how));
-  CHECK(static_cast<const cairn::piece&>(written) == cairn::piece{0, 6, 4});
+  CHECK(static_cast<const cairn::detail::piece&>(written) == cairn::detail::piece{0, 6, 4});
 }

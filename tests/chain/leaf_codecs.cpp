@@ -5,7 +5,7 @@
 namespace codecs = cairn::codecs;
 
 TEST_CASE("every leaf has the codec of its first rule; small leaves and those under raw are not encoded") {
-  std::vector<cairn::leaf> leaves(4);
+  std::vector<cairn::detail::leaf> leaves(4);
   const char* const paths[] = {"net.weight", "net.bias", "adam.m", "step"};
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     leaves[i].path = paths[i];
@@ -30,7 +30,7 @@ TEST_CASE("every leaf has the codec of its first rule; small leaves and those un
 
 TEST_CASE("rules that are for no leaf are found: misspelled, or after one that takes all that they match") {
   const auto unmatched = [](const cairn::codec_rules& rules, std::vector<std::string> paths) {
-    std::vector<cairn::leaf> leaves(paths.size());
+    std::vector<cairn::detail::leaf> leaves(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i) leaves[i].path = paths[i];
     return cairn::detail::leaf_codecs(leaves, rules).unmatched_rules();
   };

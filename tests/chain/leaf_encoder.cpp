@@ -9,19 +9,19 @@ namespace codecs = cairn::codecs;
 
 namespace {
 
-using shards_of_staged = cairn::shards_of<cairn::staged_piece>;
+using shards_of_staged = cairn::detail::shards_of<cairn::detail::staged_piece>;
 
 struct encoded_state {
-  cairn::shards_of<cairn::detail::encoded_piece> shards;
+  cairn::detail::shards_of<cairn::detail::encoded_piece> shards;
   cairn::detail::encode_summary summary;
 };
 
-shards_of_staged cut(const std::vector<cairn::leaf>& leaves, std::size_t shards) {
-  return cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(leaves, shards));
+shards_of_staged cut(const std::vector<cairn::detail::leaf>& leaves, std::size_t shards) {
+  return cairn::detail::from_leaves<cairn::detail::staged_piece>(cairn::detail::divide_evenly(leaves, shards));
 }
 
-encoded_state encode(const std::vector<cairn::leaf>& leaves, const shards_of_staged& shards,
-                     const cairn::codec_rules& rules, cairn::delta_base* chain = nullptr, bool as_delta = false,
+encoded_state encode(const std::vector<cairn::detail::leaf>& leaves, const shards_of_staged& shards,
+                     const cairn::codec_rules& rules, cairn::detail::delta_base* chain = nullptr, bool as_delta = false,
                      unsigned threads = 1) {
   const cairn::detail::leaf_codecs codecs(leaves, rules);
   cairn::detail::leaf_encoder encoder(leaves, codecs, chain, as_delta, threads);
@@ -29,12 +29,12 @@ encoded_state encode(const std::vector<cairn::leaf>& leaves, const shards_of_sta
   return {std::move(encoded), encoder.finish()};
 }
 
-std::vector<std::byte> decoded(const cairn::leaf& whole, const cairn::detail::encoded_piece& piece,
+std::vector<std::byte> decoded(const cairn::detail::leaf& whole, const cairn::detail::encoded_piece& piece,
                                std::span<const std::byte> parent = {}) {
   const auto bytes = piece.count * cairn::size_of(whole.type);
   std::vector<std::byte> values(bytes);
   if (!parent.empty()) std::memcpy(values.data(), parent.data(), bytes);
-  cairn::codec_named(piece.how->codec, {}, "here")
+  cairn::detail::codec_named(piece.how->codec, {}, "here")
       .decode({.where = "here", .path = whole.path, .type = whole.type, .payload = piece.bytes, .values = values});
   return values;
 }
@@ -44,8 +44,8 @@ std::vector<std::byte> decoded(const cairn::leaf& whole, const cairn::detail::en
 TEST_CASE("pieces without a rule are encoded without loss, strided or not, in any number of shards") {
   std::mt19937 random(1);
   auto state = chain::start(random, 5000);
-  auto leaves = cairn::describe(state).leaves;
-  cairn::leaf every_other;  // of the weights
+  auto leaves = cairn::detail::describe(state).leaves;
+  cairn::detail::leaf every_other;  // of the weights
   every_other.path = "strided";
   every_other.type = cairn::dtype::f32;
   every_other.shape = {2500};
@@ -66,7 +66,7 @@ TEST_CASE("pieces without a rule are encoded without loss, strided or not, in an
         CHECK(piece.how->type == whole.type);
         CHECK(piece.bytes.size() < piece.count * cairn::size_of(whole.type));
         std::vector<std::byte> real(piece.count * cairn::size_of(whole.type));
-        cairn::gather(whole, piece.first, real);
+        cairn::detail::gather(whole, piece.first, real);
         CHECK(decoded(whole, piece) == real);
       }
     CHECK(encoded >= 5);
@@ -76,7 +76,7 @@ TEST_CASE("pieces without a rule are encoded without loss, strided or not, in an
 TEST_CASE("small pieces and those under raw are left as they are") {
   std::mt19937 random(2);
   const auto state = chain::start(random, 5000);
-  const auto leaves = cairn::describe(state).leaves;
+  const auto leaves = cairn::detail::describe(state).leaves;
   const auto encoded = encode(leaves, cut(leaves, 1), {{"net.*", codecs::raw{}}});
   for (const auto& piece : encoded.shards[0]) {
     const auto& path = leaves[piece.leaf].path;
@@ -90,11 +90,11 @@ TEST_CASE("the chain keeps what a reader will have, whatever the cuts and thread
   for (const unsigned threads : {1U, 3U}) {
     std::mt19937 random(3);
     auto state = chain::start(random, 4000);
-    cairn::delta_base chain;
+    cairn::detail::delta_base chain;
     std::map<std::string, std::vector<std::byte>> reader;
     for (int save = 0; save < 6; ++save) {
       chain::train(state, random);
-      const auto leaves = cairn::describe(state).leaves;
+      const auto leaves = cairn::detail::describe(state).leaves;
       const auto [shards, done] = encode(leaves, cut(leaves, 1 + static_cast<std::size_t>(save) % 3),
                                          chain::mixed_rules(), &chain, save > 0, threads);
       CHECK(done.is_delta == (save > 0));
@@ -129,9 +129,9 @@ TEST_CASE("the chain keeps what a reader will have, whatever the cuts and thread
 TEST_CASE("a leaf that changes its shape is stored whole in a delta") {
   std::mt19937 random(4);
   auto state = chain::start(random, 4000);
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   for (int save = 0; save < 2; ++save) {
-    const auto leaves = cairn::describe(state).leaves;
+    const auto leaves = cairn::detail::describe(state).leaves;
     const auto [shards, done] = encode(leaves, cut(leaves, 1), chain::mixed_rules(), &chain, save > 0);
     CHECK(done.is_delta == (save > 0));
     for (const auto& piece : shards[0])
@@ -144,14 +144,14 @@ TEST_CASE("a leaf that changes its shape is stored whole in a delta") {
 TEST_CASE("staged pieces are encoded over their copies where room and codec allow it, and are not changed themselves") {
   std::mt19937 random(5);
   const auto state = chain::start(random, 5000);
-  const auto leaves = cairn::describe(state).leaves;
+  const auto leaves = cairn::detail::describe(state).leaves;
   constexpr std::size_t room = 4096;
   for (const bool has_room : {true, false}) {
     auto shards = cut(leaves, 1);
     std::vector<std::vector<std::byte>> memory, real;
     for (auto& piece : shards[0]) {
       const auto bytes = piece.count * cairn::size_of(leaves[piece.leaf].type);
-      cairn::gather(leaves[piece.leaf], piece.first, real.emplace_back(bytes));
+      cairn::detail::gather(leaves[piece.leaf], piece.first, real.emplace_back(bytes));
       if (bytes == 0) continue;
       auto& copy = memory.emplace_back(room + bytes);
       std::copy(real.back().begin(), real.back().end(), copy.begin() + room);

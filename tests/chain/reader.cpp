@@ -16,16 +16,16 @@ using cairn::errc;
 namespace {
 
 /// Saves `state` as the next checkpoint of a chain.
-cairn::save_report save(cairn::any_store& store, cairn::delta_base& chain, const chain::state& state,
+cairn::save_report save(cairn::any_store& store, cairn::detail::delta_base& chain, const chain::state& state,
                         const cairn::codec_rules& rules = chain::mixed_rules(), std::size_t shards = 1) {
-  return tests::save_as(store, cairn::checkpoint_name(state.step), state,
+  return tests::save_as(store, cairn::detail::checkpoint_name(state.step), state,
                         {.threads = 2, .step = state.step, .shards = shards, .codecs = rules}, &chain);
 }
 
 /// A store with an anchor and `deltas` deltas at steps 1, 2, 3, ...
 struct chain_of {
   cairn::any_store store = cairn::stores::memory();
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   chain::state state;
   std::vector<std::map<std::string, cairn::loss>> lost;
 
@@ -45,7 +45,7 @@ TEST_CASE("every checkpoint of a chain restores what its writer keeps, bit for b
   for (const std::size_t shards : {1U, 3U}) {
     const chain_of made(0, shards);
     auto store = cairn::any_store(cairn::stores::memory());
-    cairn::delta_base chain;
+    cairn::detail::delta_base chain;
     std::mt19937 random(6);
     auto state = chain::start(random);
     std::vector<chain::bits> at_the_time;
@@ -54,7 +54,7 @@ TEST_CASE("every checkpoint of a chain restores what its writer keeps, bit for b
       const auto report = save(store, chain, state, chain::mixed_rules(), shards);
       CHECK(report.is_delta == (i > 0));
       CHECK(report.state_bytes > report.bytes / 2);
-      const auto bits = chain::restored(store, cairn::checkpoint_name(state.step));
+      const auto bits = chain::restored(store, cairn::detail::checkpoint_name(state.step));
       const auto real = chain::bits_of(state);
       for (const auto& [path, values] : real) {
         INFO(path << " at " << i);
@@ -63,7 +63,7 @@ TEST_CASE("every checkpoint of a chain restores what its writer keeps, bit for b
         if (!is_lossy) CHECK(bits.at(path) == values);
         CHECK(report.lost.contains(path) == is_lossy);
       }
-      for (const auto& leaf : cairn::describe(state).leaves)
+      for (const auto& leaf : cairn::detail::describe(state).leaves)
         if (const auto* kept = chain.find(leaf.path, leaf.type, leaf.shape)) {
           const auto bytes = kept->values.bytes();
           CHECK(std::equal(bytes.begin(), bytes.end(), bits.at(leaf.path).begin()));
@@ -71,13 +71,13 @@ TEST_CASE("every checkpoint of a chain restores what its writer keeps, bit for b
       at_the_time.push_back(bits);
     }
     for (std::uint64_t step = 1; step <= 8; ++step)
-      CHECK(chain::restored(store, cairn::checkpoint_name(step)) == at_the_time[step - 1]);
+      CHECK(chain::restored(store, cairn::detail::checkpoint_name(step)) == at_the_time[step - 1]);
   }
 }
 
 TEST_CASE("a file records the loss of every leaf") {
   const chain_of made(3);
-  const cairn::chain_reader reader(made.store, cairn::checkpoint_name(4));
+  const cairn::detail::chain_reader reader(made.store, cairn::detail::checkpoint_name(4));
   const auto real = made.state.net.weight;
   std::vector<float> restored(real.size());
   const auto index = reader.contents().find("net.weight");
@@ -100,19 +100,20 @@ TEST_CASE("a file records the loss of every leaf") {
 TEST_CASE("the error for a missing or replaced parent names it") {
   chain_of made(3);
   const auto open = [&](std::uint64_t step) {
-    return sample::failure_of([&] { const cairn::chain_reader reader(made.store, cairn::checkpoint_name(step)); });
+    return sample::failure_of(
+        [&] { const cairn::detail::chain_reader reader(made.store, cairn::detail::checkpoint_name(step)); });
   };
   CHECK(open(4).sentence.empty());
-  const auto third = cairn::checkpoint_name(3);
+  const auto third = cairn::detail::checkpoint_name(3);
   chain::state other = made.state;
   other.step = 3;
   other.net.weight[0] += 1;
-  cairn::delta_base none;
+  cairn::detail::delta_base none;
   save(made.store, none, other);  // another checkpoint of that name
   auto failure = open(4);
   CHECK(failure.code == errc::corrupt);
   CHECK(failure.says(third));
-  CHECK(failure.says(cairn::checkpoint_name(4)));
+  CHECK(failure.says(cairn::detail::checkpoint_name(4)));
   made.store.remove(third);
   failure = open(4);
   CHECK(failure.code == errc::corrupt);
@@ -123,26 +124,29 @@ TEST_CASE("the error for a missing or replaced parent names it") {
 
 TEST_CASE("a shard of a delta cannot be loaded alone") {
   const chain_of made(1);
-  const auto name = cairn::checkpoint_name(2);
-  const auto failure = sample::failure_of(
-      [&] { const cairn::chain_reader reader(made.store.open(name, cairn::shard_file(0, 1)), "lone.safetensors"); });
+  const auto name = cairn::detail::checkpoint_name(2);
+  const auto failure = sample::failure_of([&] {
+    const cairn::detail::chain_reader reader(made.store.open(name, cairn::detail::shard_file(0, 1)),
+                                             "lone.safetensors");
+  });
   CHECK(failure.code == errc::unsupported);
   CHECK(failure.says("lone.safetensors"));
-  CHECK(failure.says(cairn::checkpoint_name(1)));
-  const cairn::chain_reader whole(made.store.open(cairn::checkpoint_name(1), cairn::shard_file(0, 1)), "lone");
-  CHECK(whole.contents().find("net.weight") != cairn::catalog::npos);
+  CHECK(failure.says(cairn::detail::checkpoint_name(1)));
+  const cairn::detail::chain_reader whole(
+      made.store.open(cairn::detail::checkpoint_name(1), cairn::detail::shard_file(0, 1)), "lone");
+  CHECK(whole.contents().find("net.weight") != cairn::detail::catalog::npos);
 }
 
 TEST_CASE("damage in any link is reported before any value is written") {
   chain_of made(2);
   for (std::uint64_t step = 1; step <= 3; ++step) {
     auto store = made.store;
-    const auto name = cairn::checkpoint_name(step), file = cairn::shard_file(0, 1);
+    const auto name = cairn::detail::checkpoint_name(step), file = cairn::detail::shard_file(0, 1);
     const auto good = sample::get(store, name, file), index = sample::get(store, name, "index.json");
     auto bad = good;
     bad.back() = static_cast<char>(bad.back() ^ 1);
     sample::put(store, name, {{file, bad}, {"index.json", index}});
-    const cairn::chain_reader reader(store, cairn::checkpoint_name(3));
+    const cairn::detail::chain_reader reader(store, cairn::detail::checkpoint_name(3));
     const auto failure = sample::failure_of([&] { reader.verify(); });
     CHECK(failure.code == errc::corrupt);
     CHECK(failure.says(name));
@@ -152,13 +156,13 @@ TEST_CASE("damage in any link is reported before any value is written") {
 
 TEST_CASE("one call reads requests of all kinds") {
   const chain_of made(4, 2);
-  const cairn::chain_reader reader(made.store, cairn::checkpoint_name(5));
-  const auto bits = chain::restored(made.store, cairn::checkpoint_name(5));
+  const cairn::detail::chain_reader reader(made.store, cairn::detail::checkpoint_name(5));
+  const auto bits = chain::restored(made.store, cairn::detail::checkpoint_name(5));
   std::vector<float> spread(2 * made.state.net.weight.size(), -1);
   std::vector<float> m(made.state.adam.m.size());
   std::uint64_t step = 0;
   const auto at = [&](const char* path) { return reader.contents().find(path); };
-  const cairn::read_request requests[] = {
+  const cairn::detail::read_request requests[] = {
       {at("net.weight"), {cairn::dtype::f32, {spread.size() / 2}, reinterpret_cast<std::byte*>(spread.data()), {8}}},
       {at("adam.m"), {cairn::dtype::f32, {m.size()}, reinterpret_cast<std::byte*>(m.data()), {}}},
       {at("step"), {cairn::dtype::u64, {}, reinterpret_cast<std::byte*>(&step), {}}}};
@@ -167,9 +171,10 @@ TEST_CASE("one call reads requests of all kinds") {
   CHECK(m == made.state.adam.m);
   const auto* weights = reinterpret_cast<const float*>(bits.at("net.weight").data());
   for (std::size_t i = 0; i < spread.size(); ++i) CHECK(spread[i] == (i % 2 == 0 ? weights[i / 2] : -1));
-  const cairn::read_request wrong[] = {{at("step"), {cairn::dtype::f64, {}, reinterpret_cast<std::byte*>(&step), {}}}};
+  const cairn::detail::read_request wrong[] = {
+      {at("step"), {cairn::dtype::f64, {}, reinterpret_cast<std::byte*>(&step), {}}}};
   CHECK(sample::failure_of([&] { reader.read(wrong); }).code == errc::mismatch);
-  const cairn::read_request none[] = {{99, {}}};
+  const cairn::detail::read_request none[] = {{99, {}}};
   CHECK(sample::failure_of([&] { reader.read(none); }).code == errc::invalid);
 }
 
@@ -179,13 +184,13 @@ TEST_CASE("a malformed payload or code table with correct checksums is an error 
   leaves.add("net.weight", cairn::dtype::f32, {500}, random);
   const auto put = [&](const std::string& codec, std::uint64_t bytes, const std::string& table) {
     const auto payload = payloads.add("", cairn::dtype::u8, {bytes}, random);
-    const cairn::encoding_info how{codec, cairn::dtype::f32, {500}, false, {}};
-    cairn::checkpoint_spec spec;
+    const cairn::detail::encoding_info how{codec, cairn::dtype::f32, {500}, false, {}};
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = {{{{0, 0, 500}, {payload.memory, payload.bytes()}, &how}}};
     if (!table.empty()) spec.chain.tables["0123456789abcdef"] = table;
     cairn::any_store store = cairn::stores::memory();
-    cairn::write_checkpoint(store, "c", spec);
+    cairn::detail::write_checkpoint(store, "c", spec);
     return store;
   };
   for (const auto* codec : {"lossless", "lc2", "lc3", "raw"})
@@ -194,13 +199,14 @@ TEST_CASE("a malformed payload or code table with correct checksums is an error 
       const auto failure = sample::failure_of([&] { static_cast<void>(chain::restored(put(codec, bytes, ""), "c")); });
       CHECK(failure.code == errc::corrupt);
       CHECK(failure.says("net.weight"));
-      CHECK(failure.says(cairn::shard_file(0, 1)));
+      CHECK(failure.says(cairn::detail::shard_file(0, 1)));
     }
   const auto unknown = sample::failure_of([&] { static_cast<void>(chain::restored(put("mine", 40, ""), "c")); });
   CHECK(unknown.code == errc::unsupported);
   CHECK(unknown.says("\"mine\""));
   for (const auto& table : {std::string("12"), std::string(256, 'x'), std::string(256, '8')}) {
-    const auto failure = sample::failure_of([&] { const cairn::chain_reader reader(put("raw", 2000, table), "c"); });
+    const auto failure =
+        sample::failure_of([&] { const cairn::detail::chain_reader reader(put("raw", 2000, table), "c"); });
     CHECK(failure.code == errc::corrupt);
     CHECK(failure.says("0123456789abcdef"));
   }
@@ -210,19 +216,21 @@ TEST_CASE("a delta is merged, and its parent removed, while it is opened") {
   tests::gated_store store;
   std::mt19937 random(21);
   auto state = chain::start(random, 800);
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   for (std::uint64_t step = 1; step <= 3; ++step) {
     chain::train(state, random);
-    tests::save_as(store.inner, cairn::checkpoint_name(step), state, {.step = step, .codecs = chain::mixed_rules()},
-                   &chain);
+    tests::save_as(store.inner, cairn::detail::checkpoint_name(step), state,
+                   {.step = step, .codecs = chain::mixed_rules()}, &chain);
   }
-  const auto expected = chain::restored(store.inner, cairn::checkpoint_name(3));
+  const auto expected = chain::restored(store.inner, cairn::detail::checkpoint_name(3));
   bool is_merged = false;
   store.opened = [&](std::string_view name, std::string_view file) {
-    if (name != cairn::checkpoint_name(3) || file == cairn::index_file || std::exchange(is_merged, true)) return;
-    cairn::merge_checkpoints(store.inner, cairn::checkpoint_name(3), {.deltas = 2});
-    store.inner.remove(cairn::checkpoint_name(2));
+    if (name != cairn::detail::checkpoint_name(3) || file == cairn::detail::index_file ||
+        std::exchange(is_merged, true))
+      return;
+    cairn::merge_checkpoints(store.inner, cairn::detail::checkpoint_name(3), {.deltas = 2});
+    store.inner.remove(cairn::detail::checkpoint_name(2));
   };
-  CHECK(chain::restored(cairn::any_store(store), cairn::checkpoint_name(3)) == expected);
+  CHECK(chain::restored(cairn::any_store(store), cairn::detail::checkpoint_name(3)) == expected);
   CHECK(is_merged);
 }

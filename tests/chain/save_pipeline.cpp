@@ -15,7 +15,7 @@ using cairn::detail::save_pipeline;
 namespace {
 
 save_job job_of(const chain::state& state) {
-  save_job job{.name = "c", .what = cairn::describe(state)};
+  save_job job{.name = "c", .what = cairn::detail::describe(state)};
   job.info = {.step = state.step, .metrics = {{"loss", 0.5}}, .notes = {{"note", {1, 2}}}};
   return job;
 }
@@ -29,7 +29,8 @@ TEST_CASE("shards may be added all at once or one by one: a reader gets the same
   for (const std::size_t shards : {1U, 2U, 5U}) {
     for (const bool one_by_one : {false, true}) {
       cairn::any_store store = cairn::stores::memory();
-      const auto pieces = cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(job.what.leaves, shards));
+      const auto pieces = cairn::detail::from_leaves<cairn::detail::staged_piece>(
+          cairn::detail::divide_evenly(job.what.leaves, shards));
       save_pipeline pipeline(store, job, shards);
       for (std::size_t i = 0; i < shards; i += one_by_one ? 1 : shards)
         pipeline.add(std::span(pieces).subspan(i, one_by_one ? 1 : shards));
@@ -39,7 +40,7 @@ TEST_CASE("shards may be added all at once or one by one: a reader gets the same
       CHECK(report.state_bytes == job.state_bytes());
       CHECK_FALSE(report.is_delta);
       CHECK(chain::restored(store, "c") == chain::bits_of(state));
-      const cairn::chain_reader reader(store, "c");
+      const cairn::detail::chain_reader reader(store, "c");
       CHECK(reader.step() == state.step);
       CHECK(reader.metrics().at("loss") == 0.5);
       CHECK(reader.newest().info().notes.at("note") == std::vector<double>{1, 2});
@@ -53,7 +54,7 @@ TEST_CASE("a pipeline that is not finished leaves the store as it was and clears
   auto state = chain::start(random);
   state.step = 1;
   cairn::any_store store = cairn::stores::memory();
-  cairn::delta_base base;
+  cairn::detail::delta_base base;
   auto job = job_of(state);
   job.codecs = chain::mixed_rules();
   static_cast<void>(cairn::detail::save_checkpoint(store, job, 1, &base));
@@ -63,7 +64,8 @@ TEST_CASE("a pipeline that is not finished leaves the store as it was and clears
   next.info.step = 2;
   next.codecs = chain::mixed_rules();
   SECTION("destroyed") {
-    const auto pieces = cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(next.what.leaves, 1));
+    const auto pieces =
+        cairn::detail::from_leaves<cairn::detail::staged_piece>(cairn::detail::divide_evenly(next.what.leaves, 1));
     save_pipeline(store, next, 1, &base).add(pieces);
   }
   SECTION("a hook throws") {
@@ -96,7 +98,8 @@ TEST_CASE("hooks are called in order: progress up to all bytes, encoded, written
   for (const bool one_by_one : {false, true}) {
     calls.clear();
     last = total = 0;
-    const auto pieces = cairn::from_leaves<cairn::staged_piece>(cairn::divide_evenly(job.what.leaves, 3));
+    const auto pieces =
+        cairn::detail::from_leaves<cairn::detail::staged_piece>(cairn::detail::divide_evenly(job.what.leaves, 3));
     save_pipeline pipeline(store, job, 3);
     if (one_by_one)
       for (std::size_t i = 0; i < 3; ++i) pipeline.add(std::span(pieces).subspan(i, 1));

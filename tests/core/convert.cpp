@@ -15,7 +15,7 @@ template <class From, class To>
 std::pair<bool, std::vector<To>> converted(cairn::dtype from, const std::vector<From>& values, cairn::dtype to) {
   std::vector<To> result(values.size());
   const bool fits =
-      cairn::convert(from, std::as_bytes(std::span(values)), to, std::as_writable_bytes(std::span(result)));
+      cairn::detail::convert(from, std::as_bytes(std::span(values)), to, std::as_writable_bytes(std::span(result)));
   return {fits, result};
 }
 
@@ -49,14 +49,14 @@ TEST_CASE("widening keeps every value: there and back is the identity") {
     for (std::size_t t = 0; t < cairn::dtype_count; ++t) {
       const auto from = static_cast<dtype>(f);
       const auto to = static_cast<dtype>(t);
-      if (!cairn::is_widening(from, to) || cairn::size_of(from) > 2 || from == dtype::boolean) continue;
+      if (!cairn::detail::is_widening(from, to) || cairn::size_of(from) > 2 || from == dtype::boolean) continue;
       const unsigned count = cairn::size_of(from) == 1 ? 256 : 65536;
       std::vector<std::byte> in(count * cairn::size_of(from));
       for (unsigned i = 0; i < count; ++i) std::memcpy(in.data() + i * cairn::size_of(from), &i, cairn::size_of(from));
       std::vector<std::byte> wide(count * cairn::size_of(to));
       std::vector<std::byte> back(in.size());
       INFO(cairn::name(from) << " -> " << cairn::name(to));
-      REQUIRE(cairn::convert(from, in, to, wide));
+      REQUIRE(cairn::detail::convert(from, in, to, wide));
       if (is_floating(to) && !is_floating(from)) {
         for (unsigned i = 0; i < count && to == dtype::f64; ++i) {
           double value = 0;
@@ -67,7 +67,7 @@ TEST_CASE("widening keeps every value: there and back is the identity") {
         }
         continue;  // no way back from floating to integer
       }
-      REQUIRE(cairn::convert(to, wide, from, back));
+      REQUIRE(cairn::detail::convert(to, wide, from, back));
       unsigned different = 0;
       for (unsigned i = 0; i < count; ++i) {
         const auto* a = in.data() + i * cairn::size_of(from);
@@ -81,24 +81,24 @@ TEST_CASE("widening keeps every value: there and back is the identity") {
 }
 
 TEST_CASE("what widens and what does not") {
-  CHECK(cairn::is_widening(dtype::f16, dtype::f32));
-  CHECK(cairn::is_widening(dtype::bf16, dtype::f32));
-  CHECK(cairn::is_widening(dtype::i32, dtype::f64));
-  CHECK(cairn::is_widening(dtype::u8, dtype::i16));
-  CHECK(cairn::is_widening(dtype::boolean, dtype::i32));
-  CHECK(cairn::is_widening(dtype::f8_e4m3, dtype::bf16));
-  CHECK_FALSE(cairn::is_widening(dtype::f32, dtype::f16));
-  CHECK_FALSE(cairn::is_widening(dtype::f16, dtype::bf16));
-  CHECK_FALSE(cairn::is_widening(dtype::bf16, dtype::f16));
-  CHECK_FALSE(cairn::is_widening(dtype::f8_e4m3, dtype::f8_e5m2));
-  CHECK_FALSE(cairn::is_widening(dtype::i64, dtype::f64));
-  CHECK_FALSE(cairn::is_widening(dtype::i8, dtype::u64));
-  CHECK_FALSE(cairn::is_widening(dtype::u64, dtype::i64));
-  CHECK_FALSE(cairn::is_widening(dtype::f32, dtype::i64));
-  CHECK_FALSE(cairn::is_widening(dtype::u8, dtype::boolean));
-  CHECK(cairn::is_convertible(dtype::f64, dtype::f16, cairn::conversion::any));
-  CHECK_FALSE(cairn::is_convertible(dtype::f32, dtype::i32, cairn::conversion::any));
-  CHECK_FALSE(cairn::is_convertible(dtype::f16, dtype::f32, cairn::conversion::none));
+  CHECK(cairn::detail::is_widening(dtype::f16, dtype::f32));
+  CHECK(cairn::detail::is_widening(dtype::bf16, dtype::f32));
+  CHECK(cairn::detail::is_widening(dtype::i32, dtype::f64));
+  CHECK(cairn::detail::is_widening(dtype::u8, dtype::i16));
+  CHECK(cairn::detail::is_widening(dtype::boolean, dtype::i32));
+  CHECK(cairn::detail::is_widening(dtype::f8_e4m3, dtype::bf16));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::f32, dtype::f16));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::f16, dtype::bf16));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::bf16, dtype::f16));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::f8_e4m3, dtype::f8_e5m2));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::i64, dtype::f64));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::i8, dtype::u64));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::u64, dtype::i64));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::f32, dtype::i64));
+  CHECK_FALSE(cairn::detail::is_widening(dtype::u8, dtype::boolean));
+  CHECK(cairn::detail::is_convertible(dtype::f64, dtype::f16, cairn::conversion::any));
+  CHECK_FALSE(cairn::detail::is_convertible(dtype::f32, dtype::i32, cairn::conversion::any));
+  CHECK_FALSE(cairn::detail::is_convertible(dtype::f16, dtype::f32, cairn::conversion::none));
 }
 
 TEST_CASE("narrowing rounds once, even through two roundings") {

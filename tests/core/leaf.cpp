@@ -11,7 +11,7 @@ TEST_CASE("a scalar has one element and no dimensions") {
 }
 
 TEST_CASE("bytes follow from shape and dtype") {
-  const cairn::memory_view view{cairn::dtype::f64, {2, 5}, nullptr, {}};
+  const cairn::detail::memory_view view{cairn::dtype::f64, {2, 5}, nullptr, {}};
   CHECK(view.bytes() == 80);
   CHECK(view.contiguous());
 }

@@ -10,7 +10,7 @@ TEST_CASE("a division covers every leaf once, in order, in nearly equal shares")
   for (int round = 0; round < 300; ++round) {
     const auto leaves = sample::random_leaves(random, 20, 300);
     const std::size_t shards = random() % 6 + 1;
-    const auto division = cairn::divide_evenly(leaves.list, shards);
+    const auto division = cairn::detail::divide_evenly(leaves.list, shards);
     REQUIRE(division.size() == shards);
     std::vector<std::uint64_t> covered(leaves.list.size());
     std::vector<bool> seen(leaves.list.size());
@@ -36,14 +36,14 @@ TEST_CASE("a division covers every leaf once, in order, in nearly equal shares")
 }
 
 TEST_CASE("a division into no shards is refused") {
-  const auto failure = sample::failure_of([] { static_cast<void>(cairn::divide_evenly({}, 0)); });
+  const auto failure = sample::failure_of([] { static_cast<void>(cairn::detail::divide_evenly({}, 0)); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says("shards is 0"));
 }
 
 TEST_CASE("pieces that are not copied are the same pieces as another type") {
-  const cairn::division shards{{{0, 0, 7}, {1, 0, 2}}, {}, {{1, 2, 3}}};
-  const auto staged = cairn::from_leaves<cairn::staged_piece>(shards);
+  const cairn::detail::division shards{{{0, 0, 7}, {1, 0, 2}}, {}, {{1, 2, 3}}};
+  const auto staged = cairn::detail::from_leaves<cairn::detail::staged_piece>(shards);
   REQUIRE(staged.size() == shards.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     CHECK(std::equal(staged[i].begin(), staged[i].end(), shards[i].begin(), shards[i].end()));

@@ -75,7 +75,7 @@ class shelf {
   const std::map<std::string, std::map<std::string, std::string>>* all_;
 };
 
-const std::string older = cairn::checkpoint_name(1), newer = cairn::checkpoint_name(2);
+const std::string older = cairn::detail::checkpoint_name(1), newer = cairn::detail::checkpoint_name(2);
 
 /// A whole checkpoint and a delta to it, with what they restore.
 struct chain_of_two {
@@ -180,7 +180,7 @@ void for_all(const chain_of_two& real, tally& result, std::size_t count, const E
   constexpr unsigned threads = 2;
   std::vector<std::unique_ptr<examiner>> examiners;
   for (unsigned i = 0; i < threads; ++i) examiners.push_back(std::make_unique<examiner>(real, result));
-  cairn::parallel_for(count, threads, [&](std::size_t i, unsigned worker) { each(*examiners[worker], i); });
+  cairn::detail::parallel_for(count, threads, [&](std::size_t i, unsigned worker) { each(*examiners[worker], i); });
 }
 
 void check(const tally& result) {

@@ -37,7 +37,7 @@ using record = std::map<std::uint64_t, std::vector<chain::bits>>;
 void read_all(const stage& on, record& into) {
   const auto store = durability::store_at(on.root());
   for (const auto step : durability::steps_in(on.root())) {
-    auto bits = chain::restored(store, cairn::checkpoint_name(step));
+    auto bits = chain::restored(store, cairn::detail::checkpoint_name(step));
     auto& known = into[step];
     if (known.empty() || known.back() != bits) known.push_back(std::move(bits));
   }
@@ -79,7 +79,7 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
       step = report->step;
     }
     for (const auto there : durability::steps_in(on.root())) {
-      const auto name = cairn::checkpoint_name(there);
+      const auto name = cairn::detail::checkpoint_name(there);
       const auto& known = before.at(there);
       const auto bits = chain::restored(fresh.store(), name);
       if (bits != known.back() && bits != known.front()) return name + " reads other bits";

@@ -71,7 +71,7 @@ std::string check(const stage& on, const std::set<std::uint64_t>& sure) {
   const auto store = durability::store_at(on.root());
   const auto there = durability::steps_in(on.root());
   for (const auto step : there) {
-    const auto name = cairn::checkpoint_name(step);
+    const auto name = cairn::detail::checkpoint_name(step);
     try {
       auto problem = durability::compare(store, name, durability::trained(in, step));
       if (!problem.empty() && in.replaces(step))
@@ -87,7 +87,7 @@ std::string check(const stage& on, const std::set<std::uint64_t>& sure) {
                                                        : 0;
   for (const auto step : sure)
     if (step >= oldest && !std::binary_search(there.begin(), there.end(), step))
-      return cairn::checkpoint_name(step) + " is gone";
+      return cairn::detail::checkpoint_name(step) + " is gone";
   return {};
 }
 

@@ -134,7 +134,7 @@ std::vector<version> undisturbed(const plan& how) {
   twin.returned = [&](std::size_t, checkpointer& run) {
     run.wait();
     const auto name = store.list().back();
-    all.push_back({*cairn::parse_checkpoint_name(name), chain::restored(store, name)});
+    all.push_back({*cairn::detail::parse_checkpoint_name(name), chain::restored(store, name)});
   };
   twin.run(how);
   return all;
@@ -142,10 +142,10 @@ std::vector<version> undisturbed(const plan& how) {
 
 /// What a process leaves that is killed while it saves: part of a shard, in a directory that is not published.
 void leave_remains(const std::string& root, std::uint64_t step) {
-  const auto hidden = root + "/.tmp-" + cairn::checkpoint_name(step);
+  const auto hidden = root + "/.tmp-" + cairn::detail::checkpoint_name(step);
   fs::create_directory(hidden);
   const auto file =
-      cairn::posix::open_at(AT_FDCWD, hidden + "/" + cairn::shard_file(0, 1), O_WRONLY | O_CREAT | O_EXCL);
+      cairn::posix::open_at(AT_FDCWD, hidden + "/" + cairn::detail::shard_file(0, 1), O_WRONLY | O_CREAT | O_EXCL);
   cairn::posix::write_all(file.get(), sample::bytes_of(std::string(9000, 'x')), 0, hidden);
 }
 
@@ -181,7 +181,7 @@ std::map<std::string, std::string> tree(const fs::path& root) {
 /// How far a restored state is from the real one in the leaves of `lost`; the others must be equal.
 bool is_within(const chain::state& restored, const chain::state& real, const std::map<std::string, cairn::loss>& lost) {
   const auto is = chain::bits_of(restored);
-  for (const auto& leaf : cairn::describe(real).leaves) {
+  for (const auto& leaf : cairn::detail::describe(real).leaves) {
     const auto& bytes = is.at(leaf.path);
     const auto at = lost.find(leaf.path);
     if (at == lost.end() ? bytes != sample::packed(leaf) : bytes.size() != leaf.bytes()) return false;
@@ -327,8 +327,8 @@ std::vector<recorded_run> record_all(const std::vector<plan>& all) {
 }
 
 void crash_all(const std::vector<recorded_run>& runs, std::size_t seeds, tally& result) {
-  cairn::parallel_for(seeds, 2,
-                      [&](std::size_t seed, unsigned) { crash(runs[seed / 3 % runs.size()], seed, result).check(); });
+  cairn::detail::parallel_for(
+      seeds, 2, [&](std::size_t seed, unsigned) { crash(runs[seed / 3 % runs.size()], seed, result).check(); });
   for (std::size_t i = 0; i < std::min<std::size_t>(result.wrong.size(), 5); ++i) UNSCOPED_INFO(result.wrong[i]);
   CHECK(result.wrong.size() == 0);
 }

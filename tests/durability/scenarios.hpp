@@ -159,11 +159,11 @@ inline chain::state trained(const scenario& in, std::uint64_t step, bool again =
 
 /// What is wrong with checkpoint `name` as one of `real`: exact, or as far off as its file says.
 inline std::string compare(const cairn::any_store& store, const std::string& name, const chain::state& real) {
-  const cairn::chain_reader reader(store, name);
+  const cairn::detail::chain_reader reader(store, name);
   reader.verify(1);
-  for (const auto& leaf : cairn::describe(real).leaves) {
+  for (const auto& leaf : cairn::detail::describe(real).leaves) {
     const auto index = reader.contents().find(leaf.path);
-    if (index == cairn::catalog::npos) return name + " has no " + leaf.path;
+    if (index == cairn::detail::catalog::npos) return name + " has no " + leaf.path;
     const auto was = sample::packed(leaf);
     std::vector<std::byte> is(reader.contents().leaves[index].bytes());
     reader.contents().fetch(index, is);
@@ -195,7 +195,7 @@ inline std::string compare(const cairn::any_store& store, const std::string& nam
 /// The steps of the checkpoints in a directory, in order.
 inline std::vector<std::uint64_t> steps_in(const std::string& root) {
   std::vector<std::uint64_t> steps;
-  for (const auto& name : store_at(root).list()) steps.push_back(cairn::parse_checkpoint_name(name).value());
+  for (const auto& name : store_at(root).list()) steps.push_back(cairn::detail::parse_checkpoint_name(name).value());
   return steps;
 }
 

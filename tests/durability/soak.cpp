@@ -129,7 +129,7 @@ resources measure() {
 }
 
 /// The greatest error of a lossy leaf in the newest checkpoint; nothing where it is exact.
-std::optional<double> recorded_error(const cairn::checkpoint_reader& stored, const std::string& path) {
+std::optional<double> recorded_error(const cairn::detail::checkpoint_reader& stored, const std::string& path) {
   std::optional<double> worst;
   for (const auto& slice : stored.slices_of(stored.contents().find(path)))
     if (slice.encoded && slice.encoded->lost) worst = std::max(worst.value_or(0), slice.encoded->lost->max_error);
@@ -140,7 +140,7 @@ std::optional<double> recorded_error(const cairn::checkpoint_reader& stored, con
 bool is_as_saved(const soaked& restored, const soaked& real, const std::string& root, const std::string& name) {
   if (restored.moments != real.moments || restored.bytes != real.bytes || !tests::same(restored.things, real.things))
     return false;
-  const cairn::chain_reader reader(cairn::stores::directory(root), name);
+  const cairn::detail::chain_reader reader(cairn::stores::directory(root), name);
   const auto allowed = recorded_error(reader.newest(), "weights");
   if (!allowed) return restored.weights == real.weights;
   double worst = 0;

@@ -12,7 +12,7 @@ TEST_CASE("a code table becomes an id and digits, and a table again") {
   for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<std::uint8_t>(i % 13);
   const auto table = make_code_table(lengths);
   const auto [id, digits] = write_code_table(table);
-  CHECK(id == cairn::to_hex(table.id));
+  CHECK(id == cairn::detail::to_hex(table.id));
   CHECK(digits.substr(0, 14) == "0123456789abc0");
   CHECK(read_code_table(id, digits, "file") == table);
 }

@@ -8,6 +8,7 @@
 #include "catch.hpp"
 
 using namespace cairn;
+using cairn::detail::checksum;
 using cairn::detail::make_code_table;
 
 namespace {

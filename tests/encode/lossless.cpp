@@ -55,7 +55,7 @@ void check_in_place(const lossless& codec, dtype type, const bytes& values, byte
   for (const unsigned threads : {1U, 2U, 4U})
     for (const std::size_t more : {0U, 640U}) {
       const std::size_t before = (codec.bound(type, values.size()) - values.size() + line - 1) / line * line + more;
-      const cairn::page_buffer memory(before + values.size() + line);
+      const cairn::detail::page_buffer memory(before + values.size() + line);
       const auto room = memory.bytes().first(before + values.size());
       std::fill(memory.bytes().begin(), memory.bytes().end(), guard);
       const auto at = room.subspan(before);

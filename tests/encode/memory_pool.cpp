@@ -17,7 +17,7 @@ TEST_CASE("no two threads have the same memory, and what is given back is used a
     ++made;
     return memory();
   };
-  cairn::parallel_for(2000, 4, [&](std::size_t, unsigned) {
+  cairn::detail::parallel_for(2000, 4, [&](std::size_t, unsigned) {
     shared += pool.with_memory(make, [](const memory& mine) {
       const bool was_taken = mine.taken->exchange(true);
       mine.taken->store(false);

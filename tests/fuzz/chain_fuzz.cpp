@@ -55,12 +55,13 @@ struct pristine {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     state now;
-    cairn::delta_base chain;
+    cairn::detail::delta_base chain;
     for (std::uint64_t step = 1; step <= 3; ++step) {
       for (auto& x : now.weight) x += normal(random) * 0.01F;
       for (auto& x : now.half) x = cairn::bfloat16(normal(random));
       for (std::size_t i = 0; i < now.moment.size(); i += 3) now.moment[i] += normal(random) * 1e-3F;
-      tests::save_as(store, cairn::checkpoint_name(step), now, {.threads = 1, .step = step, .codecs = rules}, &chain);
+      tests::save_as(store, cairn::detail::checkpoint_name(step), now, {.threads = 1, .step = step, .codecs = rules},
+                     &chain);
     }
   }
 };
@@ -100,7 +101,7 @@ void change(std::vector<std::byte>& payload, choices& from) {
   }
 }
 
-void change(cairn::encoding_info& how, choices& from) {
+void change(cairn::detail::encoding_info& how, choices& from) {
   constexpr const char* names[] = {"lossless", "lc2", "lc3", "raw", "none"};
   switch (from.next(4)) {
     case 0:
@@ -119,11 +120,11 @@ void change(cairn::encoding_info& how, choices& from) {
 
 /// The checkpoint `name` once more, with changes, under checksums that hold.
 void forge(const cairn::any_store& from, cairn::any_store& to, const std::string& name, choices& chosen) {
-  const cairn::checkpoint_reader reader(from, name);
-  std::vector<cairn::leaf> leaves;
-  std::vector<cairn::write_piece> pieces;
+  const cairn::detail::checkpoint_reader reader(from, name);
+  std::vector<cairn::detail::leaf> leaves;
+  std::vector<cairn::detail::write_piece> pieces;
   std::vector<std::vector<std::byte>> memory;
-  std::vector<cairn::encoding_info> encodings;
+  std::vector<cairn::detail::encoding_info> encodings;
   const auto& stored = reader.contents().leaves;
   memory.reserve(stored.size());
   encodings.reserve(stored.size());
@@ -132,11 +133,11 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
     const auto& slice = reader.slices_of(i)[0];
     const auto window = reader.stored_bytes(slice);
     auto& bytes = memory.emplace_back(window.bytes().begin(), window.bytes().end());
-    cairn::leaf leaf;
+    cairn::detail::leaf leaf;
     leaf.path = stored[i].path;
     leaf.type = stored[i].type;
     leaf.shape = stored[i].shape;
-    cairn::write_piece piece{{i, 0, leaf.count()}};
+    cairn::detail::write_piece piece{{i, 0, leaf.count()}};
     if (slice.encoded != nullptr) {
       auto& how = encodings.emplace_back(*slice.encoded);
       if (i == target) {
@@ -151,7 +152,7 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
     leaves.push_back(std::move(leaf));
     pieces.push_back(std::move(piece));
   }
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves;
   spec.shards = {pieces};
   spec.info.step = reader.step();
@@ -160,7 +161,7 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   spec.chain.tables = reader.code_tables();
   if (chosen.next(16) == 0 && spec.chain.parent) spec.chain.parent->id ^= 1;
   if (chosen.next(16) == 0 && !spec.chain.tables.empty()) spec.chain.tables.begin()->second[chosen.next(256)] = '1';
-  cairn::write_checkpoint(to, name, spec);
+  cairn::detail::write_checkpoint(to, name, spec);
 }
 
 }  // namespace
@@ -177,11 +178,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto changed = chosen.next(3) + 1;
   choices none(nullptr, 0);
   for (std::uint64_t step = 1; step <= 3; ++step)
-    forge(good.store, store, cairn::checkpoint_name(step), step == changed ? chosen : none);
+    forge(good.store, store, cairn::detail::checkpoint_name(step), step == changed ? chosen : none);
   is_limited = true;
   for (std::uint64_t step = changed; step <= 3; ++step) {
     try {
-      const cairn::chain_reader reader(store, cairn::checkpoint_name(step));
+      const cairn::detail::chain_reader reader(store, cairn::detail::checkpoint_name(step));
       const auto& leaves = reader.contents().leaves;
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         if (leaves[i].bytes() > std::size_t{1} << 20U) continue;

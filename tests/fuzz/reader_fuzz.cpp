@@ -30,7 +30,7 @@ void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
 void note_release(const volatile void* /*memory*/) {}
 
 using cairn::stores::part;
-using entry = cairn::structure::mapped_type;
+using entry = cairn::detail::structure::mapped_type;
 
 /// While it lives, no single allocation may be above four times `bytes`; small inputs have a page.
 struct limit {
@@ -56,10 +56,10 @@ template <class Open>
 void read_all(std::size_t bytes, const Open& open) {
   const limit guard(bytes);
   try {
-    const cairn::checkpoint_reader reader = open();
+    const cairn::detail::checkpoint_reader reader = open();
     const auto& leaves = reader.contents().leaves;
     std::uint64_t total = 0;
-    std::vector<cairn::read_request> requests;
+    std::vector<cairn::detail::read_request> requests;
     std::vector<std::vector<std::byte>> memory;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       if (i > 0) require(leaves[i - 1].path < leaves[i].path);
@@ -70,7 +70,7 @@ void read_all(std::size_t bytes, const Open& open) {
         stored += slice.bytes;
         is_encoded = is_encoded || slice.encoded != nullptr;
       }
-      require(leaves[i].bytes() / cairn::max_expansion <= stored);
+      require(leaves[i].bytes() / cairn::detail::max_expansion <= stored);
       if (is_encoded) continue;  // chain_fuzz reads these
       total += leaves[i].bytes();
       require(total <= bytes);
@@ -87,24 +87,24 @@ void read_all(std::size_t bytes, const Open& open) {
 
 /// An index that says of the shard what is in it, as far as that can be told.
 std::string index_for(const std::string& shard) {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.step = 3;
   std::uint64_t length = 0;
   if (shard.size() >= 8) std::memcpy(&length, shard.data(), 8);
   if (shard.size() < 8 || length > shard.size() - 8) length = 0;
   const auto bytes = std::as_bytes(std::span(shard.data(), shard.size()));
   const auto header = bytes.first(std::min<std::size_t>(8 + length, bytes.size()));
-  index.shards.push_back({cairn::shard_file(0, 1), shard.size(), cairn::checksum(header)});
+  index.shards.push_back({cairn::detail::shard_file(0, 1), shard.size(), cairn::detail::checksum(header)});
   cairn::any_store store = cairn::stores::memory();
   put(store, {{"index.json", shard}});
   try {
-    const auto parsed = cairn::read_safetensors_header(*store.open("c", "index.json"), "shard");
+    const auto parsed = cairn::detail::read_safetensors_header(*store.open("c", "index.json"), "shard");
     index.total_size = parsed.data_bytes;
-    for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::shard_file(0, 1);
-    index.info.step = cairn::read_shard_metadata(parsed, "shard").step;
-    return cairn::write_index(index);
+    for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::detail::shard_file(0, 1);
+    index.info.step = cairn::detail::read_shard_metadata(parsed, "shard").info.step;
+    return cairn::detail::write_index(index);
   } catch (const cairn::error&) {
-    return cairn::write_index({.info = {.step = 3}, .shards = index.shards, .weight_map = {}});
+    return cairn::detail::write_index({.info = {.step = 3}, .shards = index.shards, .weight_map = {}});
   }
 }
 
@@ -119,26 +119,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (size == 0) return 0;
   const std::string input(reinterpret_cast<const char*>(bytes) + 1, size - 1);
   cairn::any_store store = cairn::stores::memory();
-  const std::string shard = cairn::shard_file(0, 1);
+  const std::string shard = cairn::detail::shard_file(0, 1);
   switch (bytes[0] % 3) {
     case 0: {  // a lone file
       put(store, {{"index.json", input}});
-      read_all(input.size(), [&] { return cairn::checkpoint_reader(store.open("c", "index.json"), "lone"); });
+      read_all(input.size(), [&] { return cairn::detail::checkpoint_reader(store.open("c", "index.json"), "lone"); });
       break;
     }
     case 1: {  // a shard
       const auto index = index_for(input);
       put(store, {{"index.json", index}, {shard, input}});
-      read_all(input.size() + index.size(), [&] { return cairn::checkpoint_reader(store, "c"); });
+      read_all(input.size() + index.size(), [&] { return cairn::detail::checkpoint_reader(store, "c"); });
       break;
     }
     default: {  // an index, with a checksum that holds
       auto index = input;
       const auto at = cairn::detail::index_opening.size();
       index.replace(0, std::min(at, index.size()), cairn::detail::index_opening);
-      if (index.size() >= at + 16) index.replace(at, 16, cairn::to_hex(cairn::detail::index_checksum(index)));
+      if (index.size() >= at + 16) index.replace(at, 16, cairn::detail::to_hex(cairn::detail::index_checksum(index)));
       put(store, {{"index.json", index}});
-      read_all(index.size(), [&] { return cairn::checkpoint_reader(store, "c"); });
+      read_all(index.size(), [&] { return cairn::detail::checkpoint_reader(store, "c"); });
     }
   }
   return 0;
@@ -152,16 +152,17 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
     std::vector<std::string> made;
     static float values[60] = {1, 2, 3};
     for (const std::size_t shards : {1U, 2U}) {
-      std::vector<cairn::leaf> leaves(3);
+      std::vector<cairn::detail::leaf> leaves(3);
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         leaves[i].path = "layers." + std::to_string(i) + ".weight";
         leaves[i].type = i == 1 ? cairn::dtype::u8 : cairn::dtype::f32;
         leaves[i].shape = {i + 1, 10};
         leaves[i].memory = reinterpret_cast<std::byte*>(values);
       }
-      cairn::checkpoint_spec spec;
+      cairn::detail::checkpoint_spec spec;
       spec.leaves = leaves;
-      spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, shards));
+      spec.shards =
+          cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, shards));
       spec.info.step = 3;
       spec.info.metrics["loss"] = 0.5;
       spec.info.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};
@@ -170,7 +171,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.structures[0]["moments"] = {entry::kind::keys, 0, {}, {"a", "b"}};
       spec.structures[0]["tied"] = {entry::kind::same, 0, "layers.0.weight", {}};
       cairn::any_store store = cairn::stores::memory();
-      cairn::write_checkpoint(store, "c", spec);
+      cairn::detail::write_checkpoint(store, "c", spec);
       for (const auto& file : store.files("c")) {
         const auto source = store.open("c", file);
         const auto window = source->view(0, source->size());

@@ -58,13 +58,13 @@ cairn::any_store frozen() { return cairn::stores::directory(CAIRN_TESTS "/golden
 
 /// A whole checkpoint, three deltas, and the last two of these merged.
 void write_chain(cairn::any_store store, unsigned threads) {
-  cairn::delta_base chain;
+  cairn::detail::delta_base chain;
   for (std::uint64_t step = 1; step <= 4; ++step) {
     const auto now = at(step);
-    tests::save_as(store, cairn::checkpoint_name(step), now,
+    tests::save_as(store, cairn::detail::checkpoint_name(step), now,
                    {.threads = threads, .step = step, .shards = 2, .codecs = rules}, &chain);
   }
-  cairn::merge_checkpoints(store, cairn::checkpoint_name(4), {.deltas = 2, .threads = threads});
+  cairn::merge_checkpoints(store, cairn::detail::checkpoint_name(4), {.deltas = 2, .threads = threads});
 }
 
 }  // namespace
@@ -72,15 +72,15 @@ void write_chain(cairn::any_store store, unsigned threads) {
 TEST_CASE("the frozen chain reads back to the same bits") {
   const std::map<std::string, std::uint64_t> lossy{
       {"weight", 0x245d032ee427f9b2}, {"half", 0x74d5bed99f5efec1}, {"small", 0xdac005b0fb661679}};
-  const cairn::chain_reader reader(frozen(), cairn::checkpoint_name(4));
+  const cairn::detail::chain_reader reader(frozen(), cairn::detail::checkpoint_name(4));
   CHECK(reader.links().size() == 3);
   const auto now = at(4);
-  for (const auto& leaf : cairn::describe(now).leaves) {
+  for (const auto& leaf : cairn::detail::describe(now).leaves) {
     INFO(leaf.path);
     std::vector<std::byte> bytes(leaf.bytes());
     reader.contents().fetch(reader.contents().find(leaf.path), bytes);
     if (const auto sum = lossy.find(leaf.path); sum != lossy.end())
-      CHECK(cairn::to_hex(cairn::checksum(bytes)) == cairn::to_hex(sum->second));
+      CHECK(cairn::detail::to_hex(cairn::detail::checksum(bytes)) == cairn::detail::to_hex(sum->second));
     else
       CHECK(bytes == sample::packed(leaf));
   }

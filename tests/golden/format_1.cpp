@@ -10,14 +10,14 @@
 // whatever is written under this version number has these bytes.
 
 namespace {
-const std::string name = cairn::checkpoint_name(120);
+const std::string name = cairn::detail::checkpoint_name(120);
 cairn::any_store frozen() { return cairn::stores::directory(CAIRN_TESTS "/golden/format-1"); }
 }  // namespace
 
 TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
   const golden::state state;
   const auto spec = state.spec();
-  const cairn::checkpoint_reader reader(frozen(), name);
+  const cairn::detail::checkpoint_reader reader(frozen(), name);
   CHECK(reader.step() == 120);
   CHECK(reader.metrics() == spec.info.metrics);
   auto facts = spec.structures[0];
@@ -27,7 +27,7 @@ TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
   for (const auto& leaf : state.leaves) {
     INFO(leaf.path);
     const auto index = reader.contents().find(leaf.path);
-    REQUIRE(index != cairn::catalog::npos);
+    REQUIRE(index != cairn::detail::catalog::npos);
     CHECK(reader.contents().leaves[index].type == leaf.type);
     CHECK(reader.contents().leaves[index].shape == leaf.shape);
     std::vector<std::byte> bytes(leaf.bytes());
@@ -38,7 +38,7 @@ TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
 
 TEST_CASE("the same state is still written with the same bytes") {
   cairn::any_store store = cairn::stores::memory();
-  cairn::write_checkpoint(store, name, golden::state().spec());
+  cairn::detail::write_checkpoint(store, name, golden::state().spec());
   const auto golden = frozen();
   REQUIRE(store.files(name) == golden.files(name));
   for (const auto& file : golden.files(name)) {

@@ -12,7 +12,7 @@ namespace golden {
 
 struct state {
   std::vector<std::vector<std::byte>> memory;
-  std::vector<cairn::leaf> leaves;
+  std::vector<cairn::detail::leaf> leaves;
 
   state() {
     for (std::size_t i = 0; i < cairn::dtype_count; ++i) {
@@ -26,7 +26,7 @@ struct state {
   }
 
   void add(const std::string& path, cairn::dtype type, cairn::extents shape) {
-    cairn::leaf made;
+    cairn::detail::leaf made;
     made.path = path;
     made.type = type;
     made.shape = std::move(shape);
@@ -38,11 +38,11 @@ struct state {
     leaves.push_back(std::move(made));
   }
 
-  [[nodiscard]] cairn::checkpoint_spec spec() const {
-    using entry = cairn::structure_entry;
-    cairn::checkpoint_spec spec;
+  [[nodiscard]] cairn::detail::checkpoint_spec spec() const {
+    using entry = cairn::detail::structure_entry;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves;
-    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, 2));
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
     spec.info.step = 120;
     spec.info.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
     spec.structures.resize(2);

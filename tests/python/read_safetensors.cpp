@@ -72,7 +72,7 @@ int main(int count, char** arguments) {
   tensors.emplace_back("counts", cairn::dtype::u32, cairn::extents{3, 0}, std::uint32_t{});
   tensors.emplace_back("half \"brain\" \u20ac", cairn::dtype::bf16, cairn::extents{4}, std::uint16_t{});
   tensors.emplace_back("scalar", cairn::dtype::f32, cairn::extents{}, float{});
-  std::vector<cairn::leaf> leaves;
+  std::vector<cairn::detail::leaf> leaves;
   for (auto& t : tensors) {
     auto& leaf = leaves.emplace_back();
     leaf.path = t.path;
@@ -81,11 +81,11 @@ int main(int count, char** arguments) {
     leaf.memory = t.bytes.data();
   }
   cairn::any_store store = cairn::stores::directory(folder);
-  const std::string name = cairn::checkpoint_name(120);
-  cairn::checkpoint_spec spec;
+  const std::string name = cairn::detail::checkpoint_name(120);
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves;
-  spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, 2));
-  cairn::write_checkpoint(store, name, spec);
+  spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
+  cairn::detail::write_checkpoint(store, name, spec);
 
   std::ofstream expected(folder + "/expected.txt");
   expected.precision(std::numeric_limits<double>::max_digits10);
@@ -101,7 +101,7 @@ int main(int count, char** arguments) {
       for (auto i = piece.first * width; i < (piece.first + piece.count) * width; ++i)
         byte_sum += std::to_integer<std::uint64_t>(leaf.memory[i]);
       const auto slice = "[" + std::to_string(piece.first) + ":" + std::to_string(piece.first + piece.count) + "]";
-      expected << name << '/' << cairn::shard_file(s, spec.shards.size()) << '\t'
+      expected << name << '/' << cairn::detail::shard_file(s, spec.shards.size()) << '\t'
                << (whole ? leaf.path : leaf.path + slice) << '\t' << cairn::name(leaf.type) << '\t'
                << cairn::to_string(whole ? leaf.shape : cairn::extents{piece.count}) << '\t' << piece.count << '\t'
                << sum << '\t' << byte_sum << '\n';

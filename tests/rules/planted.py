@@ -47,6 +47,8 @@ PLANTED = [
     ("includes", "'tools' has no row", {"tools/a.hpp": HEADER}),
     ("includes", "'tools.hpp' has no row", {"tools.hpp": HEADER}),
     ("includes", 'own headers are included as "cairn/..."', {"core/a.hpp": include("some.hpp")}),
+    ("namespaces", "run/a.hpp:3: defines names for users", {"run/a.hpp": HEADER + "namespace cairn {\n}\n"}),
+    ("namespaces", "run/a.ipp:3: defines names for users", {"run/a.ipp": HEADER + "namespace cairn {\n}\n"}),
     ("same_interface", "save.hpp: includes cairn/event.hpp header-only",
      {"save.hpp": include("cairn/run/save.ipp"), "run/save.ipp": include("cairn/event.hpp")}),
     ("definitions", "run/checkpointer.ipp: included 0 times", {"definitions/run.cpp": "// Definitions.\n"}),

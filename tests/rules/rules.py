@@ -46,6 +46,18 @@ MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE)
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 FOR_ALL = {"version.hpp"}
 
+# The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
+# All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
+PUBLIC = {
+    "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "save_report"},
+    "state": {"adapter", "any_state", "base", "describe", "field_list", "per_rank", "polymorphic", "saveable", "tensor_view"},
+    "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
+    "store": {"base", "naming", "retention"},
+    "schedule": {"base", "default_policy", "estimator", "mtbf", "risks"},
+    "adapters": {"eigen"},
+    "chain": {"options"},
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
@@ -119,6 +131,16 @@ def rule_includes(root, files):
             if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or are_definitions(path, other):
                 continue
             yield f"{file}:{number}: {row} may not include {name}"
+
+
+def rule_namespaces(root, files):
+    """Only PUBLIC headers, and x.ipp for a public header x.hpp, define names in `namespace cairn` itself."""
+    for file in library(files):
+        folder, _, name = file.removeprefix("include/cairn/").rpartition(".")[0].partition("/")
+        if name and name not in PUBLIC.get(folder, ()) and not (file.endswith(".ipp") and f"include/cairn/{name}.hpp" in files):
+            for number, line in enumerate(lines_of(root, file), 1):
+                if line == "namespace cairn {":
+                    yield f"{file}:{number}: defines names for users, but is not in the list PUBLIC of tests/rules/rules.py"
 
 
 def reached(root, file, follow_definitions):

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 
-using cairn::background_thread;
+using cairn::detail::background_thread;
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 
-using cairn::rate_limiter;
-using cairn::save_cancelled;
+using cairn::detail::rate_limiter;
+using cairn::detail::save_cancelled;
 
 TEST_CASE("without a limit and until it is cancelled it lets everything through") {
   rate_limiter limiter;

@@ -26,9 +26,9 @@
 #include "trainer.hpp"
 #include "save_as.hpp"
 
-using cairn::checkpoint_name;
 using cairn::checkpointer;
 using cairn::errc;
+using cairn::detail::checkpoint_name;
 using tests::trained;
 using tests::trainer;
 using kind = cairn::event::kind;
@@ -64,7 +64,7 @@ struct heard {
 
 trainer restored(const cairn::any_store& store, const std::string& name) {
   trainer state;
-  cairn::detail::load_from(cairn::chain_reader(store, name), cairn::refer(state), {});
+  cairn::detail::load_from(cairn::detail::chain_reader(store, name), cairn::refer(state), {});
   return state;
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("a state larger than the copies may be is saved in parts, and may chan
     {
       cairn::any_store other = cairn::stores::memory();
       tests::save_as(other, "c", state);
-      cairn::detail::load_from(cairn::chain_reader(other, "c"), cairn::refer(copy), {});
+      cairn::detail::load_from(cairn::detail::chain_reader(other, "c"), cairn::refer(copy), {});
     }
     events.all.clear();
     CHECK(run.step(state, {.step = step}).started);
@@ -291,10 +291,10 @@ TEST_CASE("a state larger than the copies may be is saved in parts, and may chan
                                   "copied " + std::to_string(step), "encoded " + std::to_string(step),
                                   "written " + std::to_string(step), "published " + std::to_string(step)});
     CHECK(events.all[1].message.find(" parts") != std::string::npos);
-    const auto opened = cairn::open_checkpoint(store, checkpoint_name(step));
+    const auto opened = cairn::detail::open_checkpoint(store, checkpoint_name(step));
     CHECK(opened.shards.size() > 3);
     tests::everything back;
-    cairn::detail::load_from(cairn::chain_reader(store, checkpoint_name(step)), cairn::refer(back), {});
+    cairn::detail::load_from(cairn::detail::chain_reader(store, checkpoint_name(step)), cairn::refer(back), {});
     CHECK(tests::same(copy, back));
   }
 }
@@ -326,7 +326,7 @@ TEST_CASE("in parts or at once, chains of deltas restore what their writer track
       CHECK(bits.at("adam.m") == real.at("adam.m"));
       CHECK(bits.at("step") == real.at("step"));
       CHECK((bits.at("net.weight") == real.at("net.weight")) == (step == 1));
-      const cairn::chain_reader reader(store, checkpoint_name(step));
+      const cairn::detail::chain_reader reader(store, checkpoint_name(step));
       CHECK((reader.newest().parent() != nullptr) == (step > 1));
     }
     CHECK(merged == 2);
@@ -652,7 +652,7 @@ TEST_CASE("no time left for encoding: the state is stored as it is") {
     run.wait();
     std::raise(SIGUSR1);
     CHECK(run.step(state, {.step = 2}).stop);
-    const auto opened = cairn::open_checkpoint(store, checkpoint_name(2));
+    const auto opened = cairn::detail::open_checkpoint(store, checkpoint_name(2));
     REQUIRE(opened.slices.size() == 2);
     CHECK((opened.slices[1].encoded == nullptr) == (deadline < 1));
     checkpointer(store).restore(back);

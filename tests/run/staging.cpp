@@ -10,24 +10,26 @@
 #include "store/sample.hpp"
 #include "trainer.hpp"
 
-using cairn::staging;
+using cairn::detail::staging;
 
 namespace {
 
 /// All elements of a piece, from its copy if it has one.
-std::vector<std::byte> values_of(const std::vector<cairn::leaf>& leaves, const cairn::staged_piece& each) {
+std::vector<std::byte> values_of(const std::vector<cairn::detail::leaf>& leaves,
+                                 const cairn::detail::staged_piece& each) {
   const auto& whole = leaves[each.leaf];
   std::vector<std::byte> values(each.count * cairn::size_of(whole.type));
   if (each.copy != nullptr)
     std::memcpy(values.data(), each.copy, values.size());
   else
-    cairn::gather(whole, each.first, values);
+    cairn::detail::gather(whole, each.first, values);
   return values;
 }
 
-cairn::shards_of<cairn::planned_copy> plan(const staging& copies, const std::vector<cairn::leaf>& leaves,
-                                           std::size_t shards) {
-  return cairn::plan_staging(copies, leaves, shards, std::nullopt).shards;
+cairn::detail::shards_of<cairn::detail::planned_copy> plan(const staging& copies,
+                                                           const std::vector<cairn::detail::leaf>& leaves,
+                                                           std::size_t shards) {
+  return cairn::detail::plan_staging(copies, leaves, shards, std::nullopt).shards;
 }
 
 }  // namespace
@@ -35,14 +37,15 @@ cairn::shards_of<cairn::planned_copy> plan(const staging& copies, const std::vec
 TEST_CASE("pieces are copied, whatever they are, however they are cut, by any number of threads") {
   tests::random_states states(5);
   std::mt19937 random(6);
-  staging copies(
-      [](const cairn::leaf& whole, std::size_t bytes) { return whole.type == cairn::dtype::f32 ? bytes / 7 : 0; });
+  staging copies([](const cairn::detail::leaf& whole, std::size_t bytes) {
+    return whole.type == cairn::dtype::f32 ? bytes / 7 : 0;
+  });
   for (int round = 0; round < 30; ++round) {
     auto state = states.next();
     state.examples.resize(random() % 30'000);
     state.mask.resize(random() % 3'000'000);
-    const auto leaves = cairn::describe(state).leaves;
-    const auto plan = cairn::plan_staging(copies, leaves, 1 + random() % 4, std::nullopt);
+    const auto leaves = cairn::detail::describe(state).leaves;
+    const auto plan = cairn::detail::plan_staging(copies, leaves, 1 + random() % 4, std::nullopt);
     const auto shards = copies.copy(leaves, plan.shards, static_cast<unsigned>(round % 4));
     CHECK(copies.capacity() >= plan.bytes);
     std::uint64_t bytes = 0;
@@ -52,8 +55,8 @@ TEST_CASE("pieces are copied, whatever they are, however they are cut, by any nu
       REQUIRE(shards[i].size() == plan.shards[i].size());
       for (std::size_t j = 0; j < shards[i].size(); ++j) {
         const auto& each = shards[i][j];
-        const cairn::piece& planned = plan.shards[i][j];
-        CHECK(static_cast<const cairn::piece&>(each) == planned);
+        const cairn::detail::piece& planned = plan.shards[i][j];
+        CHECK(static_cast<const cairn::detail::piece&>(each) == planned);
         INFO(leaves[each.leaf].path);
         CHECK(values_of(leaves, each) == values_of(leaves, {planned}));
         if (each.copy == nullptr) {
@@ -73,7 +76,7 @@ TEST_CASE("pieces are copied, whatever they are, however they are cut, by any nu
 }
 
 TEST_CASE("the memory is reused for the next copy, and grows if that is larger") {
-  staging copies([](const cairn::leaf&, std::size_t) { return 0; });
+  staging copies([](const cairn::detail::leaf&, std::size_t) { return 0; });
   CHECK(copies.capacity() == 0);
   copies.reserve(100, 1);
   const auto small = copies.capacity();
@@ -82,10 +85,10 @@ TEST_CASE("the memory is reused for the next copy, and grows if that is larger")
   CHECK(copies.capacity() == small);
   copies.reserve(10'000'000, 2);
   CHECK(copies.capacity() >= 10'000'000);
-  CHECK(copies.capacity() < 10'000'000 + cairn::huge_page_bytes);
+  CHECK(copies.capacity() < 10'000'000 + cairn::detail::huge_page_bytes);
 
   std::vector<float> values(1000, 1.0F);
-  const auto leaves = cairn::describe(values).leaves;
+  const auto leaves = cairn::detail::describe(values).leaves;
   const auto planned = plan(copies, leaves, 1);
   const auto first = copies.copy(leaves, planned, 1), second = copies.copy(leaves, planned, 1);
   REQUIRE(first[0][0].copy != nullptr);
@@ -98,18 +101,18 @@ TEST_CASE("leaves that own their memory are not copied again") {
     std::mt19937 engine;
     std::vector<float> values = std::vector<float>(100, 1.0F);
   } state;
-  staging copies([](const cairn::leaf&, std::size_t) { return 0; });
-  const auto leaves = cairn::describe(state).leaves;
-  const auto planned = cairn::plan_staging(copies, leaves, 1, std::nullopt);
+  staging copies([](const cairn::detail::leaf&, std::size_t) { return 0; });
+  const auto leaves = cairn::detail::describe(state).leaves;
+  const auto planned = cairn::detail::plan_staging(copies, leaves, 1, std::nullopt);
   CHECK(planned.bytes == 448);  // 400 in whole cache lines
   const auto shards = copies.copy(leaves, planned.shards, 1);
   for (const auto& each : shards[0]) CHECK((each.copy != nullptr) == (leaves[each.leaf].path == "values"));
 }
 
 TEST_CASE("a state without elements takes no memory") {
-  staging copies([](const cairn::leaf&, std::size_t) { return 0; });
+  staging copies([](const cairn::detail::leaf&, std::size_t) { return 0; });
   const std::vector<float> none;
-  const auto leaves = cairn::describe(none).leaves;
+  const auto leaves = cairn::detail::describe(none).leaves;
   const auto shards = copies.copy(leaves, plan(copies, leaves, 1), 0);
   for (const auto& each : shards[0]) CHECK(each.copy == nullptr);
   CHECK(copies.capacity() == 0);
@@ -117,23 +120,23 @@ TEST_CASE("a state without elements takes no memory") {
 
 TEST_CASE("a plan keeps to its budget, whatever the state") {
   tests::random_states states(9);
-  const staging copies([](const cairn::leaf&, std::size_t bytes) { return bytes / 5; });
+  const staging copies([](const cairn::detail::leaf&, std::size_t bytes) { return bytes / 5; });
   for (int round = 0; round < 20; ++round) {
     auto state = states.next();
     state.table.resize({10, 10'000});
     state.examples.resize(1'000);
-    const auto leaves = cairn::describe(state).leaves;
-    const auto whole = cairn::plan_staging(copies, leaves, 3, 100U << 20U);
+    const auto leaves = cairn::detail::describe(state).leaves;
+    const auto whole = cairn::detail::plan_staging(copies, leaves, 3, 100U << 20U);
     CHECK_FALSE(whole.in_parts);
     std::uint64_t whole_bytes = 0;
-    const auto division = cairn::divide_evenly(leaves, 3);
+    const auto division = cairn::detail::divide_evenly(leaves, 3);
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(whole.shards.at(i) == copies.plan(leaves, division[i]));
       whole_bytes += staging::bytes_for(leaves, whole.shards[i]);
     }
     CHECK(whole.bytes == whole_bytes);
     for (const std::uint64_t budget : {400'000U, 50'000U, 5'000U}) {
-      const auto plan = cairn::plan_staging(copies, leaves, 1, budget);
+      const auto plan = cairn::detail::plan_staging(copies, leaves, 1, budget);
       CHECK(plan.in_parts);
       CHECK(plan.bytes <= budget);
       std::uint64_t count = 0, expected = 0;
@@ -146,7 +149,7 @@ TEST_CASE("a plan keeps to its budget, whatever the state") {
     }
   }
   const std::vector<float> many(1'000'000);
-  const auto leaves = cairn::describe(many).leaves;
-  CHECK(sample::failure_of([&] { static_cast<void>(cairn::plan_staging(copies, leaves, 1, 40)); }).code ==
+  const auto leaves = cairn::detail::describe(many).leaves;
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::plan_staging(copies, leaves, 1, 40)); }).code ==
         cairn::errc::invalid);
 }

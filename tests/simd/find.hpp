@@ -51,15 +51,15 @@ void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dt
   bytes out(prepared.bound(type, values.size()));
   const auto done = prepared.encode({.path = "p", .type = type, .values = values, .reference = reference}, out);
   out.resize(done.bytes);
-  found.results[name] = cairn::checksum(out);
+  found.results[name] = cairn::detail::checksum(out);
   if (done.codec.empty()) return;
   found.codecs[name] = done.codec;
   cairn::code_tables tables;
   for (const auto& table : done.new_tables) tables.add(table);
-  cairn::codec_named(done.codec, {}, "f")
+  cairn::detail::codec_named(done.codec, {}, "f")
       .decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables});
-  found.results[name + " decoded"] = cairn::checksum(back);
-  found.results[name + " reference"] = cairn::checksum(reference);
+  found.results[name + " decoded"] = cairn::detail::checksum(back);
+  found.results[name + " reference"] = cairn::detail::checksum(reference);
 }
 
 finding find() {
@@ -80,12 +80,12 @@ finding find() {
     for (std::size_t b = 0; b < width; ++b) from[b] = to[b] = split.data() + b * count;
     planes().of_width(width).split(values.data(), count, true, to);
     planes().of_width(width).merge(from, count, true, merged.data());
-    found.results["split" + key] = cairn::checksum(split);
-    found.results["merged" + key] = cairn::checksum(merged);
+    found.results["split" + key] = cairn::detail::checksum(split);
+    found.results["merged" + key] = cairn::detail::checksum(merged);
     zeros().of_width(width).mark(values.data(), count, marks.data());
     packed.resize(width * zeros().of_width(width).pack(values.data(), marks.data(), count, packed.data()));
-    found.results["marked" + key] = cairn::checksum(marks);
-    found.results["packed" + key] = cairn::checksum(packed);
+    found.results["marked" + key] = cairn::detail::checksum(marks);
+    found.results["packed" + key] = cairn::detail::checksum(packed);
   }
   for (const auto type : {cairn::dtype::f32, cairn::dtype::bf16, cairn::dtype::f16}) {
     const auto key = " of " + std::string(name(type));

@@ -108,7 +108,7 @@ TEST_CASE("a type seen as one array is read and written in place, whatever its o
   };
   state original{matrix(2, 3)};
   std::iota(original.m.values().begin(), original.m.values().end(), 0.0F);
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   REQUIRE(kept.paths() == "m");
   CHECK(kept.contents.leaves[0].shape == cairn::extents{2, 3});
   float row_major[6];
@@ -142,7 +142,7 @@ TEST_CASE("parts named by an adapter have paths") {
     hidden_linear layer;
   };
   state original{{{{1, 2}, {3}}}};
-  CHECK(tests::kept(cairn::describe(original)).paths() == "layer.b layer.w");
+  CHECK(tests::kept(cairn::detail::describe(original)).paths() == "layer.b layer.w");
   CHECK(tests::comes_back(original));
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("what an adapter refuses is found before anything is changed") {
     positive last;
   };
   state bad{{1, 2}, positive(-1)};
-  const tests::kept kept(cairn::describe(bad));
+  const tests::kept kept(cairn::detail::describe(bad));
   state fresh{{9}, positive(4)};
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("last in kept: not positive"));
   CHECK(fresh.first == std::vector<int>{9});
@@ -166,7 +166,7 @@ TEST_CASE("what an adapter refuses for the object at hand is found before anythi
     std::vector<growing> many;
   };
   state original{{1, 2}, {5}, {{7}}};
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   state larger{{9}, {6}, {}};
   CHECK_THROWS_WITH(kept.load(larger), Catch::Matchers::ContainsSubstring("last in kept: smaller"));
   CHECK(larger.first == std::vector<int>{9});

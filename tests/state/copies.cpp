@@ -94,7 +94,7 @@ TEST_CASE("values without memory of their own come back") {
 }
 
 TEST_CASE("text that is no engine is corrupt, and the engine keeps its state") {
-  const tests::kept kept(cairn::describe(std::string("not an engine")));
+  const tests::kept kept(cairn::detail::describe(std::string("not an engine")));
   std::mt19937 engine(3);
   const auto before = engine;
   try {
@@ -113,7 +113,7 @@ TEST_CASE("a bool that is neither 0 nor 1 is corrupt") {
     int id;
   };
   const std::vector<row> original{{true, 1}, {false, 2}};
-  tests::kept kept(cairn::describe(original));
+  tests::kept kept(cairn::detail::describe(original));
   kept.bytes.at("flag")[1] = std::byte{2};
   std::vector<row> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("flag in kept is BOOL"));

@@ -13,7 +13,7 @@ TEST_CASE("arrays are pointed to, copies are kept with the description") {
     std::vector<bool> bits;
   };
   const state original{{1, 2, 3}, {true, false}};
-  const auto what = cairn::describe(original);
+  const auto what = cairn::detail::describe(original);
   REQUIRE(what.leaves.size() == 2);
   CHECK(what.leaves[0].memory == reinterpret_cast<const std::byte*>(original.array.data()));
   CHECK(what.leaves[0].owner == nullptr);
@@ -22,5 +22,5 @@ TEST_CASE("arrays are pointed to, copies are kept with the description") {
 
 TEST_CASE("a name that the format reserves is refused") {
   const std::map<std::string, std::vector<int>> state{{"__metadata__", {1}}};
-  CHECK_THROWS_WITH(cairn::describe(state), Catch::Matchers::ContainsSubstring("__metadata__ is reserved"));
+  CHECK_THROWS_WITH(cairn::detail::describe(state), Catch::Matchers::ContainsSubstring("__metadata__ is reserved"));
 }

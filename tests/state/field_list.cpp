@@ -43,7 +43,7 @@ TEST_CASE("private members are saved under their names without the underscore; o
   state original;
   original.loss.add(3);
   original.loss.add(4);
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   CHECK(kept.paths() == "loss.count loss.sum");
   state fresh;
   kept.load(fresh);
@@ -65,7 +65,7 @@ TEST_CASE("members of base classes can be listed") {
 TEST_CASE("classes of numbers become columns in a container") {
   std::vector<running_mean> many(4);
   many[2].add(5);
-  const tests::kept kept(cairn::describe(many));
+  const tests::kept kept(cairn::detail::describe(many));
   CHECK(kept.paths() == "count sum");
   CHECK(tests::comes_back(many));
 }

@@ -16,10 +16,10 @@
 namespace tests {
 
 struct kept {
-  cairn::catalog contents;
+  cairn::detail::catalog contents;
   std::map<std::string, std::vector<std::byte>> bytes;
 
-  explicit kept(const cairn::description& what) {
+  explicit kept(const cairn::detail::description& what) {
     contents.origin = "kept";
     contents.has_structure = true;
     contents.structure = what.structure;
@@ -27,7 +27,7 @@ struct kept {
       contents.leaves.push_back({leaf.path, leaf.type, leaf.shape});
       auto& copy = bytes[leaf.path];
       copy.resize(leaf.bytes());
-      cairn::gather(leaf, 0, copy);
+      cairn::detail::gather(leaf, 0, copy);
     }
     sort();
     contents.fetch = [this](std::size_t index, std::span<std::byte> out) {
@@ -43,7 +43,8 @@ struct kept {
   }
 
   template <class State>
-  cairn::match_report load(State& state, const cairn::match_options& options = {}, cairn::rank_info here = {}) const {
+  cairn::match_report load(State& state, const cairn::detail::match_options& options = {},
+                           cairn::detail::rank_info here = {}) const {
     cairn::detail::load_plan load(cairn::refer(state), contents, options, here);
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);
@@ -66,9 +67,9 @@ struct kept {
 /// Keeps `state`, loads it into `fresh`, and tells whether `fresh` now describes itself as `state` does.
 template <class State>
 bool comes_back(const State& state, State& fresh) {
-  const kept original(cairn::describe(state));
+  const kept original(cairn::detail::describe(state));
   original.load(fresh);
-  return kept(cairn::describe(fresh)) == original;
+  return kept(cairn::detail::describe(fresh)) == original;
 }
 
 template <class State>

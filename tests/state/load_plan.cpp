@@ -28,7 +28,7 @@ using names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("paths that only one side has are errors, all reported at once, and nothing is changed") {
-  const tests::kept kept(cairn::describe(trainer{}));
+  const tests::kept kept(cairn::detail::describe(trainer{}));
   struct other {
     model net;
     double rate = 0.5;
@@ -50,7 +50,7 @@ TEST_CASE("paths that only one side has are errors, all reported at once, and no
 }
 
 TEST_CASE("not strict: what fits is loaded, the rest is reported and kept") {
-  const tests::kept kept(cairn::describe(trainer{}));
+  const tests::kept kept(cairn::detail::describe(trainer{}));
   extended fresh;
   fresh.net.bias.clear();
   const auto report = kept.load(fresh, {.strict = false, .rename = {}, .filter = {}});
@@ -62,7 +62,7 @@ TEST_CASE("not strict: what fits is loaded, the rest is reported and kept") {
   CHECK(report.loaded == names{"net.weight", "net.bias", "step"});
   CHECK(report.resized == names{"net.bias"});
 
-  const tests::kept more(cairn::describe(extended{}));
+  const tests::kept more(cairn::detail::describe(extended{}));
   trainer less;
   CHECK(more.load(less, {.strict = false, .rename = {}, .filter = {}}).unexpected == names{"rate"});
 }
@@ -70,7 +70,7 @@ TEST_CASE("not strict: what fits is loaded, the rest is reported and kept") {
 TEST_CASE("a filter loads a part and leaves the rest as it is") {
   trainer original;
   original.net.weight = {5, 6, 7};
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   trainer fresh;
   fresh.step = 1;
   fresh.net.bias = {8, 8};
@@ -85,7 +85,7 @@ TEST_CASE("a filter loads a part and leaves the rest as it is") {
 TEST_CASE("a filter keeps away from the structure of what it leaves out") {
   using nested = std::map<std::string, std::vector<std::vector<int>>>;
   const nested original{{"a", {{1}, {2}}}, {"b", {{3}}}};
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   nested fresh{{"a", {{9}}}, {"b", {{9}, {9}}}};
   kept.load(fresh, {.strict = true, .rename = {}, .filter = [](std::string_view p) { return p.starts_with("a."); }});
   CHECK(fresh == nested{{"a", {{1}, {2}}}, {"b", {{9}, {9}}}});
@@ -98,7 +98,7 @@ TEST_CASE("a rename finds leaves and structure under other paths") {
   struct new_state {
     std::vector<std::vector<int>> blocks;
   };
-  const tests::kept kept(cairn::describe(old_state{}));
+  const tests::kept kept(cairn::detail::describe(old_state{}));
   new_state fresh;
   kept.load(fresh, {.strict = true,
                     .rename =
@@ -122,7 +122,7 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
     std::vector<cairn::bfloat16> values;
     std::int16_t count = 5;
   };
-  const tests::kept kept(cairn::describe(halves{}));
+  const tests::kept kept(cairn::detail::describe(halves{}));
   floats wide;
   CHECK_THROWS_WITH(kept.load(wide), Catch::Matchers::ContainsSubstring("values is F16 in the checkpoint and F32"));
   const auto report = kept.load(wide, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening});
@@ -138,7 +138,7 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
 }
 
 TEST_CASE("a foreign file without structure loads into the structure that the state has") {
-  tests::kept kept(cairn::describe(std::vector<model>(2)));
+  tests::kept kept(cairn::detail::describe(std::vector<model>(2)));
   kept.contents.has_structure = false;
   kept.contents.structure.clear();
   std::vector<model> fresh(2, model{{}, {}});
@@ -156,7 +156,7 @@ TEST_CASE("an object of another kind is refused") {
   struct lists {
     std::vector<std::vector<int>> x{{1}};
   };
-  const tests::kept kept(cairn::describe(maps{}));
+  const tests::kept kept(cairn::detail::describe(maps{}));
   lists fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("x is another kind of object"));
 }

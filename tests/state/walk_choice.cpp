@@ -31,7 +31,7 @@ TEST_CASE("optionals and variants take the checkpoint's choice, whatever they ho
 
 TEST_CASE("an alternative that the variant does not have is refused") {
   std::variant<int, float> original = 1;
-  tests::kept kept(cairn::describe(original));
+  tests::kept kept(cairn::detail::describe(original));
   kept.contents.structure.at("value").number = 7;
   std::variant<int, float> fresh = 2;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("alternative 7 of a variant of 2"));

@@ -28,7 +28,7 @@ struct state {
 }  // namespace
 
 TEST_CASE("parts of fixed number have the paths of their names and indices") {
-  const tests::kept kept(cairn::describe(state{}));
+  const tests::kept kept(cairn::detail::describe(state{}));
   CHECK(kept.paths() ==
         "elapsed many.a many.b names.0 names.1 nothing one.a one.b pair.first pair.second precise tuple.0 "
         "tuple.1 z");
@@ -60,7 +60,7 @@ TEST_CASE("values of fixed layout come back") {
 }
 
 TEST_CASE("a state that is a single value has a path all the same") {
-  CHECK(tests::kept(cairn::describe(3.5)).paths() == "value");
+  CHECK(tests::kept(cairn::detail::describe(3.5)).paths() == "value");
   double fresh = 0;
   CHECK(tests::comes_back(3.5, fresh));
   CHECK(fresh == 3.5);
@@ -76,5 +76,5 @@ TEST_CASE("the padding of a long double does not get into the bytes") {
   auto* a = new (dirty[0]) long double;
   auto* b = new (dirty[1]) long double;
   *a = *b = 0.1L;
-  CHECK(tests::kept(cairn::describe(*a)) == tests::kept(cairn::describe(*b)));
+  CHECK(tests::kept(cairn::detail::describe(*a)) == tests::kept(cairn::detail::describe(*b)));
 }

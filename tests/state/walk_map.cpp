@@ -30,7 +30,7 @@ struct cell_hash {
 
 TEST_CASE("entries with arrays have the paths of their keys") {
   const std::map<std::string, moments> state{{"conv1.weight", {{1}, {2}}}, {"fc", {{}, {}}}};
-  const tests::kept kept(cairn::describe(state));
+  const tests::kept kept(cairn::detail::describe(state));
   CHECK(kept.paths() == "conv1.weight.m conv1.weight.v fc.m fc.v");
   CHECK(kept.contents.structure.at("value").keys == std::vector<std::string>{"conv1.weight", "fc"});
 }
@@ -53,8 +53,8 @@ TEST_CASE("the order of an unordered container does not show in the bytes") {
     up.insert(i);
     down.insert(99 - i);
   }
-  CHECK(tests::kept(cairn::describe(forward)) == tests::kept(cairn::describe(backward)));
-  CHECK(tests::kept(cairn::describe(up)) == tests::kept(cairn::describe(down)));
+  CHECK(tests::kept(cairn::detail::describe(forward)) == tests::kept(cairn::detail::describe(backward)));
+  CHECK(tests::kept(cairn::detail::describe(up)) == tests::kept(cairn::detail::describe(down)));
 }
 
 TEST_CASE("all standard maps and sets come back") {
@@ -104,13 +104,13 @@ TEST_CASE("two keys that lead to one path are refused") {
   std::map<std::string, std::map<std::string, moments>> both;
   both["x"]["y.z"];
   both["x.y"]["z"];
-  CHECK_THROWS_WITH(cairn::describe(both), Catch::Matchers::ContainsSubstring("x.y.z"));
+  CHECK_THROWS_WITH(cairn::detail::describe(both), Catch::Matchers::ContainsSubstring("x.y.z"));
 }
 
 TEST_CASE("keys that no map of the state can have are corrupt") {
   const std::map<int, moments> original{{1, {}}};
   for (const auto& keys : {std::vector<std::string>{"x"}, {"1", "1"}, {"99999999999999"}, {"1 "}}) {
-    tests::kept kept(cairn::describe(original));
+    tests::kept kept(cairn::detail::describe(original));
     kept.contents.structure.at("value").keys = keys;
     std::map<int, moments> fresh{{5, {}}};
     try {
@@ -126,12 +126,12 @@ TEST_CASE("keys that no map of the state can have are corrupt") {
 TEST_CASE("columns of different length, or with a key twice, are corrupt") {
   const std::map<int, int> original{{1, 2}, {3, 4}};
   {
-    tests::kept kept(cairn::describe(original));
+    tests::kept kept(cairn::detail::describe(original));
     kept.contents.leaves[kept.contents.find("key")].shape = {1};
     std::map<int, int> fresh;
     CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("different number of keys and values"));
   }
-  tests::kept kept(cairn::describe(original));
+  tests::kept kept(cairn::detail::describe(original));
   auto& keys = kept.bytes.at("key");
   std::memcpy(keys.data() + 4, keys.data(), 4);
   std::map<int, int> fresh;

@@ -17,11 +17,11 @@ struct sum_of_all {
 /// What `ranks` ranks save, united as a reader unites the structure and leaves of their shards.
 template <class State>
 tests::kept united(std::vector<State>& states) {
-  cairn::description all;
-  std::vector<cairn::description> each;
+  cairn::detail::description all;
+  std::vector<cairn::detail::description> each;
   const auto ranks = static_cast<unsigned>(states.size());
   for (unsigned rank = 0; rank < ranks; ++rank) {
-    auto what = cairn::describe(states[rank], {rank, ranks});
+    auto what = cairn::detail::describe(states[rank], {rank, ranks});
     all.leaves.insert(all.leaves.end(), what.leaves.begin(), what.leaves.end());
     all.structure.merge(what.structure);
   }
@@ -43,7 +43,7 @@ TEST_CASE("each rank gets its own value back") {
 }
 
 TEST_CASE("per-rank state of no rank is refused") {
-  tests::kept kept(cairn::describe(cairn::per_rank<int>{7}));
+  tests::kept kept(cairn::detail::describe(cairn::per_rank<int>{7}));
   kept.contents.structure.at("value").number = 0;
   cairn::per_rank<int> fresh{1};
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("saved by no rank"));

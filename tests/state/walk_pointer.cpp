@@ -62,7 +62,7 @@ TEST_CASE("objects that are shared come back shared, others do not") {
   tied.embedding = tied.output = std::make_shared<tensor>(tensor{{1, 2, 3}});
   tied.watched = tied.embedding;
   tied.all = {tied.output, nullptr, std::make_shared<tensor>(tensor{{4}})};
-  const tests::kept kept(cairn::describe(tied));
+  const tests::kept kept(cairn::detail::describe(tied));
   CHECK(kept.paths() == "all.2.values embedding.values");  // the shared one once
 
   state fresh;
@@ -119,9 +119,9 @@ TEST_CASE("an object behind a pointer to its base is made of the type that it ha
 
 TEST_CASE("a type that is not listed is neither saved nor made") {
   const std::unique_ptr<layer> strange = std::make_unique<unlisted>();
-  CHECK_THROWS_WITH(cairn::describe(strange), Catch::Matchers::ContainsSubstring("does not list"));
+  CHECK_THROWS_WITH(cairn::detail::describe(strange), Catch::Matchers::ContainsSubstring("does not list"));
   const std::unique_ptr<layer> original = std::make_unique<dropout>();
-  tests::kept kept(cairn::describe(original));
+  tests::kept kept(cairn::detail::describe(original));
   kept.contents.structure.at("value").text = "std::system";
   std::unique_ptr<layer> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("not a listed type"));
@@ -135,15 +135,15 @@ TEST_CASE("a chain too deep to walk is refused with advice") {
     last->next = std::make_unique<chain>();
     last = last->next.get();
   }
-  CHECK_THROWS_WITH(cairn::describe(head),
+  CHECK_THROWS_WITH(cairn::detail::describe(head),
                     Catch::Matchers::ContainsSubstring("keep long chains of objects in a vector"));
   while (head) head = std::move(head->next);
 }
 
 TEST_CASE("a checkpoint that shares what it does not have is refused") {
   const std::vector<std::shared_ptr<tensor>> original{std::make_shared<tensor>(), nullptr};
-  tests::kept kept(cairn::describe(original));
-  kept.contents.structure.at("1") = {.what = cairn::structure_entry::kind::same, .text = "elsewhere"};
+  tests::kept kept(cairn::detail::describe(original));
+  kept.contents.structure.at("1") = {.what = cairn::detail::structure_entry::kind::same, .text = "elsewhere"};
   std::vector<std::shared_ptr<tensor>> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("shares the object at elsewhere"));
 }

@@ -38,7 +38,7 @@ std::vector<particle> particles(int count) {
 
 TEST_CASE("a vector of small records is one leaf per field") {
   const auto all = particles(1000);
-  const auto what = cairn::describe(all);
+  const auto what = cairn::detail::describe(all);
   REQUIRE(what.leaves.size() == 3);
   CHECK(what.leaves[0].path == "position");
   CHECK(what.leaves[0].shape == cairn::extents{1000, 3});
@@ -54,14 +54,14 @@ TEST_CASE("a vector of small records is one leaf per field") {
 
 TEST_CASE("elements with sizes of their own have paths of their own") {
   std::vector<layer> layers{{{1, 2}, {3}}, {{}, {4, 5}}};
-  const tests::kept kept(cairn::describe(layers));
+  const tests::kept kept(cairn::detail::describe(layers));
   CHECK(kept.paths() == "0.bias 0.weight 1.bias 1.weight");
   CHECK(kept.contents.structure.at("value").number == 2);
 }
 
 TEST_CASE("containers take the checkpoint's size, and say so") {
   const std::vector<layer> layers{{{1, 2}, {3}}, {{}, {4, 5}}};
-  const tests::kept kept(cairn::describe(layers));
+  const tests::kept kept(cairn::detail::describe(layers));
   for (const std::size_t size : {0U, 1U, 2U, 5U}) {
     std::vector<layer> fresh(size, layer{{9, 9, 9}, {}});
     const auto report = kept.load(fresh);
@@ -83,9 +83,9 @@ TEST_CASE("a vector of the same size is filled where it is") {
 
 TEST_CASE("a big growth waits until memory has been prepared for all") {
   const std::vector<std::vector<float>> original{std::vector<float>(100000, 1.0F), std::vector<float>(3, 2.0F)};
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   std::vector<std::vector<float>> fresh;
-  const cairn::match_options options;
+  const cairn::detail::match_options options;
   cairn::detail::load_plan load(cairn::refer(fresh), kept.contents, options);
   CHECK(fresh.empty());
   load.apply();
@@ -143,7 +143,7 @@ TEST_CASE("all standard sequences and adaptors come back") {
 TEST_CASE("a span is filled in place and cannot grow") {
   float memory[4] = {1, 2, 3, 4};
   const std::span<float> original(memory);
-  const tests::kept kept(cairn::describe(original));
+  const tests::kept kept(cairn::detail::describe(original));
   float other[4] = {};
   std::span<float> fresh(other);
   kept.load(fresh);
@@ -155,7 +155,7 @@ TEST_CASE("a span is filled in place and cannot grow") {
 
 TEST_CASE("an impossible size is refused before anything is made") {
   std::vector<layer> layers(2);
-  tests::kept kept(cairn::describe(layers));
+  tests::kept kept(cairn::detail::describe(layers));
   kept.contents.structure.at("value").number = 1ULL << 40;
   std::vector<layer> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("claims 1099511627776 objects"));

@@ -33,7 +33,7 @@ TEST_CASE("a strided view is gathered and scattered") {
   std::vector<float> memory(24);
   std::iota(memory.begin(), memory.end(), 0.0F);
   cairn::tensor_view<float> transposed(memory.data(), {3, 4}, {2, 6});  // every other element, columns first
-  const tests::kept kept(cairn::describe(transposed));
+  const tests::kept kept(cairn::detail::describe(transposed));
   CHECK(kept.contents.leaves[0].shape == cairn::extents{3, 4});
   std::vector<float> other(12);
   cairn::tensor_view<float> packed(other.data(), {3, 4});
@@ -61,7 +61,7 @@ TEST_CASE("two views of one buffer are stored once and come back tied") {
   };
   std::vector<float> memory{1, 2, 3, 4};
   const state tied{{memory.data(), {2, 2}}, {memory.data(), {4}}};
-  const tests::kept kept(cairn::describe(tied));
+  const tests::kept kept(cairn::detail::describe(tied));
   CHECK(kept.paths() == "embedding");
   std::vector<float> a(4);
   std::vector<float> b(4);
@@ -74,11 +74,11 @@ TEST_CASE("two views of one buffer are stored once and come back tied") {
   CHECK(a == memory);
 
   // The other way round: tied in the state, two arrays in the checkpoint.
-  const tests::kept same(cairn::describe(apart));
+  const tests::kept same(cairn::detail::describe(apart));
   CHECK(same.paths() == "embedding output");
   same.load(together);
   b[0] = 99;
-  const tests::kept different(cairn::describe(apart));
+  const tests::kept different(cairn::detail::describe(apart));
   CHECK_THROWS_WITH(different.load(together),
                     Catch::Matchers::ContainsSubstring("share memory in the state but differ"));
 }
@@ -86,7 +86,7 @@ TEST_CASE("two views of one buffer are stored once and come back tied") {
 TEST_CASE("complex tensors have a last dimension of two") {
   std::vector<std::complex<float>> memory{{1, 2}, {3, 4}};
   cairn::tensor_view<std::complex<float>> view(memory.data(), {2});
-  const tests::kept kept(cairn::describe(view));
+  const tests::kept kept(cairn::detail::describe(view));
   CHECK(kept.contents.leaves[0].shape == cairn::extents{2, 2});
   CHECK(kept.contents.leaves[0].type == cairn::dtype::f32);
   CHECK(tests::comes_back(view, view));
@@ -94,6 +94,6 @@ TEST_CASE("complex tensors have a last dimension of two") {
 
 TEST_CASE("strides must fit the shape") {
   float memory[4];
-  CHECK_THROWS_WITH(cairn::describe(cairn::tensor_view<float>(memory, {2, 2}, {1})),
+  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(memory, {2, 2}, {1})),
                     Catch::Matchers::ContainsSubstring("2 dimensions and 1 strides"));
 }

@@ -37,7 +37,7 @@ files random_files(std::mt19937_64& random) {
   for (std::size_t i = 0; i < shards; ++i) {
     std::string text(random() % 3 == 0 ? random() % 200'000 : random() % 5000, '\0');
     for (auto& c : text) c = static_cast<char>(random());
-    all[cairn::shard_file(i, shards)] = text;
+    all[cairn::detail::shard_file(i, shards)] = text;
   }
   return all;
 }
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("a store holds exactly what was committed and not removed", "
   std::mt19937_64 random(1);
   std::map<std::string, files> model;
   for (int round = 0; round < 120; ++round) {
-    const auto name = cairn::checkpoint_name(random() % 4);
+    const auto name = cairn::detail::checkpoint_name(random() % 4);
     switch (random() % 4) {
       case 0: {  // removed
         const auto failure = sample::failure_of([&] { store.remove(name); });
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("what is not there is not found", "", in_memory, in_directory
   CHECK(sample::failure_of([&] { static_cast<void>(store.files("a")); }).code == cairn::errc::not_found);
   CHECK(sample::failure_of([&] { store.remove("a"); }).code == cairn::errc::not_found);
   sample::put(store, "a", {{"index.json", "x"}});
-  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", cairn::shard_file(0, 1))); }).code ==
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", cairn::detail::shard_file(0, 1))); }).code ==
         cairn::errc::not_found);
 }
 

@@ -42,7 +42,7 @@ sample::failure in_child(const Action& action) {
 
 void write_shard(cairn::any_store store, std::string_view name, std::size_t bytes) {
   const auto transaction = store.begin(name);
-  auto& out = transaction->create(cairn::shard_file(0, 1), bytes);
+  auto& out = transaction->create(cairn::detail::shard_file(0, 1), bytes);
   const std::size_t unit = std::size_t{1} << 20U;
   const std::unique_ptr<std::byte[], void (*)(std::byte*)> block(
       static_cast<std::byte*>(std::aligned_alloc(4096, unit)), [](std::byte* p) { std::free(p); });
@@ -51,7 +51,7 @@ void write_shard(cairn::any_store store, std::string_view name, std::size_t byte
     const cairn::stores::part parts[] = {{block.get(), std::min(unit, bytes - at)}};
     out.write(at, parts);
   }
-  auto& index = transaction->create(cairn::index_file, 1);
+  auto& index = transaction->create(cairn::detail::index_file, 1);
   const cairn::stores::part parts[] = {{block.get(), 1}};
   index.write(0, parts);
   transaction->commit();
@@ -70,7 +70,7 @@ TEST_CASE("a durable file has its exact size, whatever its tail") {
   const sample::scratch scratch;
   for (const std::size_t bytes : {1U, 4095U, 65'536U, 65'537U, 70'000U, 1'048'576U, 3'000'001U}) {
     write_shard(directory(scratch.path()), "a", bytes);
-    const auto text = sample::slurp(scratch.path("a/" + cairn::shard_file(0, 1)));
+    const auto text = sample::slurp(scratch.path("a/" + cairn::detail::shard_file(0, 1)));
     CHECK(text == std::string(bytes, '\7'));
   }
 }
@@ -80,7 +80,7 @@ TEST_CASE("nothing is visible before commit, nothing is left without it") {
   directory store(scratch.path());
   {
     const auto transaction = store.begin("a");
-    auto& out = transaction->create(cairn::index_file, 1);
+    auto& out = transaction->create(cairn::detail::index_file, 1);
     const cairn::stores::part parts[] = {sample::bytes_of("x")};
     out.write(0, parts);
     CHECK(store.list().empty());
@@ -94,10 +94,10 @@ TEST_CASE("what a killed process left is taken over") {
   for (const bool durable : {false, true}) {
     directory store(scratch.path(), {.durable = durable});
     fs::create_directories(scratch.path(".tmp-a"));
-    sample::spill(scratch.path(".tmp-a/" + cairn::shard_file(3, 9)), "half");
+    sample::spill(scratch.path(".tmp-a/" + cairn::detail::shard_file(3, 9)), "half");
     write_shard(store, "a", 100);
     CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
-    CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"index.json", cairn::shard_file(0, 1)});
+    CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
   }
   fs::create_directories(scratch.path(".tmp-b"));
   sample::spill(scratch.path(".tmp-b/index.json"), "half");
@@ -114,7 +114,7 @@ TEST_CASE("files of others stay") {
   write_shard(store, "a", 200);  // replaced: they move along
   CHECK(sample::slurp(scratch.path("a/notes.txt")) == "mine");
   CHECK(fs::is_directory(scratch.path("a/plots")));
-  CHECK(fs::file_size(scratch.path("a/" + cairn::shard_file(0, 1))) == 200);
+  CHECK(fs::file_size(scratch.path("a/" + cairn::detail::shard_file(0, 1))) == 200);
   CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
   store.remove("a");
   CHECK(store.list().empty());
@@ -128,13 +128,14 @@ TEST_CASE("a removal that ends half-way is finished by the next owner") {
   const sample::scratch scratch;
   directory store(scratch.path());
   write_shard(store, "a", 100);
-  const auto obstacle = cairn::shard_file(7, 9);  // a directory by a file's name, which cannot be deleted as one
+  const auto obstacle =
+      cairn::detail::shard_file(7, 9);  // a directory by a file's name, which cannot be deleted as one
   fs::create_directories(scratch.path("a/" + obstacle));
   CHECK(sample::failure_of([&] { store.remove("a"); }).code == errc::io);
   CHECK(store.list().empty());
   REQUIRE(names_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
   fs::remove(scratch.path(".tmp-a/" + obstacle));
-  sample::spill(scratch.path(".tmp-a/" + cairn::shard_file(0, 1)), "left");
+  sample::spill(scratch.path(".tmp-a/" + cairn::detail::shard_file(0, 1)), "left");
   static_cast<void>(store.lock());
   CHECK(names_in(scratch.path()).empty());
 }
@@ -197,7 +198,7 @@ TEST_CASE("a full disk leaves nothing but the older checkpoints") {
       write_shard(directory(scratch.path(), {.durable = durable}), "b", 3'000'000);
     });
     CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path("b/" + cairn::shard_file(0, 1))));
+    CHECK(failure.says(scratch.path("b/" + cairn::detail::shard_file(0, 1))));
     CHECK(failure.says("File too large"));
     CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
   }
@@ -219,7 +220,7 @@ TEST_CASE("a really full disk") {
   CHECK(std::system(("umount -l " + scratch.path()).c_str()) == 0);
   for (const auto& failure : failures) {
     CHECK(failure.code == errc::io);
-    CHECK(failure.says("b/" + cairn::shard_file(0, 1)));
+    CHECK(failure.says("b/" + cairn::detail::shard_file(0, 1)));
     CHECK(failure.says("No space left on device"));
   }
   CHECK(left.empty());

@@ -9,9 +9,9 @@
 TEST_CASE("encodings read back as they were written") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    cairn::encodings all;
+    cairn::detail::encodings all;
     for (std::size_t i = random() % 6; i > 0; --i) {
-      cairn::encoding_info how{
+      cairn::detail::encoding_info how{
           "codec " + std::to_string(random() % 9), static_cast<cairn::dtype>(random() % cairn::dtype_count), {}};
       for (std::size_t d = random() % 4; d > 0; --d) how.shape.push_back(random());
       how.relative = random() % 2 == 0;
@@ -20,7 +20,7 @@ TEST_CASE("encodings read back as they were written") {
       if (random() % 9 == 0) how.lost = cairn::loss{0, std::numeric_limits<double>::infinity()};
       all["layer \"" + std::to_string(i)] = how;
     }
-    CHECK(cairn::read_encodings(cairn::write_encodings(all), "here") == all);
+    CHECK(cairn::detail::read_encodings(cairn::detail::write_encodings(all), "here") == all);
   }
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("malformed encodings are refused") {
         R"({"w":{"codec":"x","dtype":"F32","shape":[],"max_error":"much"}})",
         R"({"w":{"codec":"x","dtype":"F32","shape":[],"newer":1}})", R"([])", "{"}) {
     INFO(bad);
-    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::read_encodings(bad, "here")); });
+    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::read_encodings(bad, "here")); });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }

@@ -31,8 +31,8 @@ double any_number(std::mt19937_64& random) {
   return std::isnan(number) ? 0 : number;
 }
 
-cairn::checkpoint_index random_index(std::mt19937_64& random) {
-  cairn::checkpoint_index index;
+cairn::detail::checkpoint_index random_index(std::mt19937_64& random) {
+  cairn::detail::checkpoint_index index;
   index.info.step = random() >> (random() % 64);
   index.total_size = random();
   for (std::size_t i = random() % 4; i > 0; --i)
@@ -43,10 +43,11 @@ cairn::checkpoint_index random_index(std::mt19937_64& random) {
     for (std::size_t n = random() % 4; n > 0; --n) numbers.push_back(any_number(random));
   }
   const std::size_t shards = random() % 4 + 1;
-  for (std::size_t i = 0; i < shards; ++i) index.shards.push_back({cairn::shard_file(i, shards), random(), random()});
+  for (std::size_t i = 0; i < shards; ++i)
+    index.shards.push_back({cairn::detail::shard_file(i, shards), random(), random()});
   for (std::size_t i = random() % 20; i > 0; --i)
-    index.weight_map["layer." + std::to_string(random())] = cairn::shard_file(random() % shards, shards);
-  if (random() % 2) index.parent = cairn::checkpoint_ref{"step-" + std::to_string(random()), random()};
+    index.weight_map["layer." + std::to_string(random())] = cairn::detail::shard_file(random() % shards, shards);
+  if (random() % 2) index.parent = cairn::detail::checkpoint_ref{"step-" + std::to_string(random()), random()};
   if (random() % 2) index.id = random();
   return index;
 }
@@ -54,7 +55,7 @@ cairn::checkpoint_index random_index(std::mt19937_64& random) {
 /// Puts the checksum right after an edit, as a hostile writer would.
 std::string signed_again(std::string text) {
   const auto at = cairn::detail::index_opening.size();
-  return text.replace(at, 16, cairn::to_hex(cairn::detail::index_checksum(text)));
+  return text.replace(at, 16, cairn::detail::to_hex(cairn::detail::index_checksum(text)));
 }
 
 std::string edited(std::string text, std::string_view from, std::string_view to) {
@@ -67,8 +68,8 @@ TEST_CASE("any index is written and read back") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
     const auto index = random_index(random);
-    const auto text = cairn::write_index(index);
-    const auto read = cairn::parse_index(text, "here");
+    const auto text = cairn::detail::write_index(index);
+    const auto read = cairn::detail::parse_index(text, "here");
     CHECK(read.info.step == index.info.step);
     CHECK(read.total_size == index.total_size);
     CHECK(read.info.metrics == index.info.metrics);
@@ -76,30 +77,30 @@ TEST_CASE("any index is written and read back") {
     CHECK(read.weight_map == index.weight_map);
     CHECK(read.parent == index.parent);
     CHECK(read.id == index.id);
-    CHECK(cairn::checkpoint_id(read) == cairn::checkpoint_id(index));
+    CHECK(cairn::detail::checkpoint_id(read) == cairn::detail::checkpoint_id(index));
     REQUIRE(read.shards.size() == index.shards.size());
     for (std::size_t i = 0; i < read.shards.size(); ++i) {
       CHECK(read.shards[i].file == index.shards[i].file);
       CHECK(read.shards[i].bytes == index.shards[i].bytes);
       CHECK(read.shards[i].header_checksum == index.shards[i].header_checksum);
     }
-    CHECK(cairn::write_index(read) == text);
+    CHECK(cairn::detail::write_index(read) == text);
   }
 }
 
 TEST_CASE("NaN is a metric like any other") {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(std::isnan(cairn::parse_index(cairn::write_index(index), "here").info.metrics.at("loss")));
+  CHECK(std::isnan(cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.metrics.at("loss")));
 }
 
 TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
   constexpr double infinite = std::numeric_limits<double>::infinity();
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.notes = {{"empty", {}},
                       {"numbers", {-0.0, 0.1, 1e-300, 18446744073709551615.0, -infinite}},
                       {"none", {1, std::numeric_limits<double>::quiet_NaN(), infinite}}};
-  const auto read = cairn::parse_index(cairn::write_index(index), "here").info.notes;
+  const auto read = cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.notes;
   REQUIRE(read.size() == 3);
   CHECK(read.at("empty").empty());
   CHECK(read.at("numbers") == index.info.notes["numbers"]);
@@ -111,39 +112,39 @@ TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
 }
 
 TEST_CASE("a note of many numbers takes no more memory than they need") {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   for (const std::size_t count : {1U, 5U, 1025U, 4097U}) index.info.notes[std::to_string(count)].assign(count, 7);
-  const auto read = cairn::parse_index(cairn::write_index(index), "here").info.notes;
+  const auto read = cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.notes;
   CHECK(read == index.info.notes);
   for (const auto& [name, numbers] : read) CHECK(numbers.capacity() == numbers.size());
 }
 
 TEST_CASE("without notes an index has no word of them") {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.metrics["loss"] = 0.5;
-  const auto text = cairn::write_index(index);
+  const auto text = cairn::detail::write_index(index);
   CHECK(text.find("notes") == std::string::npos);
-  CHECK(cairn::parse_index(text, "here").info.notes.empty());
+  CHECK(cairn::detail::parse_index(text, "here").info.notes.empty());
   index.info.notes["a"] = {1};
-  CHECK(edited(cairn::write_index(index), ",\"notes\":{\"a\":[1]}", "") == text);
+  CHECK(edited(cairn::detail::write_index(index), ",\"notes\":{\"a\":[1]}", "") == text);
 }
 
 TEST_CASE("a note whose name is no text cannot be written") {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.notes["\xff"] = {1};
-  const auto failure = sample::failure_of([&] { static_cast<void>(cairn::write_index(index)); });
+  const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::write_index(index)); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says("the note"));
 }
 
 TEST_CASE("notes that are not named lists of numbers are refused") {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.notes = {{"a", {1, 2.5}}, {"b", {}}};
-  const auto text = cairn::write_index(index);
+  const auto text = cairn::detail::write_index(index);
   const std::string good = "{\"a\":[1,2.5],\"b\":[]}";
   REQUIRE(text.find("\"notes\":" + good) != std::string::npos);
   const auto read = [&](const std::string& notes) {
-    return cairn::parse_index(edited(text, good, notes), "here").info.notes;
+    return cairn::detail::parse_index(edited(text, good, notes), "here").info.notes;
   };
   CHECK(read("{}").empty());
   CHECK(read("{\"a\": [ -3, \"inf\" ]}").at("a").size() == 2);
@@ -180,24 +181,27 @@ TEST_CASE("notes that are not named lists of numbers are refused") {
 
 TEST_CASE("every flipped bit and every cut is noticed") {
   std::mt19937_64 random(2);
-  const auto text = cairn::write_index(random_index(random));
+  const auto text = cairn::detail::write_index(random_index(random));
   for (std::size_t at = 0; at < text.size(); ++at) {
     auto flipped = text;
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << random() % 8));
-    CHECK(sample::failure_of([&] { static_cast<void>(cairn::parse_index(flipped, "here")); }).code ==
+    CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::parse_index(flipped, "here")); }).code ==
           cairn::errc::corrupt);
-    CHECK(sample::failure_of([&] { static_cast<void>(cairn::parse_index(text.substr(0, at), "here")); }).says("here"));
+    CHECK(sample::failure_of([&] {
+            static_cast<void>(cairn::detail::parse_index(text.substr(0, at), "here"));
+          }).says("here"));
   }
 }
 
 TEST_CASE("an index with a right checksum and wrong contents is refused") {
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.metrics["loss"] = 0.5;
-  index.shards.push_back({cairn::shard_file(0, 1), 4096, 5});
-  index.weight_map["w"] = cairn::shard_file(0, 1);
-  const auto text = cairn::write_index(index);
+  index.shards.push_back({cairn::detail::shard_file(0, 1), 4096, 5});
+  index.weight_map["w"] = cairn::detail::shard_file(0, 1);
+  const auto text = cairn::detail::write_index(index);
   const auto code = [&](std::string_view from, std::string_view to) {
-    return sample::failure_of([&] { static_cast<void>(cairn::parse_index(edited(text, from, to), "here")); }).code;
+    return sample::failure_of([&] { static_cast<void>(cairn::detail::parse_index(edited(text, from, to), "here")); })
+        .code;
   };
   CHECK(code("\"version\":\"1\"", "\"version\":\"2\"") == cairn::errc::unsupported);
   CHECK(code("\"version\":\"1\",", "") == cairn::errc::unsupported);
@@ -222,40 +226,43 @@ TEST_CASE("an index with a right checksum and wrong contents is refused") {
 
 TEST_CASE("the index of a checkpoint is found through its store") {
   cairn::any_store store = cairn::stores::memory();
-  cairn::checkpoint_index index;
+  cairn::detail::checkpoint_index index;
   index.info.step = 7;
-  sample::put(store, "a", {{"index.json", cairn::write_index(index)}});
+  sample::put(store, "a", {{"index.json", cairn::detail::write_index(index)}});
   sample::put(store, "b", {{"index.json", "{}"}});
-  CHECK(cairn::read_index(store, "a").info.step == 7);
-  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "b")); }).says("memory/b/index.json"));
-  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_index(store, "c")); }).code == cairn::errc::not_found);
+  CHECK(cairn::detail::read_index(store, "a").info.step == 7);
+  CHECK(sample::failure_of([&] {
+          static_cast<void>(cairn::detail::read_index(store, "b"));
+        }).says("memory/b/index.json"));
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::read_index(store, "c")); }).code ==
+        cairn::errc::not_found);
 }
 
 TEST_CASE("a checkpoint's id is that of its headers, unless another one is written") {
-  cairn::checkpoint_index index;
-  index.shards = {{cairn::shard_file(0, 2), 1, 2}, {cairn::shard_file(1, 2), 3, 4}};
-  const auto id = cairn::checkpoint_id(index);
+  cairn::detail::checkpoint_index index;
+  index.shards = {{cairn::detail::shard_file(0, 2), 1, 2}, {cairn::detail::shard_file(1, 2), 3, 4}};
+  const auto id = cairn::detail::checkpoint_id(index);
   index.shards[0].bytes = 9;
   index.info.step = 9;
-  CHECK(cairn::checkpoint_id(index) == id);
+  CHECK(cairn::detail::checkpoint_id(index) == id);
   index.shards[1].header_checksum = 5;
-  CHECK(cairn::checkpoint_id(index) != id);
+  CHECK(cairn::detail::checkpoint_id(index) != id);
   index.id = id;
-  CHECK(cairn::checkpoint_id(index) == id);
+  CHECK(cairn::detail::checkpoint_id(index) == id);
 }
 
 TEST_CASE("a malformed parent or id is refused") {
-  cairn::checkpoint_index index;
-  index.parent = cairn::checkpoint_ref{"step-000000001", 2};
+  cairn::detail::checkpoint_index index;
+  index.parent = cairn::detail::checkpoint_ref{"step-000000001", 2};
   index.id = 3;
-  const auto text = cairn::write_index(index);
-  CHECK(cairn::parse_index(text, "here").parent == index.parent);
+  const auto text = cairn::detail::write_index(index);
+  CHECK(cairn::detail::parse_index(text, "here").parent == index.parent);
   for (const auto& bad :
        {edited(text, "\"step-000000001\"", "\"../etc\""), edited(text, "\"step-000000001\"", "7"),
         edited(text, "{\"name\":\"step-000000001\",\"id\":\"0000000000000002\"}", "{}"),
         edited(text, "0000000000000002", "2"), edited(text, "\"id\":\"0000000000000003\"", "\"id\":3"),
         edited(text, "0000000000000003", "x")}) {
-    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::parse_index(bad, "here")); });
+    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::parse_index(bad, "here")); });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }

@@ -13,11 +13,11 @@ TEST_CASE("fields of any records, gathered together, are what gather gives one b
     const std::uint64_t rows = random() % 30'000 + 1, record = 8 * (random() % 5 + 3);
     std::vector<std::byte> memory(rows * record);
     for (auto& b : memory) b = static_cast<std::byte>(random());
-    std::vector<cairn::memory_view> views;
+    std::vector<cairn::detail::memory_view> views;
     for (std::size_t i = 0; i < 3; ++i) {
       const auto type = random() % 2 ? cairn::dtype::f64 : cairn::dtype::u16;
       const auto width = static_cast<std::int64_t>(cairn::size_of(type)), stride = static_cast<std::int64_t>(record);
-      cairn::memory_view view{type, {rows}, memory.data() + 8 * i, {stride}};
+      cairn::detail::memory_view view{type, {rows}, memory.data() + 8 * i, {stride}};
       if (random() % 3 == 0 && type == cairn::dtype::u16) view.shape = {rows, 4}, view.strides = {stride, width};
       if (random() % 4 == 0) {  // backwards
         view.memory += (rows - 1) * record;
@@ -37,7 +37,7 @@ TEST_CASE("fields of any records, gathered together, are what gather gives one b
         const std::uint64_t first = random() % view.count(), count = random() % (view.count() - first) + 1;
         const auto at = all.size(), bytes = static_cast<std::size_t>(count * cairn::size_of(view.type));
         all.resize(at + bytes);
-        cairn::gather(view, first, std::span(all).subspan(at));
+        cairn::detail::gather(view, first, std::span(all).subspan(at));
         runs.push_back({&view, first, b, at, bytes});
       }
       made[b].resize(all.size());
@@ -47,7 +47,7 @@ TEST_CASE("fields of any records, gathered together, are what gather gives one b
     cairn::detail::interleaved_gather(runs, blocks);
     for (std::size_t b = 0; b < 3; ++b) {
       CHECK(made[b] == expected[b]);
-      CHECK(blocks[b].finish() == cairn::checksum(expected[b]));
+      CHECK(blocks[b].finish() == cairn::detail::checksum(expected[b]));
     }
   }
 }

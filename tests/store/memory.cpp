@@ -6,7 +6,7 @@
 TEST_CASE("the buffer of a removed checkpoint serves the next one") {
   cairn::any_store store = cairn::stores::memory();
   const auto address = [&](std::string_view name) {
-    return store.open(name, cairn::index_file)->view(0, 1).bytes().data();
+    return store.open(name, cairn::detail::index_file)->view(0, 1).bytes().data();
   };
   const std::string text(5 << 20, 'x');
   sample::put(store, "a", {{"index.json", text}});

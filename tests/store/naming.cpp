@@ -11,12 +11,12 @@ TEST_CASE("every step has one name") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 500; ++round) {
     const auto step = random() >> (random() % 64);
-    CHECK(cairn::parse_checkpoint_name(cairn::checkpoint_name(step)) == step);
+    CHECK(cairn::detail::parse_checkpoint_name(cairn::detail::checkpoint_name(step)) == step);
   }
-  CHECK(cairn::checkpoint_name(120) == "step-000000120");
+  CHECK(cairn::detail::checkpoint_name(120) == "step-000000120");
   for (const auto* name : {"step-120", "step-0000000120", "step-00000012x", "step-", "step--00000012", "Step-000000120",
                            "step-99999999999999999999"})
-    CHECK_FALSE(cairn::parse_checkpoint_name(name));
+    CHECK_FALSE(cairn::detail::parse_checkpoint_name(name));
 }
 
 TEST_CASE("checkpoints are ordered by step, not by text") {
@@ -26,18 +26,19 @@ TEST_CASE("checkpoints are ordered by step, not by text") {
 }
 
 TEST_CASE("only Cairn's own files are its own") {
-  CHECK(cairn::is_own_file("index.json"));
-  CHECK(cairn::is_own_file(cairn::shard_file(0, 4)));
-  CHECK(cairn::is_own_file(cairn::shard_file(123456, 123457)));
+  CHECK(cairn::detail::is_own_file("index.json"));
+  CHECK(cairn::detail::is_own_file(cairn::detail::shard_file(0, 4)));
+  CHECK(cairn::detail::is_own_file(cairn::detail::shard_file(123456, 123457)));
   for (const auto* file : {"model.safetensors", "shard-0-of-1.safetensors", "shard-00000-of-00001.safetensors.bak",
                            "shard-00000-00001.safetensors", "index.json~", "shard-.safetensors", "", "notes.txt",
                            "shard-0000x-of-00001.safetensors"})
-    CHECK_FALSE(cairn::is_own_file(file));
+    CHECK_FALSE(cairn::detail::is_own_file(file));
 }
 
 TEST_CASE("names that are no directory entries are refused") {
   for (const std::string name : {"", ".", "..", ".hidden", "a/b", "/abs"})
-    CHECK(sample::failure_of([&] { cairn::require_checkpoint_name(name); }).code == cairn::errc::invalid);
-  CHECK(sample::failure_of([] { cairn::require_checkpoint_name(std::string(201, 'x')); }).code == cairn::errc::invalid);
-  CHECK_NOTHROW(cairn::require_checkpoint_name("best model"));
+    CHECK(sample::failure_of([&] { cairn::detail::require_checkpoint_name(name); }).code == cairn::errc::invalid);
+  CHECK(sample::failure_of([] { cairn::detail::require_checkpoint_name(std::string(201, 'x')); }).code ==
+        cairn::errc::invalid);
+  CHECK_NOTHROW(cairn::detail::require_checkpoint_name("best model"));
 }

@@ -17,9 +17,9 @@ TEST_CASE("any items are sorted, also those that can only be moved") {
     std::sort(expected.begin(), expected.end());
     std::vector<std::unique_ptr<std::string>> owned;
     for (const auto& item : items) owned.push_back(std::make_unique<std::string>(item));
-    cairn::sort_items(items, std::less<>());
+    cairn::detail::sort_items(items, std::less<>());
     CHECK(items == expected);
-    cairn::sort_items(owned, [](const auto& a, const auto& b) { return *a < *b; });
+    cairn::detail::sort_items(owned, [](const auto& a, const auto& b) { return *a < *b; });
     for (std::size_t i = 0; i < owned.size(); ++i) CHECK(*owned[i] == expected[i]);
   }
 }

@@ -24,8 +24,9 @@ sample::leaves blank(const sample::leaves& like, std::mt19937_64& random) {
   return made;
 }
 
-std::vector<cairn::read_request> requests_for(const cairn::checkpoint_reader& reader, const sample::leaves& leaves) {
-  std::vector<cairn::read_request> requests;
+std::vector<cairn::detail::read_request> requests_for(const cairn::detail::checkpoint_reader& reader,
+                                                      const sample::leaves& leaves) {
+  std::vector<cairn::detail::read_request> requests;
   for (const auto& leaf : leaves.list) requests.push_back({reader.contents().find(leaf.path), leaf});
   return requests;
 }
@@ -38,19 +39,20 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     auto leaves = sample::random_leaves(random, 20, 5000);
     if (round % 4 == 0) leaves.add("large", static_cast<cairn::dtype>(round % 15), {1'300'000}, random);
     if (round % 5 == 0) leaves.add_strided("wide", cairn::dtype::f64, 200'000, random);
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 4 + 1));
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
+        cairn::detail::divide_evenly(leaves.list, random() % 4 + 1));
     spec.info.step = random();
     spec.info.metrics["loss"] = 0.25;
     spec.structures.resize(1);
-    spec.structures[0]["layers"] = {cairn::structure::mapped_type::kind::size, 3, {}, {}};
+    spec.structures[0]["layers"] = {cairn::detail::structure::mapped_type::kind::size, 3, {}, {}};
     const sample::scratch scratch;
     cairn::any_store store = cairn::stores::memory();
     if (round % 2) store = cairn::stores::directory(scratch.path(), {.durable = round % 3 == 0});
-    cairn::write_checkpoint(store, "c", spec);
+    cairn::detail::write_checkpoint(store, "c", spec);
 
-    const cairn::checkpoint_reader reader(store, "c");
+    const cairn::detail::checkpoint_reader reader(store, "c");
     CHECK(reader.step() == spec.info.step);
     CHECK(reader.metrics() == spec.info.metrics);
     CHECK(reader.contents().structure == spec.structures[0]);
@@ -75,13 +77,13 @@ TEST_CASE("three shards from one process, one leaf cut into all of them") {
   std::mt19937_64 random(2);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10, 10}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
-  spec.shards = cairn::from_leaves<cairn::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
+  spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
   cairn::any_store store = cairn::stores::memory();
-  cairn::write_checkpoint(store, "c", spec);
+  cairn::detail::write_checkpoint(store, "c", spec);
   CHECK(store.files("c").size() == 4);
-  const cairn::checkpoint_reader reader(store, "c");
+  const cairn::detail::checkpoint_reader reader(store, "c");
   const auto into = blank(leaves, random);
   reader.read(requests_for(reader, into));
   CHECK(sample::packed(into.list[0]) == sample::packed(leaves.list[0]));
@@ -92,19 +94,19 @@ TEST_CASE("every flipped bit of the data is found, named, and touches nothing") 
   sample::leaves leaves;
   leaves.add("first", cairn::dtype::f32, {400'000}, random);
   leaves.add("second", cairn::dtype::f32, {400'000}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::write_checkpoint(store, "c", spec);
-  const auto path = scratch.path("c/" + cairn::shard_file(0, 1));
+  cairn::detail::write_checkpoint(store, "c", spec);
+  const auto path = scratch.path("c/" + cairn::detail::shard_file(0, 1));
   const auto good = sample::slurp(path);
   for (int round = 0; round < 20; ++round) {
     auto bad = good;
     const auto at = 4096 + random() % (bad.size() - 4096);
     bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));
     sample::spill(path, bad);
-    const cairn::checkpoint_reader reader(store, "c");
+    const cairn::detail::checkpoint_reader reader(store, "c");
     const auto into = blank(leaves, random);
     const auto before = sample::packed(into.list[0]), before_too = sample::packed(into.list[1]);
     const auto failure = sample::failure_of([&] { reader.read(requests_for(reader, into)); });
@@ -123,18 +125,18 @@ TEST_CASE("only what is read is verified") {
   sample::leaves leaves;
   leaves.add("first", cairn::dtype::u8, {2 << 20}, random);
   leaves.add("second", cairn::dtype::u8, {2 << 20}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::write_checkpoint(store, "c", spec);
-  const auto path = scratch.path("c/" + cairn::shard_file(0, 1));
+  cairn::detail::write_checkpoint(store, "c", spec);
+  const auto path = scratch.path("c/" + cairn::detail::shard_file(0, 1));
   auto bytes = sample::slurp(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   sample::spill(path, bytes);
-  const cairn::checkpoint_reader reader(store, "c");
+  const cairn::detail::checkpoint_reader reader(store, "c");
   const auto into = blank(leaves, random);
-  const cairn::read_request one[] = {{0, into.list[0]}};
+  const cairn::detail::read_request one[] = {{0, into.list[0]}};
   CHECK_NOTHROW(reader.read(one));
   CHECK(sample::packed(into.list[0]) == sample::packed(leaves.list[0]));
   const auto failure = sample::failure_of([&] { reader.verify(); });
@@ -158,7 +160,7 @@ TEST_CASE("a file of others: unaligned data, elements across every boundary, str
   const sample::scratch scratch;
   sample::spill(scratch.path("model.safetensors"), text);
 
-  const cairn::checkpoint_reader reader(cairn::stores::open_file(scratch.path("model.safetensors")), "model");
+  const cairn::detail::checkpoint_reader reader(cairn::stores::open_file(scratch.path("model.safetensors")), "model");
   CHECK_FALSE(reader.contents().has_structure);
   CHECK(reader.step() == 0);
   reader.verify();
@@ -174,15 +176,15 @@ TEST_CASE("requests that do not fit are refused before anything is read") {
   std::mt19937_64 random(6);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
-  cairn::write_checkpoint(store, "c", spec);
-  const cairn::checkpoint_reader reader(store, "c");
+  cairn::detail::write_checkpoint(store, "c", spec);
+  const cairn::detail::checkpoint_reader reader(store, "c");
   const auto code = [&](std::size_t leaf, cairn::dtype type, cairn::extents shape) {
     sample::leaves into;
     into.add("a", type, std::move(shape), random);
-    const cairn::read_request one[] = {{leaf, into.list[0]}};
+    const cairn::detail::read_request one[] = {{leaf, into.list[0]}};
     return sample::failure_of([&] { reader.read(one); });
   };
   CHECK(code(0, cairn::dtype::f32, {5, 2}).sentence.empty());
@@ -198,16 +200,16 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   leaves.add("w", cairn::dtype::f32, {1000}, random);
   const auto payload = payloads.add("", cairn::dtype::u8, {77}, random);
   const std::span<const std::byte> bytes(payload.memory, payload.bytes());
-  const cairn::encoding_info how{"mine", cairn::dtype::f32, {600}, true, {}};
-  cairn::checkpoint_spec spec;
+  const cairn::detail::encoding_info how{"mine", cairn::dtype::f32, {600}, true, {}};
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 600, 400}}}, {{{0, 0, 600}, bytes, &how}}};
   spec.info.step = 4;
-  spec.chain = {cairn::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
+  spec.chain = {cairn::detail::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();
-  CHECK(cairn::write_checkpoint(store, "c", spec).id == 99);
-  const cairn::checkpoint_reader reader(store, "c");
+  CHECK(cairn::detail::write_checkpoint(store, "c", spec).id == 99);
+  const cairn::detail::checkpoint_reader reader(store, "c");
   REQUIRE(reader.contents().leaves.size() == 1);
   CHECK(reader.contents().leaves[0].type == cairn::dtype::f32);
   CHECK(reader.contents().leaves[0].shape == cairn::extents{1000});
@@ -221,35 +223,35 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   CHECK(*slices[0].encoded == how);
   CHECK(slices[1].encoded == nullptr);
   CHECK(sample::text_of(reader.stored_bytes(slices[0]).bytes()) == sample::text_of(bytes));
-  CHECK(reader.file_of(slices[0]).ends_with(cairn::shard_file(1, 2)));
+  CHECK(reader.file_of(slices[0]).ends_with(cairn::detail::shard_file(1, 2)));
   std::vector<std::byte> memory(4000);
   const auto failure = sample::failure_of([&] { reader.contents().fetch(0, memory); });
   CHECK(failure.code == cairn::errc::unsupported);
   CHECK(failure.says("\"w\""));
   CHECK(failure.says("\"mine\""));
 
-  auto bad = sample::get(store, "c", cairn::shard_file(1, 2));
+  auto bad = sample::get(store, "c", cairn::detail::shard_file(1, 2));
   bad.back() = static_cast<char>(bad.back() ^ 1);
   sample::put(store, "c",
-              {{cairn::shard_file(0, 2), sample::get(store, "c", cairn::shard_file(0, 2))},
-               {cairn::shard_file(1, 2), bad},
+              {{cairn::detail::shard_file(0, 2), sample::get(store, "c", cairn::detail::shard_file(0, 2))},
+               {cairn::detail::shard_file(1, 2), bad},
                {"index.json", sample::get(store, "c", "index.json")}});
-  const cairn::checkpoint_reader damaged(store, "c");
+  const cairn::detail::checkpoint_reader damaged(store, "c");
   CHECK(sample::failure_of([&] { static_cast<void>(damaged.stored_bytes(damaged.slices_of(0)[0])); }).code ==
         cairn::errc::corrupt);
 }
 
 TEST_CASE("an index and a shard that name different parents are corrupt") {
   cairn::any_store store = cairn::stores::memory();
-  cairn::checkpoint_spec spec;
-  spec.chain.parent = cairn::checkpoint_ref{"step-000000003", 5};
-  cairn::write_checkpoint(store, "c", spec);
-  auto index = cairn::read_index(store, "c");
+  cairn::detail::checkpoint_spec spec;
+  spec.chain.parent = cairn::detail::checkpoint_ref{"step-000000003", 5};
+  cairn::detail::write_checkpoint(store, "c", spec);
+  auto index = cairn::detail::read_index(store, "c");
   index.parent->id = 6;
   sample::put(store, "c",
-              {{cairn::shard_file(0, 1), sample::get(store, "c", cairn::shard_file(0, 1))},
-               {"index.json", cairn::write_index(index)}});
-  const auto failure = sample::failure_of([&] { const cairn::checkpoint_reader reader(store, "c"); });
+              {{cairn::detail::shard_file(0, 1), sample::get(store, "c", cairn::detail::shard_file(0, 1))},
+               {"index.json", cairn::detail::write_index(index)}});
+  const auto failure = sample::failure_of([&] { const cairn::detail::checkpoint_reader reader(store, "c"); });
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(failure.says("built on another checkpoint"));
 }

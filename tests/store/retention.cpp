@@ -10,13 +10,14 @@
 
 namespace {
 
-cairn::retained_entry entry(std::uint64_t step, double loss = 0) {
+cairn::detail::retained_entry entry(std::uint64_t step, double loss = 0) {
   return {"step-" + std::to_string(step), step, {{"loss", loss}}, false, {}};
 }
 
-std::set<std::string> removed(const std::vector<cairn::retained_entry>& entries, const cairn::retention_rules& rules) {
+std::set<std::string> removed(const std::vector<cairn::detail::retained_entry>& entries,
+                              const cairn::detail::retention_rules& rules) {
   std::set<std::string> names;
-  for (const auto& removal : cairn::plan_retention(entries, rules)) names.insert(removal.name);
+  for (const auto& removal : cairn::detail::plan_retention(entries, rules)) names.insert(removal.name);
   return names;
 }
 
@@ -25,7 +26,7 @@ std::set<std::string> removed(const std::vector<cairn::retained_entry>& entries,
 TEST_CASE("what a rule, a pin or a need wants is never removed, and everything else is") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 500; ++round) {
-    std::vector<cairn::retained_entry> entries;
+    std::vector<cairn::detail::retained_entry> entries;
     const std::size_t count = random() % 12;
     for (std::size_t i = 0; i < count; ++i) {
       auto made = entry(10 * i, static_cast<double>(random() % 5));
@@ -34,7 +35,7 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
       entries.push_back(made);
     }
     std::shuffle(entries.begin(), entries.end(), random);
-    cairn::retention_rules rules;
+    cairn::detail::retention_rules rules;
     if (random() % 2) rules.keep_last = random() % 4 + 1;
     if (random() % 2) rules.keep_best = cairn::keep_best_rule{"loss", random() % 3 + 1, random() % 2 == 0};
     if (random() % 2) rules.keep_every = random() % 40 + 1;
@@ -72,15 +73,15 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
 TEST_CASE("NaN and a missing metric are never the best") {
   auto without = entry(3);
   without.metrics.clear();
-  const std::vector<cairn::retained_entry> entries{entry(1, 5), entry(2, std::numeric_limits<double>::quiet_NaN()),
-                                                   without, entry(4, 9)};
+  const std::vector<cairn::detail::retained_entry> entries{
+      entry(1, 5), entry(2, std::numeric_limits<double>::quiet_NaN()), without, entry(4, 9)};
   CHECK(removed(entries, {.keep_last = {}, .keep_best = cairn::keep_best_rule{"loss", 3, true}, .keep_every = {}}) ==
         std::set<std::string>{"step-2", "step-3"});
 }
 
 TEST_CASE("every removal has a reason") {
-  const auto plan = cairn::plan_retention(std::vector{entry(1), entry(2), entry(3)},
-                                          {.keep_last = 1, .keep_best = {}, .keep_every = 100});
+  const auto plan = cairn::detail::plan_retention(std::vector{entry(1), entry(2), entry(3)},
+                                                  {.keep_last = 1, .keep_best = {}, .keep_every = 100});
   REQUIRE(plan.size() == 2);
   CHECK(plan[0].name == "step-2");
   CHECK(plan[1].name == "step-1");
@@ -90,7 +91,7 @@ TEST_CASE("every removal has a reason") {
 TEST_CASE("what is built on another is removed before it") {
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; ++round) {
-    std::vector<cairn::retained_entry> entries;
+    std::vector<cairn::detail::retained_entry> entries;
     for (std::size_t i = 0; i < 10; ++i) {
       auto made = entry(i);
       if (i > 0 && random() % 2 == 0) made.needs.push_back(entries[random() % i].name);
@@ -99,7 +100,8 @@ TEST_CASE("what is built on another is removed before it") {
     auto shuffled = entries;
     std::shuffle(shuffled.begin(), shuffled.end(), random);
     std::set<std::string> gone;
-    for (const auto& removal : cairn::plan_retention(shuffled, {.keep_last = 1, .keep_best = {}, .keep_every = {}})) {
+    for (const auto& removal :
+         cairn::detail::plan_retention(shuffled, {.keep_last = 1, .keep_best = {}, .keep_every = {}})) {
       gone.insert(removal.name);
       for (const auto& each : entries)
         if (!gone.contains(each.name))
@@ -110,7 +112,7 @@ TEST_CASE("what is built on another is removed before it") {
 }
 
 TEST_CASE("what does not count is kept, with what it needs, and takes nobody's place") {
-  std::vector<cairn::retained_entry> entries{entry(1), entry(2), entry(3), entry(4), entry(5)};
+  std::vector<cairn::detail::retained_entry> entries{entry(1), entry(2), entry(3), entry(4), entry(5)};
   entries[3].counts = entries[4].counts = false;
   entries[4].needs = {"step-1"};
   CHECK(removed(entries, {.keep_last = 1, .keep_best = {}, .keep_every = {}}) == std::set<std::string>{"step-2"});
@@ -119,7 +121,7 @@ TEST_CASE("what does not count is kept, with what it needs, and takes nobody's p
 }
 
 TEST_CASE("a rule that keeps nothing is refused") {
-  for (const auto& rules : {cairn::retention_rules{.keep_last = 0, .keep_best = {}, .keep_every = {}},
+  for (const auto& rules : {cairn::detail::retention_rules{.keep_last = 0, .keep_best = {}, .keep_every = {}},
                             {.keep_last = {}, .keep_best = cairn::keep_best_rule{.count = 0}, .keep_every = {}},
                             {.keep_last = {}, .keep_best = {}, .keep_every = 0}}) {
     const auto failure = sample::failure_of([&] { removed({entry(1)}, rules); });

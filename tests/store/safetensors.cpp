@@ -23,10 +23,10 @@ std::string dimensions(std::size_t count) {
   return text + R"(],"data_offsets":[0,1]}})";
 }
 
-cairn::safetensors_header parse(const std::string& file) {
+cairn::detail::safetensors_header parse(const std::string& file) {
   cairn::stores::memory store;
   sample::put(store, "c", {{"index.json", file}});
-  return cairn::read_safetensors_header(*store.open("c", "index.json"), "here.safetensors");
+  return cairn::detail::read_safetensors_header(*store.open("c", "index.json"), "here.safetensors");
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ cairn::safetensors_header parse(const std::string& file) {
 TEST_CASE("any header is written and read back") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    cairn::safetensors_header header;
+    cairn::detail::safetensors_header header;
     for (const auto& leaf : sample::random_leaves(random, 30, 500).list) {
       const auto end = header.data_bytes + leaf.bytes();
       header.tensors.push_back({leaf.path, leaf.type, leaf.shape, header.data_bytes, end});
@@ -42,8 +42,8 @@ TEST_CASE("any header is written and read back") {
     }
     for (std::size_t i = random() % 5; i > 0; --i)
       header.metadata["k" + std::to_string(i)] = std::string(random() % 99, '"');
-    const auto text = cairn::write_safetensors_header(header);
-    CHECK(text.size() % cairn::data_alignment == 0);
+    const auto text = cairn::detail::write_safetensors_header(header);
+    CHECK(text.size() % cairn::detail::data_alignment == 0);
     const auto read = parse(text + std::string(header.data_bytes, '\0'));
     CHECK(read.metadata == header.metadata);
     CHECK(read.data_start == text.size());
@@ -147,9 +147,9 @@ TEST_CASE("an empty dimension makes any shape fit") {
 
 TEST_CASE("a header that could not be read back is not written") {
   const auto write = [](std::vector<std::string> keys) {
-    cairn::safetensors_header header;
+    cairn::detail::safetensors_header header;
     for (auto& key : keys) header.tensors.push_back({key, cairn::dtype::u8, {0}, 0, 0});
-    return sample::failure_of([&] { static_cast<void>(cairn::write_safetensors_header(header)); });
+    return sample::failure_of([&] { static_cast<void>(cairn::detail::write_safetensors_header(header)); });
   };
   CHECK(write({"__metadata__"}).code == cairn::errc::invalid);
   CHECK(write({"a", "b", "a"}).says("two leaves have the path \"a\""));

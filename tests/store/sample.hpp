@@ -85,10 +85,10 @@ failure failure_of(const Action& action) {
 
 /// Leaves over memory of their own.
 struct leaves {
-  std::vector<cairn::leaf> list;
+  std::vector<cairn::detail::leaf> list;
 
-  cairn::leaf& add(std::string path, cairn::dtype type, cairn::extents shape, std::mt19937_64& random) {
-    cairn::leaf made;
+  cairn::detail::leaf& add(std::string path, cairn::dtype type, cairn::extents shape, std::mt19937_64& random) {
+    cairn::detail::leaf made;
     made.path = std::move(path);
     made.type = type;
     made.shape = std::move(shape);
@@ -101,7 +101,7 @@ struct leaves {
   }
 
   /// Every other element of memory that is twice as long.
-  cairn::leaf& add_strided(std::string path, cairn::dtype type, std::uint64_t count, std::mt19937_64& random) {
+  cairn::detail::leaf& add_strided(std::string path, cairn::dtype type, std::uint64_t count, std::mt19937_64& random) {
     auto& made = add(std::move(path), type, {2 * count}, random);
     made.shape = {count};
     made.strides = {static_cast<std::int64_t>(2 * cairn::size_of(type))};
@@ -137,9 +137,9 @@ inline leaves random_leaves(std::mt19937_64& random, std::size_t most, std::uint
 }
 
 /// The elements of a view, packed.
-inline std::vector<std::byte> packed(const cairn::memory_view& view) {
+inline std::vector<std::byte> packed(const cairn::detail::memory_view& view) {
   std::vector<std::byte> bytes(view.bytes());
-  cairn::gather(view, 0, bytes);
+  cairn::detail::gather(view, 0, bytes);
   return bytes;
 }
 

@@ -5,28 +5,28 @@
 
 namespace {
 
-cairn::safetensors_header header_with(std::map<std::string, std::string, std::less<>> metadata) {
-  cairn::safetensors_header header;
+cairn::detail::safetensors_header header_with(std::map<std::string, std::string, std::less<>> metadata) {
+  cairn::detail::safetensors_header header;
   header.metadata = std::move(metadata);
   header.data_start = 4096;
   return header;
 }
 
 sample::failure refusal(std::map<std::string, std::string, std::less<>> metadata,
-                        std::vector<cairn::tensor_entry> tensors = {}, std::uint64_t data = 0) {
+                        std::vector<cairn::detail::tensor_entry> tensors = {}, std::uint64_t data = 0) {
   metadata.try_emplace("cairn.format", "1");
-  metadata.try_emplace("cairn.blocks", std::string(16 * cairn::block_count(data), '0'));
+  metadata.try_emplace("cairn.blocks", std::string(16 * cairn::detail::block_count(data), '0'));
   auto header = header_with(std::move(metadata));
   header.tensors = std::move(tensors);
   header.data_bytes = data;
-  return sample::failure_of([&] { static_cast<void>(cairn::read_shard_metadata(header, "here")); });
+  return sample::failure_of([&] { static_cast<void>(cairn::detail::read_shard_metadata(header, "here")); });
 }
 
 }  // namespace
 
 TEST_CASE("a file without Cairn's metadata has nothing of it") {
-  CHECK_FALSE(cairn::read_shard_metadata(header_with({}), "here").has_structure);
-  CHECK_FALSE(cairn::read_shard_metadata(header_with({{"format", "pt"}}), "here").has_structure);
+  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({}), "here").has_structure);
+  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({{"format", "pt"}}), "here").has_structure);
 }
 
 TEST_CASE("what a newer version writes is unsupported") {
@@ -38,7 +38,7 @@ TEST_CASE("what a newer version writes is unsupported") {
 }
 
 TEST_CASE("metadata that contradict the file are corrupt") {
-  const cairn::tensor_entry slice{"a[0:4]", cairn::dtype::u8, {4}, 0, 4};
+  const cairn::detail::tensor_entry slice{"a[0:4]", cairn::dtype::u8, {4}, 0, 4};
   const auto note = [](std::string_view shape, int first, int count) {
     return R"({"a[0:4]":{"leaf":"a","shape":)" + std::string(shape) + R"(,"first":)" + std::to_string(first) +
            R"(,"count":)" + std::to_string(count) + "}}";
@@ -59,12 +59,12 @@ TEST_CASE("metadata that contradict the file are corrupt") {
   CHECK(refusal({{"cairn.blocks", "0000"}}).code == cairn::errc::corrupt);
   CHECK(refusal({{"cairn.blocks", std::string(16, 'g')}}, {slice}, 4).says("hexadecimal"));
   CHECK(sample::failure_of([] {
-          static_cast<void>(cairn::read_shard_metadata(header_with({{"cairn.format", "1"}}), "here"));
+          static_cast<void>(cairn::detail::read_shard_metadata(header_with({{"cairn.format", "1"}}), "here"));
         }).says("cairn.blocks"));
 }
 
 TEST_CASE("encodings that contradict the file are corrupt") {
-  const cairn::tensor_entry tensor{"w", cairn::dtype::u8, {4}, 0, 4};
+  const cairn::detail::tensor_entry tensor{"w", cairn::dtype::u8, {4}, 0, 4};
   const auto note = [](const std::string& key, const std::string& shape, const std::string& more = "") {
     return R"({")" + key + R"(":{"codec":"mine","dtype":"F32","shape":)" + shape + more + "}}";
   };
@@ -72,7 +72,7 @@ TEST_CASE("encodings that contradict the file are corrupt") {
   CHECK(refusal({{"cairn.encoded", note("w", "[100,2]")}}, {tensor}, 4).sentence.empty());
   CHECK(refusal({{"cairn.encoded", note("w", "[9]", R"(,"relative":1)")}, {"cairn.parent", parent}}, {tensor}, 4)
             .sentence.empty());
-  const auto refused = [&](const std::string& text, cairn::tensor_entry what) {
+  const auto refused = [&](const std::string& text, cairn::detail::tensor_entry what) {
     INFO(text);
     const auto failure = refusal({{"cairn.encoded", text}}, {std::move(what)}, 4);
     CHECK(failure.code == cairn::errc::corrupt);
@@ -89,7 +89,7 @@ TEST_CASE("encodings that contradict the file are corrupt") {
 }
 
 TEST_CASE("a slice that is encoded has as many elements as its note says") {
-  const cairn::tensor_entry slice{"a[0:4]", cairn::dtype::u8, {9}, 0, 9};
+  const cairn::detail::tensor_entry slice{"a[0:4]", cairn::dtype::u8, {9}, 0, 9};
   const std::string slices = R"({"a[0:4]":{"leaf":"a","shape":[8],"first":0,"count":4}})";
   const auto encoded = [](int count) {
     return R"({"a[0:4]":{"codec":"mine","dtype":"F32","shape":[)" + std::to_string(count) + "]}}";

@@ -22,14 +22,15 @@ struct written {
     sample::leaves leaves;
     leaves.add(std::string(path), cairn::dtype::f32, {100, 7}, random);
     leaves.add("layer.b", cairn::dtype::f16, {33}, random);
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, shards));
+    spec.shards =
+        cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, shards));
     spec.info.step = step;
     spec.structures.resize(shards);
     for (auto& structure : spec.structures)
-      structure["layers"] = {cairn::structure::mapped_type::kind::size, 2, {}, {}};
-    cairn::write_checkpoint(store, "c", spec);
+      structure["layers"] = {cairn::detail::structure::mapped_type::kind::size, 2, {}, {}};
+    cairn::detail::write_checkpoint(store, "c", spec);
     for (const auto& file : store.files("c")) all[file] = sample::get(store, "c", file);
   }
 };
@@ -50,22 +51,22 @@ std::string with_header(const std::string& shard, std::string_view from, std::st
 /// What opening says of a checkpoint of these files; its index is made to vouch for them when `vouch`.
 sample::failure opening(files all, bool vouch) {
   if (vouch) {
-    auto index = cairn::parse_index(all.at("index.json"), "index");
+    auto index = cairn::detail::parse_index(all.at("index.json"), "index");
     for (auto& shard : index.shards) {
       const auto& text = all.at(shard.file);
       std::uint64_t length = 0;
       std::memcpy(&length, text.data(), 8);
       shard.bytes = text.size();
-      shard.header_checksum = cairn::checksum(sample::bytes_of(text).first(8 + length));
+      shard.header_checksum = cairn::detail::checksum(sample::bytes_of(text).first(8 + length));
     }
-    all["index.json"] = cairn::write_index(index);
+    all["index.json"] = cairn::detail::write_index(index);
   }
   cairn::any_store store = cairn::stores::memory();
   sample::put(store, "c", {all.begin(), all.end()});
-  return sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(store, "c")); });
+  return sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(store, "c")); });
 }
 
-const std::string shard_0 = cairn::shard_file(0, 2), shard_1 = cairn::shard_file(1, 2);
+const std::string shard_0 = cairn::detail::shard_file(0, 2), shard_1 = cairn::detail::shard_file(1, 2);
 
 }  // namespace
 
@@ -73,13 +74,14 @@ TEST_CASE("slices cover their leaves, whatever the division") {
   std::mt19937_64 random(2);
   for (int round = 0; round < 50; ++round) {
     const auto leaves = sample::random_leaves(random, 12, 500);
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 5 + 1));
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
+        cairn::detail::divide_evenly(leaves.list, random() % 5 + 1));
     std::shuffle(spec.shards.begin(), spec.shards.end(), random);
     cairn::any_store store = cairn::stores::memory();
-    cairn::write_checkpoint(store, "c", spec);
-    const auto opened = cairn::open_checkpoint(store, "c");
+    cairn::detail::write_checkpoint(store, "c", spec);
+    const auto opened = cairn::detail::open_checkpoint(store, "c");
     REQUIRE(opened.leaves.size() == leaves.list.size());
     for (std::size_t i = 0; i < opened.leaves.size(); ++i) {
       const auto& stored = opened.leaves[i];
@@ -144,9 +146,9 @@ TEST_CASE("files that do not belong together are refused") {
          "no cairn metadata");
   {
     auto all = good;
-    auto index = cairn::parse_index(all["index.json"], "index");
+    auto index = cairn::detail::parse_index(all["index.json"], "index");
     index.weight_map["more"] = shard_0;
-    all["index.json"] = cairn::write_index(index);
+    all["index.json"] = cairn::detail::write_index(index);
     expect(all, false, "index.json", "no shard holds");
   }
 }
@@ -178,8 +180,8 @@ TEST_CASE("one shard of several does not pass for the whole") {
   const auto all = written().all;
   cairn::any_store store = cairn::stores::memory();
   sample::put(store, "c", {{"index.json", all.at(shard_0)}});
-  const auto failure =
-      sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(store.open("c", "index.json"), "x/shard")); });
+  const auto failure = sample::failure_of(
+      [&] { static_cast<void>(cairn::detail::open_checkpoint(store.open("c", "index.json"), "x/shard")); });
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(failure.says("x/shard"));
 }
@@ -195,15 +197,15 @@ TEST_CASE("a checkpoint that is replaced while it is opened is the older one or 
     };
     replace();
     store.opened = [&](std::string_view, std::string_view file) {
-      if (file == cairn::index_file && replaced <= times) replace();
+      if (file == cairn::detail::index_file && replaced <= times) replace();
     };
     const cairn::any_store hooked = store;
     if (times < 10) {
-      const auto opened = cairn::open_checkpoint(hooked, "c");
+      const auto opened = cairn::detail::open_checkpoint(hooked, "c");
       CHECK(opened.index.info.step == 2 + replaced);
       CHECK(opened.shards.size() == opened.index.shards.size());
     } else {  // there is an end to it
-      const auto failure = sample::failure_of([&] { static_cast<void>(cairn::open_checkpoint(hooked, "c")); });
+      const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(hooked, "c")); });
       CHECK(failure.code == cairn::errc::corrupt);
     }
   }

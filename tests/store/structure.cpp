@@ -6,12 +6,12 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-using entry = cairn::structure::mapped_type;
+using entry = cairn::detail::structure::mapped_type;
 
 TEST_CASE("any structure is written and read back") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    cairn::structure all;
+    cairn::detail::structure all;
     for (std::size_t i = random() % 10; i > 0; --i) {
       entry made;
       made.what = static_cast<entry::kind>(random() % 7);
@@ -24,15 +24,15 @@ TEST_CASE("any structure is written and read back") {
         made.number = random() >> (random() % 64);
       all["model." + word()] = made;
     }
-    CHECK(cairn::read_structure(cairn::write_structure(all), "here", 4096) == all);
+    CHECK(cairn::detail::read_structure(cairn::detail::write_structure(all), "here", 4096) == all);
   }
 }
 
 TEST_CASE("the text of a structure") {
-  cairn::structure all;
+  cairn::detail::structure all;
   all["layers"] = {entry::kind::size, 3, {}, {}};
   all["moments"] = {entry::kind::keys, 0, {}, {"a", "bias"}};
-  CHECK(cairn::write_structure(all) == R"({"layers":{"size":3},"moments":{"keys":["a"  ,"bias"]}})");
+  CHECK(cairn::detail::write_structure(all) == R"({"layers":{"size":3},"moments":{"keys":["a"  ,"bias"]}})");
 }
 
 TEST_CASE("a malformed structure is refused") {
@@ -41,7 +41,8 @@ TEST_CASE("a malformed structure is refused") {
         R"({"p":{"size":1,"index":1}})", R"({"p":{"keys":1}})", R"({"p":{"keys":[1]}})", R"({"p":{"keys":[[]]}})",
         R"({"p":{"size":[1]}})", R"({"p":{"type":["x"]}})", R"({"p":[]})", R"({"p":{"size":{}}})"}) {
     INFO(text);
-    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::read_structure(text, "here", 4096)); });
+    const auto failure =
+        sample::failure_of([&] { static_cast<void>(cairn::detail::read_structure(text, "here", 4096)); });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }
@@ -51,20 +52,20 @@ TEST_CASE("more keys than the file has room for are refused") {
   std::string text = R"({"p":{"keys":[)";
   for (int i = 0; i < 100; ++i) text += i == 0 ? "\"\"" : ",\"\"";
   text += "]}}";
-  CHECK(sample::failure_of([&] { static_cast<void>(cairn::read_structure(text, "here", text.size())); }).code ==
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::read_structure(text, "here", text.size())); }).code ==
         cairn::errc::corrupt);
-  CHECK(cairn::read_structure(text, "here", 100 * 8)["p"].keys.size() == 100);
+  CHECK(cairn::detail::read_structure(text, "here", 100 * 8)["p"].keys.size() == 100);
 }
 
 TEST_CASE("a file always has room for the keys in it") {
-  cairn::structure all;
+  cairn::detail::structure all;
   auto& keys = all["map"].keys;
   all["map"].what = entry::kind::keys;
   for (char a = 'a'; a <= 'z'; ++a) {
     keys.emplace_back(1, a);
     for (char b = 'a'; b <= 'z'; ++b) keys.push_back({a, b});
   }
-  const auto text = cairn::write_structure(all);
+  const auto text = cairn::detail::write_structure(all);
   const auto in_header = cairn::detail::json_writer().text(text).take();
-  CHECK(cairn::read_structure(text, "here", in_header.size()) == all);
+  CHECK(cairn::detail::read_structure(text, "here", in_header.size()) == all);
 }

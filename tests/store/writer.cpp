@@ -17,9 +17,9 @@
 
 namespace {
 
-std::map<std::string, std::string> written(cairn::any_store store, const cairn::checkpoint_spec& spec) {
+std::map<std::string, std::string> written(cairn::any_store store, const cairn::detail::checkpoint_spec& spec) {
   std::uint64_t total = 0;
-  const auto bytes = cairn::write_checkpoint(store, "c", spec).bytes;
+  const auto bytes = cairn::detail::write_checkpoint(store, "c", spec).bytes;
   std::map<std::string, std::string> files;
   for (const auto& file : store.files("c")) total += (files[file] = sample::get(store, "c", file)).size();
   CHECK(total == bytes);
@@ -34,9 +34,10 @@ TEST_CASE("the same leaves give the same bytes, in every store and with any numb
     auto leaves = sample::random_leaves(random, 8, 2000);
     leaves.add("large", cairn::dtype::f32, {700'000}, random);
     leaves.add_strided("strided", cairn::dtype::u16, 800'000, random);
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, random() % 3 + 1));
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
+        cairn::detail::divide_evenly(leaves.list, random() % 3 + 1));
     spec.info.step = 5;
     spec.info.metrics["loss"] = 0.5;
     const auto first = written(cairn::stores::memory(), spec);
@@ -61,7 +62,7 @@ TEST_CASE("columns of records come out the same, gathered together in memory or 
   sample::leaves records;
   auto& bytes = records.add("records", cairn::dtype::u8, {rows * record}, random);
   const auto column = [&](std::string path, cairn::dtype type, std::uint64_t offset) {
-    cairn::leaf made;
+    cairn::detail::leaf made;
     made.path = std::move(path);
     made.type = type;
     made.shape = {rows};
@@ -69,12 +70,13 @@ TEST_CASE("columns of records come out the same, gathered together in memory or 
     made.memory = bytes.memory + offset;
     return made;
   };
-  const std::vector<cairn::leaf> leaves{column("r.id", cairn::dtype::i64, 0), column("r.x", cairn::dtype::f32, 8),
-                                        column("r.y", cairn::dtype::f32, 12), column("r.label", cairn::dtype::u16, 20)};
+  const std::vector<cairn::detail::leaf> leaves{
+      column("r.id", cairn::dtype::i64, 0), column("r.x", cairn::dtype::f32, 8), column("r.y", cairn::dtype::f32, 12),
+      column("r.label", cairn::dtype::u16, 20)};
   for (const std::size_t shards : {1U, 3U}) {
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves;
-    spec.shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves, shards));
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, shards));
     const sample::scratch scratch;
     CHECK(written(cairn::stores::memory(), spec) ==
           written(cairn::stores::directory(scratch.path(), {.durable = false}), spec));
@@ -86,17 +88,17 @@ TEST_CASE("every block has its checksum in the header") {
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f64, {300'000}, random);
   leaves.add("b", cairn::dtype::u8, {1'234'567}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const auto files = written(cairn::stores::memory(), spec);
-  const auto& shard = files.at(cairn::shard_file(0, 1));
+  const auto& shard = files.at(cairn::detail::shard_file(0, 1));
   std::uint64_t length = 0;
   std::memcpy(&length, shard.data(), 8);
   const auto data = sample::bytes_of(shard).subspan(8 + length);
   std::string expected = "\"cairn.blocks\":\"";
-  for (std::size_t at = 0; at < data.size(); at += cairn::block_bytes)
-    cairn::append_hex(expected,
-                      cairn::checksum(data.subspan(at, std::min<std::size_t>(cairn::block_bytes, data.size() - at))));
+  for (std::size_t at = 0; at < data.size(); at += cairn::detail::block_bytes)
+    cairn::detail::append_hex(expected, cairn::detail::checksum(data.subspan(
+                                            at, std::min<std::size_t>(cairn::detail::block_bytes, data.size() - at))));
   CHECK(shard.find(expected + "\"") != std::string::npos);
   CHECK((8 + length) % 4096 == 0);
   CHECK(sample::text_of(data.first(2'400'000)) == sample::text_of(sample::packed(leaves.list[0])));
@@ -106,7 +108,7 @@ TEST_CASE("progress adds up") {
   std::mt19937_64 random(3);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f64, {600'000}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   std::atomic<std::uint64_t> most{0}, calls{0};
   spec.on_progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -124,7 +126,7 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
   std::mt19937_64 random(7);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::u8, {3'000'000}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.threads = 1;
   std::vector<std::uint64_t> done, totals;
@@ -133,8 +135,9 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
     totals.push_back(total);
   };
   cairn::any_store store = cairn::stores::memory();
-  const auto shards = cairn::from_leaves<cairn::write_piece>(cairn::divide_evenly(leaves.list, 3));
-  cairn::checkpoint_writer writer(store, "c", spec, shards.size());
+  const auto shards =
+      cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, 3));
+  cairn::detail::checkpoint_writer writer(store, "c", spec, shards.size());
   std::uint64_t later = 3'000'000;
   for (const auto& shard : shards) {
     later -= shard.front().count;
@@ -150,7 +153,7 @@ TEST_CASE("as many threads write as are asked for") {
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::u8, {6 << 20}, random);
   for (const unsigned asked : {1U, 3U}) {
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.threads = asked;
     std::mutex mutex;
@@ -172,10 +175,10 @@ TEST_CASE("what cannot be stored leaves nothing behind") {
   const auto code = [&](std::vector<std::string> paths) {
     sample::leaves leaves;
     for (const auto& path : paths) leaves.add(path, cairn::dtype::f32, {10}, random);
-    cairn::checkpoint_spec spec;
+    cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves.list;
     cairn::any_store store = cairn::stores::memory();
-    const auto failure = sample::failure_of([&] { cairn::write_checkpoint(store, "c", spec); });
+    const auto failure = sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); });
     CHECK(store.list().empty() == !failure.sentence.empty());
     return failure.sentence.empty() ? std::string("none") : failure.sentence;
   };
@@ -190,14 +193,14 @@ TEST_CASE("a failing write leaves the older checkpoint as it was") {
   std::mt19937_64 random(5);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {1'000'000}, random);
-  cairn::checkpoint_spec spec;
+  cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
-  cairn::write_checkpoint(store, "c", spec);
-  const auto before = sample::get(store, "c", cairn::shard_file(0, 1));
+  cairn::detail::write_checkpoint(store, "c", spec);
+  const auto before = sample::get(store, "c", cairn::detail::shard_file(0, 1));
   leaves.list[0].memory[0] ^= std::byte{1};
   spec.on_progress = [](std::uint64_t, std::uint64_t) { cairn::fail(cairn::errc::io, {"no more room"}); };
-  CHECK(sample::failure_of([&] { cairn::write_checkpoint(store, "c", spec); }).says("no more room"));
-  CHECK(sample::get(store, "c", cairn::shard_file(0, 1)) == before);
+  CHECK(sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); }).says("no more room"));
+  CHECK(sample::get(store, "c", cairn::detail::shard_file(0, 1)) == before);
   CHECK_NOTHROW(store.begin("c"));
 }

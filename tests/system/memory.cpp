@@ -11,12 +11,12 @@
 #include "store/sample.hpp"
 
 TEST_CASE("ranges that touch or nearly touch become one") {
-  const auto joined = cairn::join_ranges({{50, 60}, {0, 10}, {12, 20}, {15, 18}}, 2);
+  const auto joined = cairn::detail::join_ranges({{50, 60}, {0, 10}, {12, 20}, {15, 18}}, 2);
   REQUIRE(joined.size() == 2);
   CHECK(joined[0].begin == 0);
   CHECK(joined[0].end == 20);
   CHECK(joined[1].begin == 50);
-  CHECK(cairn::join_ranges({}, 5).empty());
+  CHECK(cairn::detail::join_ranges({}, 5).empty());
 }
 
 TEST_CASE("populated memory keeps its contents") {
@@ -24,12 +24,12 @@ TEST_CASE("populated memory keeps its contents") {
   const auto memory = std::make_unique<char[]>(bytes);
   std::memset(memory.get(), 7, bytes);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.get());
-  cairn::populate_pages({{begin + 1, begin + bytes / 2}, {begin + bytes / 2, begin + bytes}}, 2);
+  cairn::detail::populate_pages({{begin + 1, begin + bytes / 2}, {begin + bytes / 2, begin + bytes}}, 2);
   CHECK(std::all_of(memory.get(), memory.get() + bytes, [](char c) { return c == 7; }));
 }
 
 TEST_CASE("a page buffer grows and is aligned for direct I/O") {
-  cairn::page_buffer buffer;
+  cairn::detail::page_buffer buffer;
   CHECK(buffer.bytes().empty());
   const auto few = buffer.first(10);
   few[9] = std::byte{7};
@@ -43,10 +43,11 @@ TEST_CASE("a page buffer grows and is aligned for direct I/O") {
 
 TEST_CASE("as much memory as asked for, in whole pages, to be written and read") {
   for (const std::size_t bytes : {0U, 1U, 4096U, 4097U, 100'000U, 2U << 20U, (2U << 20U) + 1}) {
-    const cairn::huge_buffer made(bytes);
+    const cairn::detail::huge_buffer made(bytes);
     CHECK(made.bytes().size() >= bytes);
-    CHECK(made.bytes().size() < bytes + (bytes < cairn::huge_page_bytes ? cairn::page_bytes : cairn::huge_page_bytes));
-    CHECK(reinterpret_cast<std::uintptr_t>(made.bytes().data()) % cairn::page_bytes == 0);
+    CHECK(made.bytes().size() < bytes + (bytes < cairn::detail::huge_page_bytes ? cairn::detail::page_bytes
+                                                                                : cairn::detail::huge_page_bytes));
+    CHECK(reinterpret_cast<std::uintptr_t>(made.bytes().data()) % cairn::detail::page_bytes == 0);
     std::fill(made.bytes().begin(), made.bytes().end(), std::byte{7});
     CHECK(std::count(made.bytes().begin(), made.bytes().end(), std::byte{7}) ==
           static_cast<std::ptrdiff_t>(made.bytes().size()));
@@ -54,17 +55,17 @@ TEST_CASE("as much memory as asked for, in whole pages, to be written and read")
 }
 
 TEST_CASE("a huge buffer moves") {
-  cairn::huge_buffer first(10);
+  cairn::detail::huge_buffer first(10);
   first.bytes()[0] = std::byte{1};
-  cairn::huge_buffer second(std::move(first));
-  first = cairn::huge_buffer(20);
+  cairn::detail::huge_buffer second(std::move(first));
+  first = cairn::detail::huge_buffer(20);
   CHECK(second.bytes()[0] == std::byte{1});
   CHECK(first.bytes().data() != second.bytes().data());
 }
 
 TEST_CASE("more than there can be is an error") {
-  const auto failure =
-      sample::failure_of([] { static_cast<void>(cairn::huge_buffer(std::numeric_limits<std::size_t>::max() / 4)); });
+  const auto failure = sample::failure_of(
+      [] { static_cast<void>(cairn::detail::huge_buffer(std::numeric_limits<std::size_t>::max() / 4)); });
   CHECK(failure.code == cairn::errc::io);
   CHECK(failure.says("cannot allocate"));
 }

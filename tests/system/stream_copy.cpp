@@ -13,7 +13,7 @@ TEST_CASE("any length at any address is copied, and nothing around it") {
     const std::size_t at = random() % 200, source = random() % 200;
     const std::size_t length = random() % 2 ? random() % 99'000 : random() % 300;
     to.assign(to.size(), std::byte{1});
-    cairn::stream_copy(to.data() + at, from.data() + source, length);
+    cairn::detail::stream_copy(to.data() + at, from.data() + source, length);
     for (std::size_t i = 0; i < at; ++i) REQUIRE(to[i] == std::byte{1});
     REQUIRE(std::equal(to.begin() + static_cast<std::ptrdiff_t>(at),
                        to.begin() + static_cast<std::ptrdiff_t>(at + length),

@@ -16,9 +16,10 @@ struct some_leaves {
 }  // namespace
 
 TEST_CASE("a codec that no unit includes is not known, and the error names its header") {
-  for (const auto* name : {"raw", "lossless"}) CHECK(cairn::codec_named(name, {}, "file").name() == name);
+  for (const auto* name : {"raw", "lossless"}) CHECK(cairn::detail::codec_named(name, {}, "file").name() == name);
   for (const auto* name : {"lc2", "lc3"}) {
-    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::codec_named(name, {}, "run/shard")); });
+    const auto failure =
+        sample::failure_of([&] { static_cast<void>(cairn::detail::codec_named(name, {}, "run/shard")); });
     CHECK(failure.code == cairn::errc::unsupported);
     CHECK(failure.says("run/shard"));
     CHECK(failure.says("<cairn/encode/lc.hpp>"));

@@ -16,7 +16,7 @@
 #include "cairn/chain/options.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The newest checkpoint of a chain. Its references are the values that a reader restores from it, bit for bit; where that is not
 /// certain, there are none.
@@ -105,4 +105,4 @@ class delta_base {
   code_tables tables_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

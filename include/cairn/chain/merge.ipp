@@ -184,7 +184,7 @@ namespace cairn {
 
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   const detail::stopwatch watch;
-  const chain_reader chain(store, name, options.codecs);
+  const detail::chain_reader chain(store, name, options.codecs);
   const bool to_whole = options.to_whole || !options.deltas;
   merge_report report{.checkpoint = chain.contents().origin};
   const std::size_t most = chain.links().size() - 1;  // the last link needs no parent

@@ -17,7 +17,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/reader.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Thread-safe
 /// after construction.
@@ -72,7 +72,7 @@ class chain_reader {
   catalog contents_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/chain/reader.ipp"  // IWYU pragma: keep

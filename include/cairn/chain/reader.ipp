@@ -11,17 +11,13 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/code_table_text.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 [[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
   for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
     if (link.is_relative(leaf)) return true;
   return false;
 }
-
-}  // namespace detail
 
 CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
     : rules_(std::move(rules)) {
@@ -30,21 +26,21 @@ CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view
     open_ancestors(store);
   };
   // A merge may replace the checkpoint, and retention then remove the old parent before it is open.
-  detail::open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
+  open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
   describe_contents();
 }
 
 CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
     : rules_(std::move(rules)) {
   links_.push_back(std::make_shared<const checkpoint_reader>(std::move(file), std::move(origin)));
-  if (detail::needs_parent(newest()))
+  if (needs_parent(newest()))
     fail(errc::unsupported, {newest().contents().origin, ": is built on checkpoint ", newest().parent()->name,
                              " and cannot be loaded alone; load the directory of checkpoints"});
   describe_contents();
 }
 
 CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
-  while (detail::needs_parent(*links_.back())) {
+  while (needs_parent(*links_.back())) {
     const auto& child = *links_.back();
     const auto& origin = child.contents().origin;
     const auto& link = *child.parent();
@@ -66,14 +62,14 @@ CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
 CAIRN_INLINE void chain_reader::describe_contents() {
   for (auto link = links_.rbegin(); link != links_.rend(); ++link)
     for (const auto& [id, digits] : (*link)->code_tables())
-      tables_.add(detail::read_code_table(id, digits, (*link)->contents().origin));
+      tables_.add(read_code_table(id, digits, (*link)->contents().origin));
   const auto& stored = newest().contents();
   contents_.origin = stored.origin;
   contents_.leaves = stored.leaves;
   contents_.structure = stored.structure;
   contents_.has_structure = stored.has_structure;
   contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
-    const read_request all[] = {detail::request_for(contents_.origin, contents_.leaves, index, out)};
+    const read_request all[] = {request_for(contents_.origin, contents_.leaves, index, out)};
     read(all, {.threads = 1});
   };
 }
@@ -150,7 +146,7 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
 CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
   std::vector<read_request> bulk;
   std::vector<std::pair<const read_request*, leaf_plan>> encoded;
-  detail::check_requests(contents_.origin, contents_.leaves, requests);
+  check_requests(contents_.origin, contents_.leaves, requests);
   for (const auto& request : requests) {
     if (newest().is_encoded(request.leaf))
       encoded.emplace_back(&request, plan_of(request.leaf));
@@ -175,4 +171,4 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
       encoded.size(), options.threads, [&](std::size_t i) { return encoded[i].first->into.bytes(); }, decode);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

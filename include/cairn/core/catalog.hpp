@@ -13,7 +13,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// A whole leaf of a checkpoint, however it is cut into slices and spread over shards.
 struct stored_leaf {
@@ -28,7 +28,7 @@ struct stored_leaf {
 struct catalog {
   std::string origin;               ///< the name of its source, for messages
   std::vector<stored_leaf> leaves;  ///< sorted by path; no path occurs twice
-  cairn::structure structure;
+  cairn::detail::structure structure;
   bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no structure
   /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
   /// cairn::error.
@@ -44,4 +44,4 @@ struct catalog {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

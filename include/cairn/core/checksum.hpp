@@ -17,7 +17,7 @@
 #endif
 #include <xxhash.h>
 
-namespace cairn {
+namespace cairn::detail {
 
 inline constexpr std::size_t checksum_digits = 16;
 
@@ -60,4 +60,4 @@ inline void append_hex(std::string& text, std::uint64_t value) {
   return value;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -45,15 +45,13 @@ struct dtype_range {
   }
 }
 
-}  // namespace detail
-
 /// True where every value of `from` has an equal value of `to`.
 [[nodiscard]] constexpr bool is_widening(dtype from, dtype to) noexcept {
   if (from == to) return true;
   if (to == dtype::boolean || (is_floating(from) && !is_floating(to))) return false;
   if (is_signed_integer(from) && !is_signed_integer(to) && !is_floating(to)) return false;
-  const auto have = detail::range_of(from);
-  const auto want = detail::range_of(to);
+  const auto have = range_of(from);
+  const auto want = range_of(to);
   // E4M3 has no infinities and reaches finer than its exponent alone says; all wider types hold it but E5M2.
   return have.digits <= want.digits &&
          (!is_floating(to) || (have.exponent + have.digits) <= (want.exponent + want.digits)) &&
@@ -73,6 +71,7 @@ struct dtype_range {
 [[nodiscard]] CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to,
                                         std::span<std::byte> out) noexcept;
 
+}  // namespace detail
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

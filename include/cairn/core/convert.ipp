@@ -11,9 +11,7 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/float_types.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// Calls `action` with a value of the C++ type that stores `type`.
 template <class Action>
@@ -120,12 +118,10 @@ template <class Wide>
   return true;
 }
 
-}  // namespace detail
-
 CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept {
   const std::size_t count = in.size() / size_of(from);
-  return is_floating(to) ? detail::convert_through<double>(from, in.data(), to, out.data(), count)
-                         : detail::convert_through<detail::wide_integer>(from, in.data(), to, out.data(), count);
+  return is_floating(to) ? convert_through<double>(from, in.data(), to, out.data(), count)
+                         : convert_through<wide_integer>(from, in.data(), to, out.data(), count);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -18,6 +18,8 @@ struct loss {
   friend bool operator==(const loss&, const loss&) = default;
 };
 
+namespace detail {
+
 /// The larger error of each kind.
 [[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {
   return {std::max(a.max_error, b.max_error), std::max(a.relative_l2, b.relative_l2)};
@@ -34,4 +36,5 @@ struct encoding_info {
   friend bool operator==(const encoding_info&, const encoding_info&) = default;
 };
 
+}  // namespace detail
 }  // namespace cairn

@@ -32,6 +32,8 @@ using extents = std::vector<std::uint64_t>;
   return text + "]";
 }
 
+namespace detail {
+
 /// A view of elements in memory: `shape` elements of `type` at `memory`, row-major when `strides` is empty,
 /// else `strides[d]` bytes apart along dimension d.
 struct memory_view {
@@ -51,4 +53,5 @@ struct leaf : memory_view {
   std::shared_ptr<const void> owner;  ///< of `memory`, if that is a copy made for this leaf; else null
 };
 
+}  // namespace detail
 }  // namespace cairn

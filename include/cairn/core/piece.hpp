@@ -11,7 +11,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// `count` consecutive elements of leaf number `leaf`, in row-major order, from element `first` on.
 struct piece {
@@ -72,4 +72,4 @@ template <std::derived_from<piece> Piece>
   return result;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -9,7 +9,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The strides of a packed row-major array, in bytes.
 [[nodiscard]] CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes);
@@ -24,7 +24,7 @@ CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, s
 /// Copies `in` over the elements of the flattened view that begin at `first_element`.
 CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/core/strided.ipp"  // IWYU pragma: keep

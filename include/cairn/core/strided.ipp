@@ -7,7 +7,7 @@
 
 #include "cairn/core/strided.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
   std::vector<std::int64_t> strides(shape.size());
@@ -24,8 +24,6 @@ CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t
     if (shape[d] != 1 && strides[d] != step) return false;
   return true;
 }
-
-namespace detail {
 
 enum class strided_direction { gather, scatter };
 
@@ -123,14 +121,12 @@ void move_range(const memory_view& view, std::uint64_t first_element, packed_poi
   }
 }
 
-}  // namespace detail
-
 CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
-  detail::move_range<detail::strided_direction::gather>(view, first_element, out.data(), out.size());
+  move_range<strided_direction::gather>(view, first_element, out.data(), out.size());
 }
 
 CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
-  detail::move_range<detail::strided_direction::scatter>(view, first_element, in.data(), in.size());
+  move_range<strided_direction::scatter>(view, first_element, in.data(), in.size());
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

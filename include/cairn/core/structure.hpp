@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn {
+namespace cairn::detail {
 
 /// What is stored about the object at a path.
 struct structure_entry {
@@ -32,4 +32,4 @@ struct structure_entry {
 /// Path -> entry, in path order.
 using structure = std::map<std::string, structure_entry, std::less<>>;
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -25,6 +25,8 @@ struct codec_rule {
 /// The first rule that matches a path counts; leaves that none matches are encoded without loss.
 using codec_rules = std::vector<codec_rule>;
 
+namespace detail {
+
 /// The codec of leaves that no rule matches: without loss.
 [[nodiscard]] CAIRN_INLINE const any_codec& default_codec();
 
@@ -44,8 +46,6 @@ using codec_rules = std::vector<codec_rule>;
 /// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
 [[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
                                                  std::string_view where);
-
-namespace detail {
 
 /// Makes a codec known to loads that have no rule for it: an inline variable of this type, in the codec's header, does so for the
 /// whole program before main. Needs no order of initialization: a load that comes earlier reports the codec as not known.

@@ -9,15 +9,11 @@
 #include "cairn/core/error.hpp"
 #include "cairn/encode/choice.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// Codecs of Cairn that a program includes the header of, and these headers.
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
-
-}  // namespace detail
 
 CAIRN_INLINE const any_codec& default_codec() {
   static const any_codec chosen = codecs::lossless{};
@@ -49,12 +45,12 @@ CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_
     if (rule.codec.name() == name) return rule.codec;
   for (const auto* each : {&raw_codec(), &default_codec()})
     if (each->name() == name) return *each;
-  if (const auto make = detail::known_codec::find(name)) return make();
-  for (const auto& [codec, header] : detail::optional_codecs)
+  if (const auto make = known_codec::find(name)) return make();
+  for (const auto& [codec, header] : optional_codecs)
     if (codec == name)
       fail(errc::unsupported, {where, ": encoded by \"", name, "\"; a program that loads it includes <", header, ">"});
   fail(errc::unsupported,
        {where, ": encoded by \"", name, "\", which is no codec of cairn and not among the given ones"});
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

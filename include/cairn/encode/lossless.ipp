@@ -20,8 +20,7 @@
 #include "cairn/encode/lossless/plan.hpp"
 #include "cairn/encode/memory_pool.hpp"
 
-namespace cairn {
-namespace detail::lossless {
+namespace cairn::detail::lossless {
 
 /// The first four bytes of a payload: version, flags, log2 of the elements of a block, format of the elements.
 struct payload_header {
@@ -129,9 +128,9 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   });
 }
 
-}  // namespace detail::lossless
+}  // namespace cairn::detail::lossless
 
-namespace codecs {
+namespace cairn::codecs {
 
 CAIRN_INLINE std::size_t lossless::bound(dtype type, std::size_t bytes) const noexcept {
   namespace engine = detail::lossless;
@@ -196,5 +195,4 @@ CAIRN_INLINE std::optional<std::vector<std::byte>> lossless::merge(const merge_r
   return payload;
 }
 
-}  // namespace codecs
-}  // namespace cairn
+}  // namespace cairn::codecs

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The first job starts the thread. The destructor finishes the running job and joins.
 class background_thread {
@@ -75,4 +75,4 @@ class background_thread {
   std::thread thread_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

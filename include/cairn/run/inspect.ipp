@@ -43,7 +43,7 @@ inline tensor_info describe_tensor(const checkpoint_reader& from, std::size_t in
 
 }  // namespace detail
 
-CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const chain_reader> reader) : reader_(std::move(reader)) {
+CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> reader) : reader_(std::move(reader)) {
   for (std::size_t i = 0; i < reader_->contents().leaves.size(); ++i)
     tensors_.push_back(detail::describe_tensor(reader_->newest(), i));
 }
@@ -55,12 +55,12 @@ CAIRN_INLINE std::uint64_t checkpoint::step() const { return reader_->step(); }
 CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const { return reader_->metrics(); }
 
 CAIRN_INLINE bool checkpoint::contains(std::string_view name) const noexcept {
-  return reader_->contents().find(name) != catalog::npos;
+  return reader_->contents().find(name) != detail::catalog::npos;
 }
 
 CAIRN_INLINE std::size_t checkpoint::index_of(std::string_view name) const {
   const auto index = reader_->contents().find(name);
-  if (index == catalog::npos) fail(errc::not_found, {path(), ": there is no tensor \"", name, "\""});
+  if (index == detail::catalog::npos) fail(errc::not_found, {path(), ": there is no tensor \"", name, "\""});
   return index;
 }
 
@@ -79,7 +79,7 @@ CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> i
   if (into.size() != info.bytes)
     fail(errc::mismatch, {path(), ": \"", name, "\" has ", std::to_string(info.bytes), " bytes, the memory for it has ",
                           std::to_string(into.size())});
-  const read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
+  const detail::read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
   reader_->read(all);
 }
 
@@ -94,7 +94,7 @@ CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs)
 }
 
 CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
-  return checkpoint(std::make_shared<const chain_reader>(store, name, codecs));
+  return checkpoint(std::make_shared<const detail::chain_reader>(store, name, codecs));
 }
 
 }  // namespace cairn

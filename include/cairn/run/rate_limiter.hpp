@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-namespace cairn {
+namespace cairn::detail {
 
 /// Thrown by `rate_limiter` in the threads of a save that was cancelled. It is not an error.
 struct save_cancelled {};
@@ -90,4 +90,4 @@ class rate_limiter {
   std::atomic<bool> cancelled_{false};
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -19,7 +19,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/stream_copy.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// A piece that is to be copied, unless its leaf owns its memory.
 struct planned_copy : piece {
@@ -173,4 +173,4 @@ struct staging_plan {
   fail(errc::invalid, {"the state is too large for copies of ", std::to_string(*limit), " bytes"});
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

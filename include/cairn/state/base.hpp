@@ -15,11 +15,22 @@
 
 namespace cairn {
 
+/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others.
+struct match_report {
+  std::vector<std::string> loaded;
+  std::vector<std::string> missing;     ///< only the state has it
+  std::vector<std::string> unexpected;  ///< only the checkpoint has it
+  std::vector<std::string> converted;   ///< had another dtype
+  std::vector<std::string> resized;     ///< containers that changed to the stored size
+};
+
+namespace detail {
+
 /// A state as all other stages see it. Laws: the same state gives the same description; no path occurs twice; the memory
 /// of a leaf stays valid while the state lives and keeps its sizes, and that of a copy while the description lives.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
-  cairn::structure structure;
+  cairn::detail::structure structure;
 };
 
 /// How a load compares a state with a checkpoint.
@@ -34,15 +45,6 @@ struct match_options {
   conversion convert = conversion::none;
 };
 
-/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others.
-struct match_report {
-  std::vector<std::string> loaded;
-  std::vector<std::string> missing;     ///< only the state has it
-  std::vector<std::string> unexpected;  ///< only the checkpoint has it
-  std::vector<std::string> converted;   ///< had another dtype
-  std::vector<std::string> resized;     ///< containers that changed to the stored size
-};
-
 /// Where stored leaf `index` is loaded to; it has as many elements as the leaf.
 struct target {
   std::size_t index;
@@ -52,4 +54,5 @@ struct target {
 /// Deeper nesting is refused, in a state and in a file. Keep the nodes of a long linked list in a vector.
 inline constexpr unsigned max_nesting = 400;
 
+}  // namespace detail
 }  // namespace cairn

@@ -22,6 +22,8 @@ template <loadable State>
   return {{std::addressof(state), detail::walk<State>}};
 }
 
+namespace detail {
+
 /// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description is
 /// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
 /// `max_nesting`, or an object's type is not in the list of its base class. O(leaves + elements saved as copies).
@@ -32,6 +34,7 @@ template <saveable State>
   return describe(refer(state), here);
 }
 
+}  // namespace detail
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

@@ -4,13 +4,13 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE description describe(any_state state, rank_info here) {
-  detail::describer purpose;
-  detail::walker w(purpose, here);
+  describer purpose;
+  walker w(purpose, here);
   state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
   return purpose.take();
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

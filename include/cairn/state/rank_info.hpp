@@ -1,7 +1,7 @@
 // This process among those that save together.
 #pragma once
 
-namespace cairn {
+namespace cairn::detail {
 
 /// This process among those that save together. The default is a process of its own, one rank of one.
 struct rank_info {
@@ -9,4 +9,4 @@ struct rank_info {
   unsigned ranks = 1;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -11,7 +11,7 @@
 #include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 struct chain_metadata {
   std::optional<checkpoint_ref> parent{};  ///< none: the checkpoint is whole
@@ -32,8 +32,6 @@ struct chain_metadata {
 [[nodiscard]] CAIRN_INLINE std::map<std::string, std::string, std::less<>> read_tables(std::string_view text,
                                                                                        std::string_view origin);
 
-namespace detail {
-
 CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent);
 
 /// The form of a parent, which is read into `parent`.
@@ -42,9 +40,7 @@ CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent);
 /// A string of 16 hexadecimal digits, which is read into `value`.
 [[nodiscard]] CAIRN_INLINE json_form digits_form(std::function<void(std::uint64_t)> use);
 
-}  // namespace detail
-
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/chain_metadata.ipp"  // IWYU pragma: keep

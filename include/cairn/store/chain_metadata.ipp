@@ -6,9 +6,7 @@
 #include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent) {
   json.begin_object().key("name").text(parent.name, "the parent's name");
@@ -31,22 +29,20 @@ CAIRN_INLINE json_form parent_form(checkpoint_ref& parent) {
   return json_object({{"name", json_text(set_name)}, {"id", digits_form([&](std::uint64_t id) { parent.id = id; })}});
 }
 
-}  // namespace detail
-
 CAIRN_INLINE std::string write_parent(const checkpoint_ref& parent) {
-  detail::json_writer json;
-  detail::write_parent(json, parent);
+  json_writer json;
+  write_parent(json, parent);
   return json.take();
 }
 
 CAIRN_INLINE checkpoint_ref read_parent(std::string_view text, std::string_view origin) {
   checkpoint_ref parent;
-  detail::read_json(text, sentence({origin, ": malformed cairn.parent"}), detail::parent_form(parent));
+  read_json(text, sentence({origin, ": malformed cairn.parent"}), parent_form(parent));
   return parent;
 }
 
 CAIRN_INLINE std::string write_tables(const std::map<std::string, std::string, std::less<>>& tables) {
-  detail::json_writer json;
+  json_writer json;
   json.begin_object();
   for (const auto& [id, lengths] : tables) json.key(id, "the table's id").text(lengths, "the table");
   return json.end_object().take();
@@ -55,9 +51,9 @@ CAIRN_INLINE std::string write_tables(const std::map<std::string, std::string, s
 CAIRN_INLINE std::map<std::string, std::string, std::less<>> read_tables(std::string_view text,
                                                                          std::string_view origin) {
   std::map<std::string, std::string, std::less<>> tables;
-  const auto add = [&](const detail::json_value& table) { tables.emplace(table.key, table.text); };
-  detail::read_json(text, sentence({origin, ": malformed cairn.tables"}), detail::json_map(detail::json_text(add)));
+  const auto add = [&](const json_value& table) { tables.emplace(table.key, table.text); };
+  read_json(text, sentence({origin, ": malformed cairn.tables"}), json_map(json_text(add)));
   return tables;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

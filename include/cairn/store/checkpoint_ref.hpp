@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as the checkpoint
 /// restores the same values, even when merging stores them in other bytes.
@@ -15,4 +15,4 @@ struct checkpoint_ref {
   friend bool operator==(const checkpoint_ref&, const checkpoint_ref&) = default;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

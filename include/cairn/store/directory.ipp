@@ -38,11 +38,11 @@ struct open_directory {
 /// Deletes the files that Cairn writes, the index first, so that after a crash what is left is not listed. Other files move to `refuge`
 /// if there is one, unless it has a file of that name. True when nothing is left.
 inline bool empty_own(const open_directory& from, const open_directory* refuge) {
-  if (::unlinkat(from.fd.get(), std::string(index_file).c_str(), 0) != 0 && errno != ENOENT)
-    fail_io("delete", from.file(index_file));
+  if (::unlinkat(from.fd.get(), std::string(cairn::detail::index_file).c_str(), 0) != 0 && errno != ENOENT)
+    fail_io("delete", from.file(cairn::detail::index_file));
   bool empty = true;
   for (const auto& entry : posix::entries(from.fd.get(), from.path)) {
-    if (is_own_file(entry)) {
+    if (cairn::detail::is_own_file(entry)) {
       if (::unlinkat(from.fd.get(), entry.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(entry));
     } else if (refuge == nullptr ||
                ::renameat2(from.fd.get(), entry.c_str(), refuge->fd.get(), entry.c_str(), RENAME_NOREPLACE) != 0) {
@@ -74,7 +74,7 @@ class directory_transaction final : public transaction {
   }
 
   sink& create(std::string_view file, std::uint64_t bytes) override {
-    if (!is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
+    if (!cairn::detail::is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
     constexpr std::uint64_t worth_direct = 64 << 10;
     const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
     files_.push_back(std::make_unique<file_sink>(here_.fd.get(), std::string(file),
@@ -96,9 +96,9 @@ class directory_transaction final : public transaction {
   /// A directory of other files is not replaced.
   void refuse_foreign_place() const {
     const auto there = open_in(root_->fd.get(), name_, root_->file(name_));
-    if (!there.fd || ::faccessat(there.fd.get(), std::string(index_file).c_str(), F_OK, 0) == 0) return;
+    if (!there.fd || ::faccessat(there.fd.get(), std::string(cairn::detail::index_file).c_str(), F_OK, 0) == 0) return;
     for (const auto& entry : posix::entries(there.fd.get(), there.path))
-      if (!is_own_file(entry))
+      if (!cairn::detail::is_own_file(entry))
         fail(errc::invalid,
              {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
   }
@@ -165,7 +165,7 @@ class directory_transaction final : public transaction {
 
 /// Opens the directory of a published checkpoint. errc::not_found.
 [[nodiscard]] inline open_directory open_checkpoint(const std::string& root, std::string_view name) {
-  require_checkpoint_name(name);
+  cairn::detail::require_checkpoint_name(name);
   auto path = sentence({root, "/", name});
   open_directory there{path, posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
   if (!there.fd && errno != ENOENT && errno != ENOTDIR) fail_io("open the directory", path);
@@ -187,7 +187,7 @@ inline void sweep(const open_directory& root, const std::string& entry) {
 /// Returns its name afterwards: the old one where it holds files of others, which stay.
 inline std::string hide(const open_directory& root, const std::string& name, const open_directory& there) {
   const auto entries = posix::entries(there.fd.get(), there.path);
-  if (!std::all_of(entries.begin(), entries.end(), is_own_file)) return name;
+  if (!std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return name;
   auto hidden = std::string(temporary_prefix) + name;
   sweep(root, hidden);
   if (!posix::try_lock(there.fd.get(), there.path)) return name;
@@ -201,7 +201,7 @@ inline void settle(const open_directory& root, const std::vector<std::string>& c
     const auto there = open_in(root.fd.get(), name, root.file(name));
     if (!there.fd) continue;
     for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
-      if (!is_own_file(entry)) continue;
+      if (!cairn::detail::is_own_file(entry)) continue;
       const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY);
       if (!file && errno != EACCES) fail_io("open", there.file(entry));  // what may not be read is not built on
       if (file) posix::sync(file.get(), there.file(entry));
@@ -230,7 +230,7 @@ CAIRN_INLINE ownership directory::lock() {
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
-  require_checkpoint_name(name);
+  cairn::detail::require_checkpoint_name(name);
   return std::make_unique<detail::directory_transaction>(detail::open_root(path_, true, options_.durable),
                                                          std::string(name), options_.durable);
 }
@@ -240,21 +240,21 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
   if (!root->fd) return {};
   auto names = posix::entries(root->fd.get(), path_);
   std::erase_if(names, [&](const std::string& name) {
-    const auto index = sentence({name, "/", index_file});
+    const auto index = sentence({name, "/", cairn::detail::index_file});
     if (name.front() == '.') return true;
     if (::faccessat(root->fd.get(), index.c_str(), F_OK, 0) == 0) return false;
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
       fail_io("look for", root->file(index));  // unknown is not absent
     return true;
   });
-  sort_items(names, checkpoint_before);
+  cairn::detail::sort_items(names, checkpoint_before);
   return names;
 }
 
 CAIRN_INLINE std::vector<std::string> directory::files(std::string_view name) const {
   const auto there = detail::open_checkpoint(path_, name);
   auto names = posix::entries(there.fd.get(), there.path);
-  sort_items(names, std::less<>());
+  cairn::detail::sort_items(names, std::less<>());
   return names;
 }
 
@@ -264,7 +264,7 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 }
 
 CAIRN_INLINE void directory::remove(std::string_view name) {
-  require_checkpoint_name(name);
+  cairn::detail::require_checkpoint_name(name);
   const auto root = detail::open_root(path_, true, options_.durable);
   const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});

@@ -10,7 +10,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/encoding.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// By tensor key.
 using encodings = std::map<std::string, encoding_info, std::less<>>;
@@ -25,7 +25,7 @@ inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
 /// The encodings of `text`. errc::corrupt names `origin`.
 [[nodiscard]] CAIRN_INLINE encodings read_encodings(std::string_view text, std::string_view origin);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/encodings.ipp"  // IWYU pragma: keep

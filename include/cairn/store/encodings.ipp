@@ -6,15 +6,15 @@
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE std::string write_encodings(const encodings& all) {
-  detail::json_writer json;
+  json_writer json;
   json.begin_object();
   for (const auto& [key, how] : all) {
     json.key(key, "the path").begin_object();
     json.key("codec").text(how.codec, "the codec's name").key("dtype").text(name(how.type));
-    detail::write_shape(json.key("shape"), how.shape);
+    write_shape(json.key("shape"), how.shape);
     if (how.relative) json.key("relative").natural(1);
     if (how.lost) json.key("max_error").real(how.lost->max_error).key("relative_l2").real(how.lost->relative_l2);
     json.end_object();
@@ -23,7 +23,6 @@ CAIRN_INLINE std::string write_encodings(const encodings& all) {
 }
 
 CAIRN_INLINE encodings read_encodings(std::string_view text, std::string_view origin) {
-  using detail::json_value;
   encodings all;
   encoding_info* how = nullptr;
   const auto lost = [&]() -> loss& { return how->lost ? *how->lost : how->lost.emplace(); };
@@ -40,16 +39,16 @@ CAIRN_INLINE encodings read_encodings(std::string_view text, std::string_view or
     how->relative = flag.natural == 1;
     return flag.natural > 1 ? "is neither 0 nor 1" : "";
   };
-  const auto one = detail::json_object(
-      {{"codec", detail::json_text(set_codec)},
-       {"dtype", detail::json_text(set_type)},
-       {"shape", detail::shape_form([&]() -> extents& { return how->shape; })},
-       {"relative", detail::json_natural(set_relative), false},
-       {"max_error", detail::json_real([&](const json_value& error) { lost().max_error = error.real; }), false},
-       {"relative_l2", detail::json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}},
+  const auto one = json_object(
+      {{"codec", json_text(set_codec)},
+       {"dtype", json_text(set_type)},
+       {"shape", shape_form([&]() -> extents& { return how->shape; })},
+       {"relative", json_natural(set_relative), false},
+       {"max_error", json_real([&](const json_value& error) { lost().max_error = error.real; }), false},
+       {"relative_l2", json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}},
       [&](std::string_view key) { how = &all[std::string(key)]; });
-  detail::read_json(text, sentence({origin, ": malformed cairn.encoded"}), detail::json_map(one));
+  read_json(text, sentence({origin, ": malformed cairn.encoded"}), json_map(one));
   return all;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

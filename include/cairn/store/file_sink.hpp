@@ -51,7 +51,9 @@ class file_sink final : public sink {
     }
   }
 
-  [[nodiscard]] std::size_t alignment() const noexcept override { return mode_ == file_mode::direct ? page_bytes : 1; }
+  [[nodiscard]] std::size_t alignment() const noexcept override {
+    return mode_ == file_mode::direct ? cairn::detail::page_bytes : 1;
+  }
   [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
 
   /// Sets the file's exact size and, unless `cached`, waits for the disk. Nothing may be written afterwards.
@@ -63,12 +65,14 @@ class file_sink final : public sink {
 
  private:
   void write_direct(part bytes, std::uint64_t offset) {
-    if (offset % page_bytes != 0 || reinterpret_cast<std::uintptr_t>(bytes.data()) % page_bytes != 0)
+    if (offset % cairn::detail::page_bytes != 0 ||
+        reinterpret_cast<std::uintptr_t>(bytes.data()) % cairn::detail::page_bytes != 0)
       fail(errc::invalid, {"a direct write to ", where_, " is not aligned to 4096 bytes"});
-    const std::size_t whole = bytes.size() / page_bytes * page_bytes;
+    const std::size_t whole = bytes.size() / cairn::detail::page_bytes * cairn::detail::page_bytes;
     posix::write_all(file_.get(), bytes.first(whole), offset, where_);
     if (whole == bytes.size()) return;
-    alignas(page_bytes) std::byte tail[page_bytes] = {};  // the file's last page: padded here, cut off by finish
+    alignas(cairn::detail::page_bytes)
+        std::byte tail[cairn::detail::page_bytes] = {};  // the file's last page: padded here, cut off by finish
     std::memcpy(tail, bytes.data() + whole, bytes.size() - whole);
     posix::write_all(file_.get(), tail, offset + whole, where_);
   }

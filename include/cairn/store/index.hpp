@@ -15,7 +15,7 @@
 #include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 struct index_shard {
   std::string file;
@@ -37,14 +37,10 @@ struct checkpoint_index {
 /// Identifies what a checkpoint restores: the same for a delta and for what merging makes of it.
 [[nodiscard]] CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept;
 
-namespace detail {
-
 inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\"";
 
 /// The checksum of an index, with its own 16 digits taken as zeros.
 [[nodiscard]] CAIRN_INLINE std::uint64_t index_checksum(std::string_view text);
-
-}  // namespace detail
 
 /// The text of index.json. Its checksum covers all of it, with its own 16 digits taken as zeros.
 [[nodiscard]] CAIRN_INLINE std::string write_index(const checkpoint_index& index);
@@ -56,7 +52,7 @@ inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\
 /// Reads the index of a published checkpoint: all that retention and listings need, without touching the shards.
 [[nodiscard]] CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/index.ipp"  // IWYU pragma: keep

@@ -15,7 +15,7 @@
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept {
   if (index.id) return *index.id;
@@ -23,8 +23,6 @@ CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept
   for (const auto& shard : index.shards) sum.add(std::as_bytes(std::span(&shard.header_checksum, 1)));
   return sum.value();
 }
-
-namespace detail {
 
 inline constexpr std::string_view zero_checksum = "0000000000000000";
 
@@ -36,14 +34,12 @@ CAIRN_INLINE std::uint64_t index_checksum(std::string_view text) {
   sum.add(bytes(text.substr(index_opening.size() + checksum_digits)));
   return sum.value();
 }
-}  // namespace detail
-
 CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
-  detail::json_writer json;
+  json_writer json;
   json.begin_object().key("metadata").begin_object();
-  json.key("checksum").text(detail::zero_checksum).key("format").text("cairn").key("version").text(format_version);
+  json.key("checksum").text(zero_checksum).key("format").text("cairn").key("version").text(format_version);
   json.key("step").natural(index.info.step).key("total_size").natural(index.total_size);
-  if (index.parent) detail::write_parent(json.key("parent"), *index.parent);
+  if (index.parent) write_parent(json.key("parent"), *index.parent);
   if (index.id) json.key("id").text(to_hex(*index.id));
   json.key("metrics").begin_object();
   for (const auto& [name, value] : index.info.metrics) json.key(name, "the metric").real(value);
@@ -67,11 +63,9 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   auto text = json.end_object().end_object().take() + '\n';
   if (text.size() > max_header_bytes)
     fail(errc::invalid, {std::to_string(index.weight_map.size()), " leaves are too many for one checkpoint"});
-  text.replace(detail::index_opening.size(), checksum_digits, to_hex(detail::index_checksum(text)));
+  text.replace(index_opening.size(), checksum_digits, to_hex(index_checksum(text)));
   return text;
 }
-
-namespace detail {
 
 /// The fields of an index, whose checksum has been compared.
 [[nodiscard]] inline checkpoint_index read_index_fields(std::string_view text, std::string_view origin) {
@@ -119,16 +113,14 @@ namespace detail {
   return index;
 }
 
-}  // namespace detail
-
 CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin) {
-  const std::size_t opening = detail::index_opening.size();
-  if (!text.starts_with(detail::index_opening) || text.size() < opening + checksum_digits)
+  const std::size_t opening = index_opening.size();
+  if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits)
     fail(errc::corrupt, {origin, ": not the index of a cairn checkpoint"});
   const auto stored = parse_hex(text.substr(opening, checksum_digits));
-  if (!stored || *stored != detail::index_checksum(text))
+  if (!stored || *stored != index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
-  auto index = detail::read_index_fields(text, origin);
+  auto index = read_index_fields(text, origin);
   for (std::size_t i = 0; i < index.shards.size(); ++i)
     if (index.shards[i].file != shard_file(i, index.shards.size()))
       fail(errc::corrupt, {origin, ": shard ", std::to_string(i), " is called \"", index.shards[i].file, "\""});
@@ -145,4 +137,4 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   return parse_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, origin);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

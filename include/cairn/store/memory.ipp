@@ -25,8 +25,8 @@ namespace detail {
 /// Keeps the buffers of removed checkpoints for new ones. Their pages are present already, which halves the cost of a save.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
  public:
-  [[nodiscard]] std::shared_ptr<const huge_buffer> take(std::size_t bytes) {
-    std::unique_ptr<huge_buffer> chosen;
+  [[nodiscard]] std::shared_ptr<const cairn::detail::huge_buffer> take(std::size_t bytes) {
+    std::unique_ptr<cairn::detail::huge_buffer> chosen;
     {
       const std::lock_guard lock(mutex_);
       const auto fits = [&](const auto& b) { return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes; };
@@ -35,28 +35,29 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
         idle_.erase(at);
       }
     }
-    if (!chosen) chosen = std::make_unique<huge_buffer>(bytes);
-    return {chosen.release(), [pool = weak_from_this()](const huge_buffer* b) {
-              std::unique_ptr<huge_buffer> back(const_cast<huge_buffer*>(b));
+    if (!chosen) chosen = std::make_unique<cairn::detail::huge_buffer>(bytes);
+    return {chosen.release(), [pool = weak_from_this()](const cairn::detail::huge_buffer* b) {
+              std::unique_ptr<cairn::detail::huge_buffer> back(const_cast<cairn::detail::huge_buffer*>(b));
               if (const auto home = pool.lock()) home->give_back(std::move(back));
             }};
   }
 
  private:
-  void give_back(std::unique_ptr<huge_buffer> back) {
+  void give_back(std::unique_ptr<cairn::detail::huge_buffer> back) {
     constexpr std::size_t most = 8;
-    if (back->bytes().size() < huge_page_bytes) return;
+    if (back->bytes().size() < cairn::detail::huge_page_bytes) return;
     const std::lock_guard lock(mutex_);
     idle_.insert(idle_.begin(), std::move(back));
     if (idle_.size() > most) idle_.pop_back();
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<huge_buffer>> idle_;  // Guarded by mutex_. The last one given back comes first.
+  std::vector<std::unique_ptr<cairn::detail::huge_buffer>>
+      idle_;  // Guarded by mutex_. The last one given back comes first.
 };
 
 struct memory_file {
-  std::shared_ptr<const huge_buffer> memory;
+  std::shared_ptr<const cairn::detail::huge_buffer> memory;
   std::uint64_t size = 0;
 };
 
@@ -163,7 +164,7 @@ CAIRN_INLINE ownership memory::lock() {
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> memory::begin(std::string_view name) {
-  require_checkpoint_name(name);
+  cairn::detail::require_checkpoint_name(name);
   return std::make_unique<detail::memory_transaction>(contents_, std::string(name));
 }
 
@@ -171,7 +172,7 @@ CAIRN_INLINE std::vector<std::string> memory::list() const {
   const std::lock_guard guard(contents_->mutex);
   std::vector<std::string> names;
   for (const auto& [name, files] : contents_->published) names.push_back(name);
-  sort_items(names, checkpoint_before);
+  cairn::detail::sort_items(names, checkpoint_before);
   return names;
 }
 

@@ -11,6 +11,11 @@
 
 namespace cairn {
 
+/// The order of checkpoints: names without a step by name, then steps by number.
+[[nodiscard]] CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b);
+
+namespace detail {
+
 inline constexpr std::string_view index_file = "index.json";
 
 /// 120 -> "step-000000120".
@@ -25,15 +30,13 @@ inline constexpr std::string_view index_file = "index.json";
 /// Whether `file` is one that Cairn writes into a checkpoint: the only ones it ever deletes.
 [[nodiscard]] CAIRN_INLINE bool is_own_file(std::string_view file);
 
-/// The order of checkpoints: names without a step by name, then steps by number.
-[[nodiscard]] CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b);
-
 /// Whether `name` can name a directory entry: 1 to 200 bytes, no slash, no leading dot.
 [[nodiscard]] CAIRN_INLINE bool is_checkpoint_name(std::string_view name) noexcept;
 
 /// Throws errc::invalid unless `is_checkpoint_name`.
 CAIRN_INLINE void require_checkpoint_name(std::string_view name);
 
+}  // namespace detail
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

@@ -25,17 +25,15 @@ namespace detail {
   return number;
 }
 
-}  // namespace detail
-
-CAIRN_INLINE std::string checkpoint_name(std::uint64_t step) { return "step-" + detail::zero_padded(step, 9); }
+CAIRN_INLINE std::string checkpoint_name(std::uint64_t step) { return "step-" + zero_padded(step, 9); }
 
 CAIRN_INLINE std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
   if (!name.starts_with("step-")) return std::nullopt;
-  return detail::parse_padded(name.substr(5), 9);
+  return parse_padded(name.substr(5), 9);
 }
 
 CAIRN_INLINE std::string shard_file(std::size_t shard, std::size_t shards) {
-  return "shard-" + detail::zero_padded(shard, 5) + "-of-" + detail::zero_padded(shards, 5) + ".safetensors";
+  return "shard-" + zero_padded(shard, 5) + "-of-" + zero_padded(shards, 5) + ".safetensors";
 }
 
 CAIRN_INLINE bool is_own_file(std::string_view file) {
@@ -45,15 +43,8 @@ CAIRN_INLINE bool is_own_file(std::string_view file) {
   if (file.size() < prefix.size() + suffix.size()) return false;
   file = file.substr(prefix.size(), file.size() - prefix.size() - suffix.size());
   const auto at = file.find(middle);
-  return at != std::string_view::npos && detail::parse_padded(file.substr(0, at), 5) &&
-         detail::parse_padded(file.substr(at + middle.size()), 5);
-}
-
-CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b) {
-  const auto step_a = parse_checkpoint_name(a), step_b = parse_checkpoint_name(b);
-  if (step_a && step_b) return *step_a < *step_b;
-  if (step_a.has_value() != step_b.has_value()) return step_b.has_value();
-  return a < b;
+  return at != std::string_view::npos && parse_padded(file.substr(0, at), 5) &&
+         parse_padded(file.substr(at + middle.size()), 5);
 }
 
 CAIRN_INLINE bool is_checkpoint_name(std::string_view name) noexcept {
@@ -65,6 +56,15 @@ CAIRN_INLINE void require_checkpoint_name(std::string_view name) {
   if (!is_checkpoint_name(name))
     fail(errc::invalid,
          {"\"", name, "\" cannot name a checkpoint: use 1 to 200 characters, no slash, no dot in front"});
+}
+
+}  // namespace detail
+
+CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b) {
+  const auto step_a = detail::parse_checkpoint_name(a), step_b = detail::parse_checkpoint_name(b);
+  if (step_a && step_b) return *step_a < *step_b;
+  if (step_a.has_value() != step_b.has_value()) return step_b.has_value();
+  return a < b;
 }
 
 }  // namespace cairn

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The numbers from 0 to `count` - 1, sorted by `before(a, b)`. O(n) if they are in order already.
 [[nodiscard]] inline std::vector<std::size_t> sorted_order(
@@ -33,4 +33,4 @@ void sort_items(std::vector<Item>& items, const Before& before) {
   items = std::move(sorted);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

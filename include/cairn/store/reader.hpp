@@ -18,7 +18,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// All elements of a stored leaf, to be read into memory of the same dtype and element count.
 struct read_request {
@@ -31,8 +31,6 @@ struct read_options {
   bool verify = true;    ///< compare the checksum of every block that is touched before anything is copied
 };
 
-namespace detail {
-
 /// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid, errc::mismatch.
 CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
                                  std::span<const read_request> requests);
@@ -40,8 +38,6 @@ CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored
 /// The request for all of leaf number `index`. errc::invalid when there is no such leaf, or `out` has another size.
 [[nodiscard]] CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
                                                     std::size_t index, std::span<std::byte> out);
-
-}  // namespace detail
 
 /// A published checkpoint. Opening reads the index and the shards' headers only. Thread-safe after construction. Stays readable when
 /// the checkpoint is replaced or removed.
@@ -110,7 +106,7 @@ class checkpoint_reader {
   catalog contents_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/reader.ipp"  // IWYU pragma: keep

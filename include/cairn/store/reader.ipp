@@ -12,9 +12,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/stream_copy.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// The most bytes that all threads together map at a time: the memory that a load takes beyond the state.
 inline constexpr std::uint64_t mapped_bytes = std::uint64_t{32} << 20U;
@@ -180,8 +178,6 @@ CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const s
   return {slice.shard, slice.begin / block_bytes, block_count(slice.end())};
 }
 
-}  // namespace detail
-
 CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened)
     : opened_(std::move(opened)) {
   contents_.origin = opened_->origin;
@@ -189,8 +185,8 @@ CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpo
   contents_.structure = opened_->structure;
   contents_.has_structure = opened_->has_structure;
   contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
-    const read_request all[] = {detail::request_for(from->origin, from->leaves, index, out)};
-    detail::read_leaves(*from, all, {});
+    const read_request all[] = {request_for(from->origin, from->leaves, index, out)};
+    read_leaves(*from, all, {});
   };
 }
 
@@ -207,19 +203,18 @@ CAIRN_INLINE std::uint64_t checkpoint_reader::bytes() const noexcept {
 }
 
 CAIRN_INLINE void checkpoint_reader::verify(unsigned threads) const {
-  std::vector<detail::block_run> runs;
+  std::vector<block_run> runs;
   for (std::size_t i = 0; i < opened_->shards.size(); ++i)
     runs.push_back({i, 0, opened_->shards[i].metadata.blocks.size()});
-  detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
+  verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
 }
 
 CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
-  std::vector<detail::block_run> runs;
+  std::vector<block_run> runs;
   for (const auto leaf : leaves)
     for (const auto& slice : opened_->slices_of(leaf))
-      if (slice.bytes != 0 && !opened_->shards[slice.shard].metadata.blocks.empty())
-        runs.push_back(detail::blocks_of(slice));
-  detail::verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
+      if (slice.bytes != 0 && !opened_->shards[slice.shard].metadata.blocks.empty()) runs.push_back(blocks_of(slice));
+  verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
 }
 
 CAIRN_INLINE bool checkpoint_reader::is_encoded(std::size_t leaf) const noexcept {
@@ -235,8 +230,8 @@ CAIRN_INLINE bool checkpoint_reader::is_relative(std::size_t leaf) const noexcep
 CAIRN_INLINE stores::window checkpoint_reader::stored_bytes(const stored_slice& slice) const {
   const auto& shard = opened_->shards[slice.shard];
   if (!shard.metadata.blocks.empty() && slice.bytes != 0) {
-    const detail::block_run all[] = {detail::blocks_of(slice)};
-    detail::verify_blocks(*opened_, all, 1);
+    const block_run all[] = {blocks_of(slice)};
+    verify_blocks(*opened_, all, 1);
   }
   return shard.file->view(shard.header.data_start + slice.begin, slice.bytes);
 }
@@ -249,8 +244,8 @@ CAIRN_INLINE std::map<std::string, std::string, std::less<>> checkpoint_reader::
 }
 
 CAIRN_INLINE void checkpoint_reader::read(std::span<const read_request> requests, const read_options& options) const {
-  detail::check_requests(opened_->origin, opened_->leaves, requests);
-  detail::read_leaves(*opened_, requests, options);
+  check_requests(opened_->origin, opened_->leaves, requests);
+  read_leaves(*opened_, requests, options);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -13,6 +13,20 @@
 
 namespace cairn {
 
+/// Keep the `count` checkpoints with the best `metric`.
+struct keep_best_rule {
+  std::string metric = "loss";
+  std::size_t count = 1;
+  bool lower_is_better = true;
+};
+
+struct removal {
+  std::string name;
+  std::string reason;  ///< one sentence
+};
+
+namespace detail {
+
 /// A published checkpoint, as retention sees it.
 struct retained_entry {
   std::string name{};
@@ -23,13 +37,6 @@ struct retained_entry {
   bool counts = true;                ///< for the rules; one that does not count is kept, with what it needs
 };
 
-/// Keep the `count` checkpoints with the best `metric`.
-struct keep_best_rule {
-  std::string metric = "loss";
-  std::size_t count = 1;
-  bool lower_is_better = true;
-};
-
 /// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is errc::invalid.
 struct retention_rules {
   std::optional<std::size_t> keep_last;     ///< the newest ones
@@ -37,21 +44,15 @@ struct retention_rules {
   std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this
 };
 
-struct removal {
-  std::string name;
-  std::string reason;  ///< one sentence
-};
-
-namespace detail {
 /// Throws errc::invalid for a rule of 0.
 CAIRN_INLINE void check_rules(const retention_rules& rules);
-}  // namespace detail
 
 /// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it is built on. The
 /// newest checkpoint is never among them, nor one that is pinned, nor one that a kept one needs, directly or not. O(n log n).
 [[nodiscard]] CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                                const retention_rules& rules);
 
+}  // namespace detail
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

@@ -12,9 +12,7 @@
 #include "cairn/store/order.hpp"
 #include "cairn/store/retention.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 CAIRN_INLINE void check_rules(const retention_rules& rules) {
   const auto refuse = [](std::string_view rule) { fail(errc::invalid, {rule, " is 0: std::nullopt is no rule"}); };
@@ -66,13 +64,11 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
   return all;
 }
 
-}  // namespace detail
-
 CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                  const retention_rules& rules) {
-  detail::check_rules(rules);
+  check_rules(rules);
   if (entries.empty() || (!rules.keep_last && !rules.keep_best && !rules.keep_every)) return {};
-  detail::retained_entries newest_first;
+  retained_entries newest_first;
   std::set<std::string_view> kept;
   for (const auto& entry : entries) {
     if (entry.counts)
@@ -89,14 +85,14 @@ CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry>
     if (is_last || is_multiple || entry.pinned) kept.insert(entry.name);
   }
   if (rules.keep_best)
-    for (const auto* entry : detail::best_entries(newest_first, *rules.keep_best)) kept.insert(entry->name);
-  detail::keep_needs(entries, kept);
+    for (const auto* entry : best_entries(newest_first, *rules.keep_best)) kept.insert(entry->name);
+  keep_needs(entries, kept);
 
-  const auto rule_text = detail::describe_rules(rules);
+  const auto rule_text = describe_rules(rules);
   std::vector<removal> plan;
   for (const auto* entry : newest_first)
     if (!kept.contains(entry->name)) plan.push_back({entry->name, entry->name + " is not " + rule_text});
   return plan;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -13,7 +13,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// The data section of a shard begins at a multiple of this, so that it can be written with direct I/O.
 inline constexpr std::uint64_t data_alignment = 4096;
@@ -50,7 +50,7 @@ struct safetensors_header {
 [[nodiscard]] CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file,
                                                                       std::string_view origin);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/safetensors.ipp"  // IWYU pragma: keep

@@ -13,7 +13,7 @@
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept {
   bytes = width;
@@ -24,7 +24,7 @@ CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::
 }
 
 CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& header) {
-  detail::json_writer json;
+  json_writer json;
   json.begin_object().key("__metadata__").begin_object();
   for (const auto& [key, value] : header.metadata) json.key(key, "the metadata key").text(value, "the metadata");
   json.end_object();
@@ -33,7 +33,7 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
     keys.push_back(tensor.key);
     if (tensor.key == "__metadata__") fail(errc::invalid, {"no leaf can have the path \"__metadata__\""});
     json.key(tensor.key, "the path").begin_object().key("dtype").text(name(tensor.type));
-    detail::write_shape(json.key("shape"), tensor.shape);
+    write_shape(json.key("shape"), tensor.shape);
     json.key("data_offsets").begin_list().natural(tensor.begin).natural(tensor.end).end_list().end_object();
   }
   sort_items(keys, std::less<>());
@@ -47,8 +47,6 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   std::memcpy(text.data(), &length, 8);
   return text;
 }
-
-namespace detail {
 
 /// The dtype of a tensor. errc::unsupported for one that has no C++ type, corrupt for one that safetensors does not have.
 [[nodiscard]] inline dtype read_dtype(std::string_view text, std::string_view key, std::string_view origin) {
@@ -117,8 +115,6 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
                                std::to_string(header.data_bytes));
 }
 
-}  // namespace detail
-
 CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {
   const std::uint64_t size = file.size();
   if (size < 8) fail(errc::corrupt, {origin, ": ", std::to_string(size), " bytes are too few for a safetensors file"});
@@ -135,9 +131,9 @@ CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& fi
   const auto window = file.view(8, length);
   const std::string_view text(reinterpret_cast<const char*>(window.bytes().data()), window.bytes().size());
   header.tensors.reserve(text.size() / 256);
-  detail::read_json(text, origin, detail::header_form(header, origin));
-  detail::check_layout(header, origin);
+  read_json(text, origin, header_form(header, origin));
+  check_layout(header, origin);
   return header;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

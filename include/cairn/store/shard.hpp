@@ -13,7 +13,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/write_piece.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// A shard to be written: its header with room for checksums, and the piece of every tensor.
 struct shard_layout {
@@ -31,7 +31,7 @@ struct shard_layout {
 /// Puts the checksums of the blocks into the header of the laid-out shard.
 CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/shard.ipp"  // IWYU pragma: keep

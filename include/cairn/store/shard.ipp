@@ -13,9 +13,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// "w", [2, 5) -> "w[2:5]": the key of a slice.
 [[nodiscard]] inline std::string slice_key(std::string_view path, const write_piece& slice) {
@@ -35,13 +33,11 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
   });
 }
 
-}  // namespace detail
-
 CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
                                         const structure& described, std::uint64_t step, const chain_metadata& chain) {
-  detail::sort_pieces(leaves, pieces);
+  sort_pieces(leaves, pieces);
   shard_layout layout;
-  detail::json_writer slices;
+  json_writer slices;
   slices.begin_object();
   bool has_slices = false;
   encodings encoded;
@@ -49,10 +45,10 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
   for (const auto& p : pieces) {
     const leaf& whole = leaves[p.leaf];
     const bool is_whole = p.count == whole.count();
-    auto key = is_whole ? whole.path : detail::slice_key(whole.path, p);
+    auto key = is_whole ? whole.path : slice_key(whole.path, p);
     if (!is_whole) {
       has_slices = true;
-      detail::write_slice(slices, key, {whole.path, whole.shape, p.first, p.count});
+      write_slice(slices, key, {whole.path, whole.shape, p.first, p.count});
     }
     const std::uint64_t bytes = p.how != nullptr ? p.bytes.size() : p.count * size_of(whole.type);
     if (p.how != nullptr) {
@@ -88,4 +84,4 @@ CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std:
   layout.header_text.replace(layout.header_text.find(key) + key.size(), digits.size(), digits);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

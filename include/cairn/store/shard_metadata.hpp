@@ -16,7 +16,7 @@
 #include "cairn/store/encodings.hpp"
 #include "cairn/store/safetensors.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 inline constexpr std::string_view format_version = "1";
 inline constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;
@@ -40,7 +40,7 @@ struct shard_metadata {
   std::uint64_t step = 0;
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
-  cairn::structure structure;
+  cairn::detail::structure structure;
   encodings encoded;  ///< by tensor key
   chain_metadata chain;
 
@@ -57,14 +57,10 @@ struct shard_metadata {
 [[nodiscard]] CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header,
                                                               std::string_view origin);
 
-namespace detail {
-
 /// "w[0:70]":{"leaf":"w","shape":[10,10],"first":0,"count":70}
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice);
 
-}  // namespace detail
-
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/shard_metadata.ipp"  // IWYU pragma: keep

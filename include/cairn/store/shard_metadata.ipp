@@ -11,9 +11,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
   json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");
@@ -100,8 +98,6 @@ inline void check_encodings(const safetensors_header& header, const shard_metada
     fail(errc::corrupt, {origin, ": cairn.encoded names a tensor that is not there"});
 }
 
-}  // namespace detail
-
 CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin) {
   shard_metadata metadata;
   const auto format = header.metadata.find("cairn.format");
@@ -114,15 +110,15 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
   bool has_blocks = false;
   for (const auto& [key, value] : header.metadata) {
     if (key == "cairn.step") {
-      metadata.step = detail::read_number(value, key, origin);
+      metadata.step = read_number(value, key, origin);
     } else if (key == "cairn.block_bytes") {
-      if (detail::read_number(value, key, origin) != block_bytes)
+      if (read_number(value, key, origin) != block_bytes)
         fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", std::to_string(block_bytes)});
     } else if (key == "cairn.blocks") {
-      metadata.blocks = detail::read_blocks(value, header.data_bytes, origin);
+      metadata.blocks = read_blocks(value, header.data_bytes, origin);
       has_blocks = true;
     } else if (key == "cairn.slices") {
-      metadata.slices = detail::read_slices(value, origin);
+      metadata.slices = read_slices(value, origin);
     } else if (key == "cairn.structure") {
       metadata.structure = read_structure(value, origin, file_bytes);
     } else if (key == "cairn.encoded") {
@@ -136,9 +132,9 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
     }
   }
   if (!has_blocks) fail(errc::corrupt, {origin, ": cairn.blocks, the checksums, is missing"});
-  detail::check_encodings(header, metadata, origin);
-  detail::check_slices(header, metadata, origin);
+  check_encodings(header, metadata, origin);
+  check_slices(header, metadata, origin);
   return metadata;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

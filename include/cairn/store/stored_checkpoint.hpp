@@ -18,7 +18,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard_metadata.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// A shard, open.
 struct stored_shard {
@@ -53,7 +53,7 @@ struct stored_checkpoint {
   std::vector<stored_shard> shards;
   std::vector<stored_leaf> leaves;   ///< by path
   std::vector<stored_slice> slices;  ///< by leaf, then by first element; they cover every leaf exactly
-  cairn::structure structure;
+  cairn::detail::structure structure;
   bool has_structure = false;
 
   /// The slices of one leaf. O(log n).
@@ -66,8 +66,6 @@ struct stored_checkpoint {
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
 [[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin);
-
-namespace detail {
 
 /// Whether another checkpoint has replaced the one whose index listed `shards`.
 [[nodiscard]] CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name,
@@ -86,9 +84,7 @@ auto open_again(const Open& open, const Replaced& replaced) {
   }
 }
 
-}  // namespace detail
-
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/stored_checkpoint.ipp"  // IWYU pragma: keep

@@ -11,15 +11,13 @@
 #include "cairn/store/order.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE std::span<const stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const noexcept {
   const auto [from, to] = std::equal_range(slices.begin(), slices.end(), stored_slice{.leaf = leaf},
                                            [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
   return {from, to};
 }
-
-namespace detail {
 
 [[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where) {
   stored_shard shard{std::move(file), std::move(where), {}, {}, {}};
@@ -161,30 +159,28 @@ CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name, con
   }
 }
 
-}  // namespace detail
-
 CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name) {
   std::vector<index_shard> shards;
   const auto open = [&] {
     auto index = read_index(store, name);
     shards = index.shards;
-    return detail::open_shards(store, name, std::move(index));
+    return open_shards(store, name, std::move(index));
   };
-  return detail::open_again(open, [&] { return detail::is_replaced(store, name, shards); });
+  return open_again(open, [&] { return is_replaced(store, name, shards); });
 }
 
 CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
   stored_checkpoint opened;
   opened.origin = std::move(origin);
-  opened.shards.push_back(detail::open_shard(std::move(file), opened.origin));
+  opened.shards.push_back(open_shard(std::move(file), opened.origin));
   auto& shard = opened.shards.front();
   opened.has_structure = shard.metadata.has_structure;
   opened.index.info.step = shard.metadata.step;
   opened.index.total_size = shard.header.data_bytes;
   opened.index.parent = shard.metadata.chain.parent;
-  detail::assemble_leaves(opened);
-  detail::unite_structures(opened);
+  assemble_leaves(opened);
+  unite_structures(opened);
   return opened;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

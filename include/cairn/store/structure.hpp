@@ -8,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/structure.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its only key.
 [[nodiscard]] CAIRN_INLINE std::string write_structure(const structure& all);
@@ -17,7 +17,7 @@ namespace cairn {
 [[nodiscard]] CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin,
                                                     std::uint64_t file_bytes);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/structure.ipp"  // IWYU pragma: keep

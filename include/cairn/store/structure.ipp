@@ -10,9 +10,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// The field of an entry's kind, and the form of its value.
 struct structure_field {
@@ -35,21 +33,19 @@ inline constexpr std::uint64_t least_key_bytes = 8;
 /// What a key takes in the text. In the file it has a comma and two backslashes too.
 inline constexpr std::size_t least_key_text = least_key_bytes - 3;
 
-}  // namespace detail
-
 CAIRN_INLINE std::string write_structure(const structure& all) {
-  detail::json_writer json;
+  json_writer json;
   json.begin_object();
   for (const auto& [path, entry] : all) {
-    const auto& [name, value] = detail::structure_fields[static_cast<std::size_t>(entry.what)];
+    const auto& [name, value] = structure_fields[static_cast<std::size_t>(entry.what)];
     json.key(path, "the path").begin_object().key(name);
-    if (value == detail::json_form::kind::natural) {
+    if (value == json_form::kind::natural) {
       json.natural(entry.number);
-    } else if (value == detail::json_form::kind::text) {
+    } else if (value == json_form::kind::text) {
       json.text(entry.text, "the name");
     } else {
       json.begin_list();
-      for (const auto& key : entry.keys) json.text(key, "the key", detail::least_key_text);
+      for (const auto& key : entry.keys) json.text(key, "the key", least_key_text);
       json.end_list();
     }
     json.end_object();
@@ -58,12 +54,10 @@ CAIRN_INLINE std::string write_structure(const structure& all) {
 }
 
 CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {
-  using detail::json_form;
-  using detail::json_value;
   structure all;
   structure::mapped_type* entry = nullptr;
   unsigned fields = 0;
-  std::uint64_t keys_left = file_bytes / detail::least_key_bytes;
+  std::uint64_t keys_left = file_bytes / least_key_bytes;
   const auto add_key = [&](const json_value& key) {
     if (keys_left-- == 0) return "has more keys than the file has room for";
     auto& keys = entry->keys;
@@ -72,8 +66,8 @@ CAIRN_INLINE structure read_structure(std::string_view text, std::string_view or
     keys.emplace_back(key.text);
     return "";
   };
-  std::vector<detail::json_field> forms;
-  for (std::size_t i = 0; i < detail::structure_fields.size(); ++i) {
+  std::vector<json_field> forms;
+  for (std::size_t i = 0; i < structure_fields.size(); ++i) {
     const auto begin = [&, i] {
       entry->what = static_cast<decltype(entry->what)>(i);
       ++fields;
@@ -83,10 +77,9 @@ CAIRN_INLINE structure read_structure(std::string_view text, std::string_view or
       entry->number = value.natural;
       entry->text = value.text;
     };
-    const auto& [name, value] = detail::structure_fields[i];
-    auto form = value == json_form::kind::list
-                    ? detail::json_list(detail::json_text(add_key), [begin](std::string_view) { begin(); })
-                    : detail::json_scalar(value, set);
+    const auto& [name, value] = structure_fields[i];
+    auto form = value == json_form::kind::list ? json_list(json_text(add_key), [begin](std::string_view) { begin(); })
+                                               : json_scalar(value, set);
     forms.push_back({name, std::move(form), false});
   }
   const auto open = [&](std::string_view path) {
@@ -94,9 +87,9 @@ CAIRN_INLINE structure read_structure(std::string_view text, std::string_view or
     fields = 0;
   };
   const auto close = [&](std::string_view) { return fields == 1 ? "" : "does not have one kind"; };
-  detail::read_json(text, sentence({origin, ": malformed cairn.structure"}),
-                    detail::json_map(detail::json_object(std::move(forms), open, close)));
+  read_json(text, sentence({origin, ": malformed cairn.structure"}),
+            json_map(json_object(std::move(forms), open, close)));
   return all;
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

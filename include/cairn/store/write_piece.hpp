@@ -7,7 +7,7 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/piece.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// A piece to be written. What it refers to must outlive the write.
 struct write_piece : piece {
@@ -15,4 +15,4 @@ struct write_piece : piece {
   const encoding_info* how = nullptr;  ///< of the payload; null: the elements are stored as they are
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail

@@ -23,7 +23,7 @@
 #include "cairn/store/shard.hpp"
 #include "cairn/store/write_piece.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// What a checkpoint contains.
 struct checkpoint_spec {
@@ -44,9 +44,7 @@ struct written_checkpoint {
   std::uint64_t id = 0;     ///< see checkpoint_id
 };
 
-namespace detail {
 struct new_shard;
-}
 
 /// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a time calls it.
 class checkpoint_writer {
@@ -67,9 +65,8 @@ class checkpoint_writer {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  CAIRN_INLINE void lay_out(detail::new_shard& shard, const std::vector<write_piece>& pieces,
-                            const chain_metadata& chain);
-  CAIRN_INLINE void write_data(std::span<detail::new_shard> shards, std::uint64_t total);
+  CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces, const chain_metadata& chain);
+  CAIRN_INLINE void write_data(std::span<new_shard> shards, std::uint64_t total);
 
   any_store& store_;
   std::string name_;
@@ -86,7 +83,7 @@ class checkpoint_writer {
 /// failure leaves nothing behind.
 CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/writer.ipp"  // IWYU pragma: keep

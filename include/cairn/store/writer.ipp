@@ -15,9 +15,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn {
-
-namespace detail {
+namespace cairn::detail {
 
 /// A shard that is being written.
 struct new_shard {
@@ -127,8 +125,6 @@ inline void write_text(stores::sink& out, std::string_view text) {
   out.write(0, all);
 }
 
-}  // namespace detail
-
 CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                                   std::size_t shards)
     : store_(store), name_(name), spec_(spec), shards_(shards) {
@@ -139,7 +135,7 @@ CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_
 CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
                                          std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
-  std::vector<detail::new_shard> some(shards.size());
+  std::vector<new_shard> some(shards.size());
   index_.parent = chain.parent;
   for (std::size_t i = 0; i < some.size(); ++i)
     lay_out(some[i], shards[i], i == 0 ? chain : chain_metadata{chain.parent, {}});
@@ -154,7 +150,7 @@ CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece
   for (auto& shard : some) {
     set_block_checksums(shard.layout, shard.blocks);
     const auto& header = shard.layout.header_text;
-    detail::write_text(*shard.out, header);
+    write_text(*shard.out, header);
     index_.shards.push_back({shard_file(added_++, shards_), shard.bytes(), checksum(std::as_bytes(std::span(header)))});
     bytes_ += shard.bytes();
   }
@@ -162,12 +158,12 @@ CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece
 
 CAIRN_INLINE written_checkpoint checkpoint_writer::commit() {
   const auto text = write_index(index_);
-  detail::write_text(transaction_->create(index_file, text.size()), text);
+  write_text(transaction_->create(index_file, text.size()), text);
   transaction_->commit();
   return {bytes_ + text.size(), checkpoint_id(index_)};
 }
 
-CAIRN_INLINE void checkpoint_writer::lay_out(detail::new_shard& shard, const std::vector<write_piece>& pieces,
+CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>& pieces,
                                              const chain_metadata& chain) {
   const auto number = laid_out_++;
   const auto described = number < spec_.structures.size() ? spec_.structures[number] : structure{};
@@ -179,7 +175,7 @@ CAIRN_INLINE void checkpoint_writer::lay_out(detail::new_shard& shard, const std
       fail(errc::invalid, {"two leaves have the path \"", tensor.key, "\""});
 }
 
-CAIRN_INLINE void checkpoint_writer::write_data(std::span<detail::new_shard> shards, std::uint64_t total) {
+CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t total) {
   // All sinks of a store are of one kind.
   bool is_aligned = false, is_memory = true;
   unsigned threads = spec_.threads;
@@ -189,8 +185,8 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<detail::new_shard> sha
     is_aligned = is_aligned || shard.out->alignment() > 1;
     is_memory = is_memory && !shard.out->memory(0, shard.bytes()).empty();
   }
-  const auto chunk_bytes = is_aligned && !is_memory ? detail::direct_chunk : detail::cached_chunk;
-  std::vector<detail::chunk> chunks;
+  const auto chunk_bytes = is_aligned && !is_memory ? direct_chunk : cached_chunk;
+  std::vector<chunk> chunks;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::uint64_t size = shards[i].layout.header.data_bytes;
     for (std::uint64_t at = 0; at < size; at += chunk_bytes)
@@ -201,19 +197,19 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<detail::new_shard> sha
     if (spec_.on_progress) spec_.on_progress(done, total);
   };
   if (is_memory) {
-    const auto groups = detail::group_by_memory(spec_.leaves, shards, chunks);
+    const auto groups = group_by_memory(spec_.leaves, shards, chunks);
     return parallel_for(groups.size() - 1, threads, [&](std::size_t i, unsigned) {
       const auto group = std::span(chunks).subspan(groups[i], groups[i + 1] - groups[i]);
-      detail::write_memory(spec_.leaves, shards, group);
+      write_memory(spec_.leaves, shards, group);
       std::uint64_t bytes = 0;
       for (const auto& each : group) bytes += each.end - each.begin;
       report(bytes);
     });
   }
-  std::vector<detail::write_scratch> scratch(threads);
+  std::vector<write_scratch> scratch(threads);
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
-    const auto write = is_aligned ? detail::write_aligned : detail::write_parts;
+    const auto write = is_aligned ? write_aligned : write_parts;
     write(spec_.leaves, shards[each.shard], each, scratch[worker]);
     report(each.end - each.begin);
   });
@@ -227,4 +223,4 @@ CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_v
   return writer.commit();
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

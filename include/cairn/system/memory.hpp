@@ -11,7 +11,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// Bytes of a page of memory, and what direct I/O aligns to.
 inline constexpr std::size_t page_bytes = 4096;
@@ -85,7 +85,7 @@ class huge_buffer {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/memory.ipp"  // IWYU pragma: keep

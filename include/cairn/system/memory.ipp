@@ -12,7 +12,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE std::uint64_t machine_memory() noexcept {
   struct sysinfo about{};
@@ -69,4 +69,4 @@ CAIRN_INLINE huge_buffer::~huge_buffer() {
   if (start_ != nullptr) ::munmap(start_, bytes_);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

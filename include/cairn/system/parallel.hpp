@@ -7,7 +7,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 /// What 0 threads stand for: as many as there are cores, at most 8, which use the memory's bandwidth up.
 [[nodiscard]] CAIRN_INLINE unsigned default_threads() noexcept;
@@ -26,7 +26,7 @@ CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
                                    const std::function<std::uint64_t(std::size_t item)>& bytes_of,
                                    const std::function<void(std::size_t item, unsigned threads)>& body);
 
-}  // namespace cairn
+}  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/parallel.ipp"  // IWYU pragma: keep

@@ -11,7 +11,7 @@
 
 #include "cairn/system/parallel.hpp"
 
-namespace cairn {
+namespace cairn::detail {
 
 CAIRN_INLINE unsigned default_threads() noexcept { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
 
@@ -62,4 +62,4 @@ CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
   parallel_for(small.size(), threads, [&](std::size_t i, unsigned) { body(small[i], 1); });
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail

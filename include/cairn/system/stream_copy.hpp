@@ -9,10 +9,9 @@
 #include <emmintrin.h>
 #endif
 
-namespace cairn {
+namespace cairn::detail {
 
 #if defined(__SSE2__)
-namespace detail {
 inline void stream_line(std::byte* to, const std::byte* from) noexcept {
   const auto* source = reinterpret_cast<const __m128i*>(from);
   auto* target = reinterpret_cast<__m128i*>(to);
@@ -23,7 +22,6 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
   _mm_stream_si128(target + 2, c);
   _mm_stream_si128(target + 3, d);
 }
-}  // namespace detail
 #endif
 
 /// memcpy with non-temporal stores for long runs. Other threads may read the destination after any synchronization.
@@ -38,12 +36,12 @@ inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes)
     // Four pages at a time: four streams keep more of the memory's banks busy than one.
     for (; bytes >= pages * page; to += pages * page, from += pages * page, bytes -= pages * page)
       for (std::size_t at = 0; at < page; at += line)
-        for (std::size_t p = 0; p < pages; ++p) detail::stream_line(to + p * page + at, from + p * page + at);
-    for (; bytes >= line; to += line, from += line, bytes -= line) detail::stream_line(to, from);
+        for (std::size_t p = 0; p < pages; ++p) stream_line(to + p * page + at, from + p * page + at);
+    for (; bytes >= line; to += line, from += line, bytes -= line) stream_line(to, from);
     _mm_sfence();
   }
 #endif
   std::memcpy(to, from, bytes);
 }
 
-}  // namespace cairn
+}  // namespace cairn::detail
