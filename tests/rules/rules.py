@@ -212,6 +212,7 @@ def rule_header_form(root, files):
 
 
 def rule_mirror(root, files):
+    """Every header has a test of its name, and every test in a folder of the library a header. Tests of more than one header lie at the top."""
     for file in headers(files):
         name = file.removeprefix("include/")
         mirror = "tests/" + name.removeprefix("cairn/").replace(".hpp", ".cpp")
@@ -221,6 +222,11 @@ def rule_mirror(root, files):
         first = next((included for _, _, included in includes_of(root, mirror)), "nothing")
         if first != name:
             yield f"{mirror}: includes {first} first, not {name}"
+    folders = {f.split("/")[2] for f in headers(files) if f.count("/") > 2}
+    for file in files:
+        header = "include/cairn/" + file.removeprefix("tests/").replace(".cpp", ".hpp")
+        if re.fullmatch(r"tests/.+/.+\.cpp", file) and file.split("/")[1] in folders and header not in files:
+            yield f"{file}: mirrors no header: there is no {header}"
 
 
 def rule_catch(root, files):
