@@ -458,7 +458,7 @@ TEST_CASE("a crash counts as a failure; a run that ends with `save` or by a sign
       const auto report = next.restore(state);
       REQUIRE(report);
       next.save(trained(report->step + 1), {.step = report->step + 1});
-      const auto notes = cairn::detail::read_index(store, checkpoint_name(report->step + 1)).notes;
+      const auto notes = cairn::detail::read_index(store, checkpoint_name(report->step + 1)).info.notes;
       REQUIRE(notes.contains("failures"));
       REQUIRE(notes.at("failures").size() == 2);
       return notes.at("failures")[0];
@@ -488,10 +488,10 @@ TEST_CASE("a signal: the running save is reported to the policy, and the last ch
   CHECK(run.step(trained(1), {.step = 1}).started);
   std::raise(SIGUSR1);
   CHECK(run.step(trained(2), {.step = 2}).stop);
-  const auto notes = cairn::detail::read_index(store, checkpoint_name(2)).notes;
+  const auto notes = cairn::detail::read_index(store, checkpoint_name(2)).info.notes;
   CHECK(notes.at("told") == std::vector<double>{1});
   CHECK(notes.at("in_peace") == std::vector<double>{1});
-  CHECK(cairn::detail::read_index(store, checkpoint_name(1)).notes.at("in_peace") == std::vector<double>{0});
+  CHECK(cairn::detail::read_index(store, checkpoint_name(1)).info.notes.at("in_peace") == std::vector<double>{0});
 }
 
 TEST_CASE("what a policy remembers comes back to the next process, also from a merged checkpoint") {

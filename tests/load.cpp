@@ -131,7 +131,7 @@ std::vector<hostile> hostile_headers() {
 /// Publishes a checkpoint of one shard with this header, all its checksums right.
 void forge(const std::string& path, std::string header, const std::string& data) {
   const auto shard = safetensors(header, data);
-  cairn::detail::checkpoint_index index{9, {}, data.size(), {}, {}};
+  cairn::detail::checkpoint_index index{{.step = 9}, data.size(), {}, {}};
   const auto file = cairn::detail::shard_file(0, 1);
   index.shards.push_back(
       {file, shard.size(),

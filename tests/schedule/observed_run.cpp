@@ -224,8 +224,8 @@ using cairn::schedule::iteration_times;
 using cairn::schedule::observed_costs;
 using Catch::Approx;
 
-save_cost stall(save_kind kind, double seconds, double background = 0) {
-  return {.kind = kind, .stall_seconds = seconds, .background_seconds = background};
+save_cost stall(save_kind kind, double waited, double background = 0) {
+  return {.kind = kind, .stall_seconds = waited, .background_seconds = background};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 
