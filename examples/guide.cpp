@@ -1,6 +1,7 @@
 // What the guides in docs/ quote: every snippet there stands here between its marks, compiled and run as a test.
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
+#include <cairn/merge.hpp>
 #include <cairn/schedule/fits/estimators.hpp>
 #include <cairn/schedule/optimum.hpp>
 #include <cairn/schedule/policies.hpp>

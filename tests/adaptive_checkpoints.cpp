@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cairn/system/clock.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/save.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/policies.hpp"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cairn/encode/lc.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"

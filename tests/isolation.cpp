@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/merge.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"

@@ -2,6 +2,7 @@
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
+#include <cairn/merge.hpp>
 
 #include <Eigen/Core>
 #include <chrono>

@@ -1,12 +1,11 @@
-// All of Cairn that has no dependencies beyond its own: checkpointers, single saves and loads, merging, loops, signals, observers and
-// both stores. Opt-in: adapters/ and schedule/policies.hpp.
+// What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in: merge.hpp,
+// encode/lc.hpp, schedule/policies.hpp, schedule/fits/ and adapters/.
 #pragma once
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
 #include "cairn/loop.hpp"
-#include "cairn/merge.hpp"
 #include "cairn/observers.hpp"
 #include "cairn/save.hpp"
 #include "cairn/signals.hpp"

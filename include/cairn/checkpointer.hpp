@@ -11,7 +11,6 @@
 #include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/event.hpp"
-#include "cairn/merge.hpp"  // IWYU pragma: export: a checkpointer merges
 #include "cairn/report.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
@@ -23,8 +22,8 @@ namespace detail {
 class session;
 }
 
-/// The checkpoints of one run in one place, named by step. From the first save on it owns the place: a second process that saves there
-/// gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
+/// The checkpoints of one run in one place, named by step. The first save locks the directory or store: a second process that saves
+/// there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
 /// `poll`, `stats`, `steps` and `latest` may be called by any.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).

@@ -9,6 +9,7 @@
 #include "cairn/definitions/fits.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
+#include "cairn/definitions/merge.cpp"
 #include "cairn/definitions/run.cpp"
 #include "cairn/definitions/schedule.cpp"
 #include "cairn/definitions/state.cpp"

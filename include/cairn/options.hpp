@@ -30,7 +30,7 @@ struct metric_order {
 enum class when_busy : std::uint8_t {
   skip,    ///< it is not made; it is due again at the next step
   wait,    ///< the trainer waits
-  replace  ///< the running save is cancelled, unless it has replaced another one itself: else none would ever finish
+  replace  ///< the running save is cancelled, unless it has replaced another one itself, so that some saves finish
 };
 
 /// A checkpointer is destroyed while a save is running.

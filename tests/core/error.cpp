@@ -1,5 +1,10 @@
 #include "cairn/core/error.hpp"
 
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
 #include "catch.hpp"
 
 TEST_CASE("an error carries its code and a sentence that says whose it is") {
@@ -22,4 +27,11 @@ TEST_CASE("an error of the system names action, file and cause") {
     return;
   }
   FAIL("nothing was thrown");
+}
+
+TEST_CASE("a sentence has texts and whole numbers of any type") {
+  const std::string text = "b";
+  CHECK(cairn::sentence({"a", text, std::string_view("c"), 1, 0U, -7, std::uint8_t{200},
+                         std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::int64_t>::min()}) ==
+        "abc10-720018446744073709551615-9223372036854775808");
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "cairn/system/parallel.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"

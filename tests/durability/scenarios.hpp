@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
 #include "chain.hpp"
 #include "child.hpp"

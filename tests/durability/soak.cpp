@@ -24,6 +24,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/encode/lc.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"

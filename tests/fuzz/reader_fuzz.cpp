@@ -29,7 +29,7 @@ void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
 }
 void note_release(const volatile void* /*memory*/) {}
 
-using cairn::stores::part;
+using cairn::stores::buffer;
 using entry = cairn::detail::structure::mapped_type;
 
 /// While it lives, no single allocation may be above four times `bytes`; small inputs have a page.
@@ -41,8 +41,8 @@ struct limit {
 void put(cairn::any_store& store, const std::vector<std::pair<std::string, std::string>>& files) {
   const auto transaction = store.begin("c");
   for (const auto& [file, text] : files) {
-    const part parts[] = {std::as_bytes(std::span(text.data(), text.size()))};
-    transaction->create(file, text.size()).write(0, parts);
+    const buffer buffers[] = {std::as_bytes(std::span(text.data(), text.size()))};
+    transaction->create(file, text.size()).write(0, buffers);
   }
   transaction->commit();
 }

@@ -1,6 +1,7 @@
 // A second unit, which names the public interface of cairn.hpp: the same names header-only and compiled, and the program links only if
 // no definition is in both units.
 #include <cairn/cairn.hpp>
+#include <cairn/merge.hpp>
 
 #include <cstdio>
 #include <string>

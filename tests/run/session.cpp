@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"

@@ -82,7 +82,7 @@ TEST_CASE("a save takes its stall and what it slows the training down by, or wha
 }
 
 TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, a step once") {
-  cairn::mtbf_estimate learned;
+  cairn::schedule::mtbf_estimate learned;
   const auto agrees = [&](const observed_run& run) { return run.mtbf() == Approx(learned.seconds() / 4); };
   observed_run run;
   const moment now{.step = 1, .iteration_seconds = 50, .workers = 4};
@@ -137,7 +137,7 @@ TEST_CASE("probes come after n steps of the run, then each time that these have 
 
 TEST_CASE("the number of workers is remembered: all of them worked until the failure") {
   observed_run run, restored;
-  cairn::mtbf_estimate expected;
+  cairn::schedule::mtbf_estimate expected;
   run.observe({.step = 1, .iteration_seconds = 50, .workers = 4});
   cairn::policy_memory memory;
   run.remember(memory);
@@ -185,7 +185,7 @@ TEST_CASE("after a failure a run had worked no longer than from one save to the 
     const auto interval = static_cast<double>(steps);
     CHECK(mtbf_after(3600) == mtbf_after(interval + 3));
     CHECK(mtbf_after(interval + 2) < mtbf_after(interval + 3));
-    cairn::mtbf_estimate expected;
+    cairn::schedule::mtbf_estimate expected;
     expected.worked(4 * interval);
     expected.restarted({.away_seconds = interval + 3});
     CHECK(mtbf_after(3600) == Approx(expected.seconds()).epsilon(0.01));
@@ -210,7 +210,7 @@ TEST_CASE("a save out of turn does not make the next interval seem short") {
   observed_run again;
   again.recall(memory);
   again.restarted({.step = now.step, .away_seconds = 3600});
-  cairn::mtbf_estimate expected;
+  cairn::schedule::mtbf_estimate expected;
   expected.worked(302);
   expected.restarted({.away_seconds = 50});
   CHECK(again.mtbf() == Approx(expected.seconds()).epsilon(0.01));

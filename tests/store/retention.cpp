@@ -113,10 +113,10 @@ TEST_CASE("what is built on another is removed before it") {
 
 TEST_CASE("what does not count is kept, with what it needs, and takes nobody's place") {
   std::vector<cairn::detail::retained_entry> entries{entry(1), entry(2), entry(3), entry(4), entry(5)};
-  entries[3].counts = entries[4].counts = false;
+  entries[3].is_usable = entries[4].is_usable = false;
   entries[4].needs = {"step-1"};
   CHECK(removed(entries, {.keep_last = 1, .keep_best = {}, .keep_every = {}}) == std::set<std::string>{"step-2"});
-  for (auto& each : entries) each.counts = false;
+  for (auto& each : entries) each.is_usable = false;
   CHECK(removed(entries, {.keep_last = 1, .keep_best = {}, .keep_every = {}}).empty());
 }
 

@@ -43,7 +43,7 @@ struct encode_summary {
 }
 
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a chain, the references of the codecs that use them become what
-/// a reader of this checkpoint has; if it is not published, the chain must forget them.
+/// a reader of this checkpoint restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
  public:
   /// The arguments must outlive the encoder. `check` is called before each piece, from any thread; what it throws ends the encoding.

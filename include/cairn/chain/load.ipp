@@ -141,7 +141,7 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, st
     }
   }
   if (skipped.empty()) return std::nullopt;
-  fail(errc::corrupt, {"none of the ", std::to_string(skipped.size()), " checkpoints in ", store.location(),
+  fail(errc::corrupt, {"none of the ", skipped.size(), " checkpoints in ", store.location(),
                        " can be restored; the first one tried: ", skipped.front().reason});
 }
 
@@ -155,7 +155,7 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
   const std::string wanted[] = {checkpoint_name(*options.step)};
   if (std::find(names.begin(), names.end(), wanted[0]) == names.end())
     fail(errc::not_found,
-         {"there is no checkpoint of step ", std::to_string(*options.step), " in ", store.location(),
+         {"there is no checkpoint of step ", *options.step, " in ", store.location(),
           names.empty() ? std::string()
                         : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
   return restore_first(store, wanted, state, options, on_event);

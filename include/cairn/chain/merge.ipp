@@ -96,7 +96,7 @@ class merger {
     shards_[shard].push_back(std::move(made));
   }
 
-  /// One payload with the effect of all of them; nullopt where the values are to be stored instead.
+  /// One payload with the effect of all of them; nullopt if the values are stored instead.
   [[nodiscard]] std::optional<encoded_piece> merge_slices(const leaf& merged, const piece& which,
                                                           const history& slices) const {
     const auto& newest = *slices.front();
@@ -193,7 +193,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
   const detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
-  report.bytes = write_checkpoint(store, name, merged.spec()).bytes;
+  report.bytes = detail::write_checkpoint(store, name, merged.spec()).bytes;
   report.parent = merged.spec().chain.parent ? merged.spec().chain.parent->name : std::string();
   report.seconds = watch.seconds();
   return report;

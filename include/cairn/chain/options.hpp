@@ -1,4 +1,4 @@
-// The options of loading and of chains of checkpoints.
+// The options of loading, of chains of checkpoints and of merging them.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,20 @@ struct load_options {
 struct chain_options {
   /// Every n-th checkpoint is whole and lossless, an anchor. 1: all are; nullopt: only the first.
   std::optional<std::size_t> anchor_every = 10;
-  /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never.
+  /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>.
   std::optional<std::size_t> merge_every{};
   /// Merge into a whole checkpoint instead of one delta. Only with `merge_every`.
   bool merge_to_whole = false;
+};
+
+/// How to merge the newest deltas of a chain.
+struct merge_options {
+  /// The newest n deltas, the given one included. nullopt: all of them, into a whole checkpoint.
+  std::optional<std::size_t> deltas{};
+  bool to_whole = false;          ///< into a whole checkpoint, whatever `deltas` says
+  unsigned threads = 0;           ///< for decoding, encoding and writing
+  codec_rules codecs{};           ///< a user's own codecs
+  std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
 };
 
 }  // namespace cairn

@@ -124,10 +124,10 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
     for (const auto& slice : from.slices_of(plan.leaf[link])) {
       if (slice.count == 0) continue;
       const auto width = size_of(leaf.type);
-      const auto part = values.subspan(slice.first * width, slice.count * width);
+      const auto elements = values.subspan(slice.first * width, slice.count * width);
       const auto stored = from.stored_bytes(slice);
       if (slice.encoded == nullptr) {
-        std::memcpy(part.data(), stored.bytes().data(), part.size());
+        std::memcpy(elements.data(), stored.bytes().data(), elements.size());
         continue;
       }
       const auto& where = from.file_of(slice);
@@ -136,7 +136,7 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
                    .path = leaf.path,
                    .type = leaf.type,
                    .payload = stored.bytes(),
-                   .values = part,
+                   .values = elements,
                    .threads = threads,
                    .known_tables = &tables_});
     }

@@ -48,7 +48,7 @@ inline bool has_parent(const any_store& store, const delta_base& base) {
   }
 }
 
-/// Whether the next checkpoint can be a delta. Leaves the parent's references in the base, or none where it cannot.
+/// Decides whether the checkpoint can be a delta. If so, the base then has the references of its parent; else it has none.
 inline bool begin_delta(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base* base) {
   if (base == nullptr) return false;
   if (codecs.use_parent() && base->can_extend(job.info.step, job.chain) && has_parent(store, *base) &&

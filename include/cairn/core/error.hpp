@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cerrno>
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,14 +44,38 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// Joins the parts of a sentence; an error path is no place to be fast.
-[[nodiscard]] inline std::string sentence(std::initializer_list<std::string_view> parts) {
+/// Text, or a whole number, which is written in decimal. Callers make no string of the number: that keeps their code small.
+class sentence_part {
+ public:
+  template <class Text>
+  requires std::convertible_to<const Text&, std::string_view>
+  constexpr sentence_part(const Text& text) noexcept : text_(text) {}
+  template <std::unsigned_integral Number>
+  constexpr sentence_part(Number number) noexcept : number_(number) {}
+  template <std::signed_integral Number>
+  constexpr sentence_part(Number number) noexcept
+      : text_(number < 0 ? "-" : ""),
+        number_(number < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(number)
+                           : static_cast<std::uint64_t>(number)) {}
+
+  void append_to(std::string& text) const {
+    text += text_;
+    if (number_) text += std::to_string(*number_);
+  }
+
+ private:
+  std::string_view text_{};
+  std::optional<std::uint64_t> number_{};
+};
+
+/// Joins the parts of a sentence. Not optimised: error paths only.
+[[nodiscard]] inline std::string sentence(std::initializer_list<sentence_part> parts) {
   std::string text;
-  for (const auto part : parts) text += part;
+  for (const auto& part : parts) part.append_to(text);
   return text;
 }
 
-[[noreturn]] inline void fail(errc code, std::initializer_list<std::string_view> parts) {
+[[noreturn]] inline void fail(errc code, std::initializer_list<sentence_part> parts) {
   throw error(code, sentence(parts));
 }
 

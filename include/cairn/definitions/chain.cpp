@@ -1,5 +1,4 @@
-// The definitions of chain/.
+// The definitions of chain/ without merging.
 #include "cairn/chain/load.ipp"
-#include "cairn/chain/merge.ipp"
 #include "cairn/chain/reader.ipp"
 #include "cairn/chain/save_pipeline.ipp"

@@ -47,8 +47,8 @@ namespace detail {
 [[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
                                                  std::string_view where);
 
-/// Makes a codec known to loads that have no rule for it: an inline variable of this type, in the codec's header, does so for the
-/// whole program before main. Needs no order of initialization: a load that comes earlier reports the codec as not known.
+/// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the codec's header.
+/// Loads during static initialization may not find it.
 class known_codec {
  public:
   using maker = any_codec (*)();

@@ -23,8 +23,8 @@ struct raw {
   /// errc::corrupt unless the payload is the elements themselves.
   void decode(const decode_request& from) const {
     if (from.payload.size() != from.values.size())
-      fail(errc::corrupt, {from.where, ": \"", from.path, "\": has ", std::to_string(from.payload.size()),
-                           " bytes where its elements take ", std::to_string(from.values.size())});
+      fail(errc::corrupt, {from.where, ": \"", from.path, "\": has ", from.payload.size(),
+                           " bytes where its elements take ", from.values.size()});
     if (!from.values.empty()) std::memcpy(from.values.data(), from.payload.data(), from.values.size());
   }
 };

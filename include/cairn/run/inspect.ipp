@@ -77,8 +77,7 @@ CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> i
   const auto index = index_of(name);
   const auto& info = tensors_[index];
   if (into.size() != info.bytes)
-    fail(errc::mismatch, {path(), ": \"", name, "\" has ", std::to_string(info.bytes), " bytes, the memory for it has ",
-                          std::to_string(into.size())});
+    fail(errc::mismatch, {path(), ": \"", name, "\" has ", info.bytes, " bytes, the memory for it has ", into.size()});
   const detail::read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
   reader_->read(all);
 }

@@ -13,7 +13,7 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
-#include "cairn/merge.hpp"
+#include "cairn/chain/merge_hook.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
@@ -115,7 +115,7 @@ CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exce
   return failure;
 }
 
-/// Does a part of the running save. An error ends the save: it is reported, and thrown as cairn::error.
+/// Calls `act` for the running save. An error ends the save: it is reported, and thrown as cairn::error.
 template <class Act>
 auto checkpoint_series::guarded(const Act& act) {
   try {
@@ -191,12 +191,13 @@ CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
 CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check) {
   const auto name = base_.parent()->name;
   try {
-    auto report = merge_checkpoints(store_, name,
-                                    {.deltas = base_.deltas_to_merge(),
-                                     .to_whole = options_.chain.merge_to_whole,
-                                     .threads = options_.background_threads,
-                                     .codecs = options_.codecs,
-                                     .check = check});
+    const auto merge = known_merge.load();
+    auto report = merge(store_, name,
+                        {.deltas = base_.deltas_to_merge(),
+                         .to_whole = options_.chain.merge_to_whole,
+                         .threads = options_.background_threads,
+                         .codecs = options_.codecs,
+                         .check = check});
     base_.merged(report.parent.empty());
     if (const auto at = known_.find(name); at != known_.end()) {
       at->second.bytes = report.bytes;
@@ -228,7 +229,7 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
   std::vector<removal> plan;
   try {
     plan = retention_plan();
-  } catch (const error& cause) {  // the save is done all the same, and the next one tries again
+  } catch (const error& cause) {  // the save has succeeded; the next one retries
     emit({.what = event::kind::failed, .checkpoint = store_.location(), .step = newest_step_, .message = cause.what()});
     return 0;
   }
@@ -236,24 +237,24 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
   std::set<std::string> needed;  // by those that could not be removed
   for (const auto& each : plan) {
     const stopwatch watch;
-    const auto& at_hand = known_.at(each.name);
-    const auto stays = [&] { needed.insert(at_hand.entry.needs.begin(), at_hand.entry.needs.end()); };
+    const auto& found = known_.at(each.name);
+    const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
     if (needed.contains(each.name)) {
       stays();
       continue;
     }
     try {
       store_.remove(each.name);
-    } catch (const error& cause) {  // the save is done all the same, and the next one tries again
-      emit({.what = event::kind::failed, .checkpoint = each.name, .step = at_hand.entry.step, .message = cause.what()});
+    } catch (const error& cause) {  // the save has succeeded; the next one retries
+      emit({.what = event::kind::failed, .checkpoint = each.name, .step = found.entry.step, .message = cause.what()});
       stays();
       continue;
     }
     ++removed;
     emit({.what = event::kind::pruned,
           .checkpoint = each.name,
-          .step = at_hand.entry.step,
-          .bytes = at_hand.bytes,
+          .step = found.entry.step,
+          .bytes = found.bytes,
           .seconds = watch.seconds(),
           .message = each.reason});
     known_.erase(each.name);
@@ -261,9 +262,7 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
   return removed;
 }
 
-/// The published checkpoints. Those that cannot be restored, as far as is known, do not count for any rule and are left where they
-/// are, with what they need: they may be all that is left for a person to look at. errc::io when there is one of which nothing is
-/// known, as it cannot be read now.
+/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_series::entries() {
   std::vector<retained_entry> all;
   for (const auto& name : store_.list()) {
@@ -271,12 +270,12 @@ CAIRN_INLINE std::vector<retained_entry> checkpoint_series::entries() {
     if (!step) continue;
     all.push_back(known(name, *step).entry);
     all.back().pinned = options_.pinned.contains(*step) || *step == newest_step_;
-    all.back().counts = all.back().counts && !unusable_.contains(name);
+    all.back().is_usable = all.back().is_usable && !unusable_.contains(name);
   }
   return all;
 }
 
-/// What retention has to know of a checkpoint: it is read of one of an earlier process.
+/// The retention entry of a checkpoint: read from its index, unless this process saved it.
 CAIRN_INLINE const checkpoint_series::known_checkpoint& checkpoint_series::known(const std::string& name,
                                                                                  std::uint64_t step) {
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
@@ -288,7 +287,7 @@ CAIRN_INLINE const checkpoint_series::known_checkpoint& checkpoint_series::known
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
     if (cause.code() == errc::io) throw;
-    made.entry.counts = false;  // it is damaged, and nobody knows what it needs
+    made.entry.is_usable = false;  // damaged: its dependencies are unknown
   }
   return known_.emplace(name, std::move(made)).first->second;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cairn/chain/leaf_encoder.hpp"
+#include "cairn/chain/merge_hook.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 
@@ -14,29 +15,31 @@ namespace cairn::detail {
 /// Throws errc::invalid for options that are out of range or would do nothing.
 inline void check_options(const checkpointer_options& options) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
-  const auto refuse = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
+  const auto invalid = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
-    refuse("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
+    invalid("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
   if (options.max_bytes_per_second && !(*options.max_bytes_per_second > 0))
-    refuse("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
+    invalid("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
   if (options.chain.anchor_every == std::size_t{0})
-    refuse("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
+    invalid("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
   if (options.chain.merge_every && *options.chain.merge_every < 2)
-    refuse("chain.merge_every", "is below 2: std::nullopt never merges");
-  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) refuse("hang_timeout", "is not above 0");
-  if (!(options.preempt_deadline.count() > 0)) refuse("preempt_deadline", "is not above 0");
-  if (options.shards == 0) refuse("shards", "is 0");
+    invalid("chain.merge_every", "is below 2: std::nullopt never merges");
+  if (options.chain.merge_every && known_merge == nullptr)
+    invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
+  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) invalid("hang_timeout", "is not above 0");
+  if (!(options.preempt_deadline.count() > 0)) invalid("preempt_deadline", "is not above 0");
+  if (options.shards == 0) invalid("shards", "is 0");
   check_rules({options.keep_last, options.keep_best, options.keep_every});
 
   const checkpointer_options defaults;
-  if (!options.durable) refuse("durable", "is false, which is an option of the store that is passed in");
+  if (!options.durable) invalid("durable", "is false, which is an option of the store that is passed in");
   if (options.chain.merge_to_whole && !options.chain.merge_every)
-    refuse("chain.merge_to_whole", "is true without chain.merge_every");
+    invalid("chain.merge_to_whole", "is true without chain.merge_every");
   if (options.preempt.is_empty() && options.preempt_deadline != defaults.preempt_deadline)
-    refuse("preempt_deadline", "is given without preempt");
+    invalid("preempt_deadline", "is given without preempt");
   if (options.asynchronous) return;
   const auto check_unused = [&](bool is_default, std::string_view option) {
-    if (!is_default) refuse(option, "is of use only with asynchronous = true");
+    if (!is_default) invalid(option, "is of use only with asynchronous = true");
   };
   check_unused(options.on_busy == defaults.on_busy, "on_busy");
   check_unused(options.copy_threads == defaults.copy_threads, "copy_threads");
@@ -141,15 +144,15 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
     progress->published(save_sync(state, now, kind, false));
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
-  if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
+  if (!resolve_busy(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   const auto save = save_async(state, now, kind);
   save->times.stall_seconds = stalled(stall);
   policy_.began(save->times);
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-/// Waits for the running save, or cancels it, as the options say. False: the new save is skipped.
-CAIRN_INLINE bool session::make_way(const observation& now) {
+/// Waits for the running save, or cancels it, as the options say. Returns false if the new save is skipped.
+CAIRN_INLINE bool session::resolve_busy(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
     if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return false;

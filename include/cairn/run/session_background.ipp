@@ -52,7 +52,7 @@ CAIRN_INLINE void session::prune() {
   record_.count([pruned = series_.prune()](save_stats& all) { all.pruned += pruned; });
 }
 
-/// Runs a part of the work in the background; `job` returns whether it was the last part. An error is kept for the trainer.
+/// Runs `job` in the background thread; it returns whether the save or merge is complete. An error is kept for the trainer.
 CAIRN_INLINE void session::run_in_background(const std::function<bool()>& job) {
   const stopwatch watch;
   bool is_done = true;

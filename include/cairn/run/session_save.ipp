@@ -16,7 +16,7 @@ namespace cairn::detail {
 
 /// Describes the state and builds the job of its save from the options and the kind that the policy has chosen.
 CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
-                                                         std::optional<save_kind> kind, bool may_be_last) {
+                                                         std::optional<save_kind> kind, bool ends_run) {
   auto job = std::make_shared<save_job>();
   job->name = checkpoint_name(now.step);
   try {
@@ -24,7 +24,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   } catch (const std::exception& cause) {
     throw error(failed(now.step, cause));
   }
-  job->info = {now.step, now.metrics, policy_.notes(may_be_last)};
+  job->info = {now.step, now.metrics, policy_.notes(ends_run)};
   if (now.loss) job->info.metrics["loss"] = *now.loss;
   job->codecs = options_.codecs;
   job->chain = options_.chain;
@@ -115,10 +115,10 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
 
 /// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
 CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
-                                            bool may_be_last) {
+                                            bool ends_run) {
   wait();
   const stopwatch stall;
-  auto report = run_sync(make_job(state, now, kind, may_be_last), kind, stall);
+  auto report = run_sync(make_job(state, now, kind, ends_run), kind, stall);
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
@@ -170,7 +170,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   record_.emit({.what = event::kind::stopping,
                 .step = now.step,
                 .seconds = left(),
-                .message = sentence({"signal ", std::to_string(number), ", ", ::strsignal(number)})});
+                .message = sentence({"signal ", number, ", ", ::strsignal(number)})});
   auto job = make_job(state, now, std::nullopt, true);
   const auto plan = plan_preempt(left(), job->state_bytes(), record_.newest());
   limiter_.hurry();

@@ -1,13 +1,12 @@
 // Definitions of signals.hpp and signal_watch.hpp.
 #pragma once
 
-#include <sched.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "cairn/core/error.hpp"
 #include "cairn/run/signal_watch.hpp"
@@ -30,7 +29,7 @@ CAIRN_INLINE bool wait_for_handlers() noexcept {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (signals_of_process.handling.load() != 0) {
     if (std::chrono::steady_clock::now() > end) return false;
-    ::sched_yield();
+    std::this_thread::yield();
   }
   return true;
 }
@@ -42,18 +41,18 @@ CAIRN_INLINE void signal_watch::install() {
   ours.sa_flags = SA_RESTART | SA_ONSTACK;
   for (auto& each : entries_) {
     if (::sigaction(each.number, nullptr, &each.before) != 0)
-      fail(errc::invalid, {"there is no signal ", std::to_string(each.number), " to handle"});
+      fail(errc::invalid, {"there is no signal ", each.number, " to handle"});
     const signal_watch* other = signals_of_process.watch[static_cast<std::size_t>(each.number)].load();
     if (other != nullptr && !other->taken_.load())
-      fail(errc::invalid, {"signal ", std::to_string(each.number),
-                           " is in another cairn::signals already: use a copy of that one in both places"});
+      fail(errc::invalid,
+           {"signal ", each.number, " is in another cairn::signals already: use a copy of that one in both places"});
     sigaddset(&ours.sa_mask, each.number);
   }
   for (const auto& each : entries_) signals_of_process.watch[static_cast<std::size_t>(each.number)].store(this);
   wait_for_handlers();
   for (const auto& each : entries_) {
     if (::sigaction(each.number, &ours, nullptr) != 0)
-      fail(errc::invalid, {"signal ", std::to_string(each.number), " cannot be handled"});
+      fail(errc::invalid, {"signal ", each.number, " cannot be handled"});
   }
 }
 

@@ -43,7 +43,8 @@ struct adaptive_options {
   std::optional<any_failures> failures{};  ///< of one worker, by its age, where they are known; replaces `mtbf`
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
   any_early_stop stops = early_stops::none{};            ///< of the run
-  std::optional<any_estimator> estimator{};  ///< of the loss; needed by objectives by the loss with a `last_step`
+  /// Predicts the loss. Required when the objective depends on the loss and `last_step` is set.
+  std::optional<any_estimator> estimator{};
   save_kinds kinds = save_kinds::any;
 };
 

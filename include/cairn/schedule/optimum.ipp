@@ -63,8 +63,7 @@ class lower_envelope {
 CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workload& job, const save_times& saving,
                                       const any_failures& failures, const any_early_stop& stops) {
   const std::size_t steps = job.steps();
-  if (steps >= std::numeric_limits<std::uint32_t>::max())
-    fail(errc::invalid, {"a workload of ", std::to_string(steps), " iterations"});
+  if (steps >= std::numeric_limits<std::uint32_t>::max()) fail(errc::invalid, {"a workload of ", steps, " iterations"});
   const auto alive_at = [&](std::size_t boundary) {
     return stops.alive(static_cast<double>(boundary) / static_cast<double>(steps));
   };

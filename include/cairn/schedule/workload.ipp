@@ -15,8 +15,7 @@ namespace detail {
 inline void check(const workload& job) {
   const auto fits = [&](const std::vector<double>& list, std::size_t size, const char* what) {
     if (list.empty() || list.size() == size) return;
-    fail(errc::invalid, {"a workload of ", std::to_string(job.steps()), " iterations has ", std::to_string(list.size()),
-                         " entries of ", what});
+    fail(errc::invalid, {"a workload of ", job.steps(), " iterations has ", list.size(), " entries of ", what});
   };
   fits(job.loss, job.steps() + 1, "loss");
   fits(job.workers, job.steps(), "workers");

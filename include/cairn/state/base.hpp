@@ -30,7 +30,7 @@ namespace detail {
 /// of a leaf stays valid while the state lives and keeps its sizes, and that of a copy while the description lives.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
-  cairn::detail::structure structure;
+  detail::structure structure;
 };
 
 /// How a load compares a state with a checkpoint.

@@ -26,8 +26,7 @@ CAIRN_INLINE void read_streamed(const std::string& from, void* object, void (*re
 }
 
 CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored) {
-  if (size != stored)
-    fail(errc::mismatch, {"a bitset of ", std::to_string(size), " bits cannot take ", std::to_string(stored)});
+  if (size != stored) fail(errc::mismatch, {"a bitset of ", size, " bits cannot take ", stored});
 }
 
 }  // namespace cairn::detail

@@ -148,7 +148,7 @@ CAIRN_INLINE bool matcher::resizes(const std::string& path, std::uint64_t from, 
   if (to > from && width > 0 && !applying_) {
     static const std::uint64_t most = machine_memory();
     if (to > (most - growing_) / width)
-      fail(errc::io, {path, " in ", from_.origin, " has ", std::to_string(to), " elements of ", std::to_string(width),
+      fail(errc::io, {path, " in ", from_.origin, " has ", to, " elements of ", width,
                       " bytes: more than the memory of this machine"});
     growing_ += to * width;
   }
@@ -241,8 +241,7 @@ CAIRN_INLINE std::size_t matcher::find_leaf(const std::string& stored) {
 CAIRN_INLINE void matcher::check_size(const std::string& path, std::uint64_t size, bool empty_elements) const {
   const std::uint64_t most = empty_elements ? 1U << 20 : from_.leaves.size() + from_.structure.size();
   if (size > most)
-    fail(errc::corrupt,
-         {path, " in ", from_.origin, " claims ", std::to_string(size), " objects, which it cannot hold"});
+    fail(errc::corrupt, {path, " in ", from_.origin, " claims ", size, " objects, which it cannot hold"});
 }
 
 CAIRN_INLINE void matcher::miss(std::string path) {

@@ -26,7 +26,7 @@ CAIRN_INLINE std::string walker::path() const { return path_.empty() ? "value" :
 
 CAIRN_INLINE void walker::enter(std::string_view name) {
   if (lengths_.size() == max_nesting)
-    fail(errc::invalid, {"the state is nested more than ", std::to_string(max_nesting), " deep at ",
+    fail(errc::invalid, {"the state is nested more than ", max_nesting, " deep at ",
                          std::string_view(path_).substr(0, 200), "...; keep long chains of objects in a vector"});
   lengths_.push_back(path_.size());
   if (!path_.empty()) path_ += '.';
@@ -77,8 +77,7 @@ CAIRN_INLINE void walker::element(dtype type, void* memory) { array(type, 1, mem
 CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, const extents& shape,
                                 const std::vector<std::int64_t>& strides) {
   if (!strides.empty() && strides.size() != shape.size())
-    fail(errc::invalid, {path(), " is a tensor of ", std::to_string(shape.size()), " dimensions and ",
-                         std::to_string(strides.size()), " strides"});
+    fail(errc::invalid, {path(), " is a tensor of ", shape.size(), " dimensions and ", strides.size(), " strides"});
   const std::size_t width = size_of(type);
   memory_view view{type, shape_, static_cast<std::byte*>(memory), {}};
   view.shape.insert(view.shape.end(), shape.begin(), shape.end());

@@ -1,8 +1,5 @@
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
-// Words. slice: a run of elements of a leaf, as one tensor of a shard. block: what a checksum covers. chunk: the blocks that a thread
-// writes at a time. part: bytes in memory, one of several that are written together. window: bytes of a stored file, readable in memory.
-//
 // Threads. In all options, 0 threads means: as many as keep the device busy. For reading and for files in the page cache this is
 // default_threads() (system/parallel.hpp); a sink may ask for another number to write.
 #pragma once
@@ -22,10 +19,10 @@ namespace cairn {
 
 namespace stores {
 
-/// Bytes to write, somewhere in memory.
-using part = std::span<const std::byte>;
+/// Bytes to write.
+using buffer = std::span<const std::byte>;
 
-/// Bytes of a stored file, readable as long as the window lives.
+/// Bytes of a stored file, mapped or in memory. They are readable as long as a copy of the window lives.
 class window {
  public:
   window() = default;
@@ -62,8 +59,8 @@ class sink {
   sink& operator=(const sink&) = delete;
   virtual ~sink() = default;
 
-  /// Writes the parts consecutively from `offset` on: all of them, or throws errc::io.
-  virtual void write(std::uint64_t offset, std::span<const part> parts) = 0;
+  /// Writes the buffers consecutively from `offset` on: all of them, or throws errc::io.
+  virtual void write(std::uint64_t offset, std::span<const buffer> buffers) = 0;
   /// What every address, offset and length given to `write` has to be a multiple of; but for the length at the file's end.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
   /// The store's own memory of the range, which is filled instead of calling `write`; empty if the store has none. All sinks of a store

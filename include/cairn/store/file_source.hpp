@@ -32,8 +32,8 @@ class file_source final : public source {
 
   [[nodiscard]] window view(std::uint64_t offset, std::uint64_t length) const override {
     if (offset > size_ || length > size_ - offset)
-      fail(errc::corrupt, {where_, " ends at byte ", std::to_string(size_), ", but bytes up to ",
-                           std::to_string(offset) + " + " + std::to_string(length), " are needed"});
+      fail(errc::corrupt,
+           {where_, " ends at byte ", size_, ", but bytes up to ", offset, " + ", length, " are needed"});
     if (length == 0) return {};
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const std::uint64_t before = offset % page;

@@ -62,7 +62,7 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   for (const auto& [key, file] : index.weight_map) json.line().key(key, "the path").text(file, "the file");
   auto text = json.end_object().end_object().take() + '\n';
   if (text.size() > max_header_bytes)
-    fail(errc::invalid, {std::to_string(index.weight_map.size()), " leaves are too many for one checkpoint"});
+    fail(errc::invalid, {index.weight_map.size(), " leaves are too many for one checkpoint"});
   text.replace(index_opening.size(), checksum_digits, to_hex(index_checksum(text)));
   return text;
 }
@@ -123,7 +123,7 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
   auto index = read_index_fields(text, origin);
   for (std::size_t i = 0; i < index.shards.size(); ++i)
     if (index.shards[i].file != shard_file(i, index.shards.size()))
-      fail(errc::corrupt, {origin, ": shard ", std::to_string(i), " is called \"", index.shards[i].file, "\""});
+      fail(errc::corrupt, {origin, ": shard ", i, " is called \"", index.shards[i].file, "\""});
   return index;
 }
 
@@ -131,7 +131,7 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   const auto file = store.open(name, index_file);
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
-    fail(errc::corrupt, {origin, ": ", std::to_string(file->size()), " bytes are more than any index has"});
+    fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
   const auto window = file->view(0, file->size());
   const auto bytes = window.bytes();
   return parse_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, origin);

@@ -59,9 +59,9 @@ inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const b
       const std::uint64_t at = block * block_bytes;
       const auto bytes = window.bytes().subspan(at - begin, std::min(block_bytes, end - at));
       if (checksum(bytes) != shard.metadata.blocks[block])
-        fail(errc::corrupt, {shard.where, ": the ", std::to_string(bytes.size()), " bytes from byte ",
-                             std::to_string(shard.header.data_start + at), " on do not match their checksum; \"",
-                             leaf_at(shard, at), "\" to \"", leaf_at(shard, at + bytes.size() - 1), "\" are hit"});
+        fail(errc::corrupt, {shard.where, ": the ", bytes.size(), " bytes from byte ", shard.header.data_start + at,
+                             " on do not match their checksum; \"", leaf_at(shard, at), "\" to \"",
+                             leaf_at(shard, at + bytes.size() - 1), "\" are hit"});
       shard.verified[block] = true;
     }
   };

@@ -34,7 +34,7 @@ struct retained_entry {
   std::map<std::string, double> metrics{};
   bool pinned = false;               ///< never removed
   std::vector<std::string> needs{};  ///< names of the checkpoints that this one is built on
-  bool counts = true;                ///< for the rules; one that does not count is kept, with what it needs
+  bool is_usable = true;             ///< false: no rule applies; it is kept together with the checkpoints it needs
 };
 
 /// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is errc::invalid.

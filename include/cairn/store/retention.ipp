@@ -71,7 +71,7 @@ CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry>
   retained_entries newest_first;
   std::set<std::string_view> kept;
   for (const auto& entry : entries) {
-    if (entry.counts)
+    if (entry.is_usable)
       newest_first.push_back(&entry);
     else
       kept.insert(entry.name);

@@ -42,7 +42,7 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   auto text = std::string(8, '\0') + json.end_object().take();
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
   if (text.size() > max_header_bytes)
-    fail(errc::invalid, {std::to_string(header.tensors.size()), " leaves are too many for one shard"});
+    fail(errc::invalid, {header.tensors.size(), " leaves are too many for one shard"});
   const std::uint64_t length = text.size() - 8;
   std::memcpy(text.data(), &length, 8);
   return text;
@@ -88,7 +88,7 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
 
 /// Checks that sizes match shapes, and that the tensors fill the data section without holes or overlaps.
 inline void check_layout(safetensors_header& header, std::string_view origin) {
-  const auto refuse = [&](std::string_view key, const std::string& why) {
+  const auto corrupt = [&](std::string_view key, const std::string& why) {
     fail(errc::corrupt, {origin, ": \"", key, "\" ", why});
   };
   auto& tensors = header.tensors;
@@ -99,32 +99,32 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
   for (const auto& tensor : tensors) {
     std::uint64_t bytes = 0;
     if (!checked_bytes(tensor.shape, size_of(tensor.type), bytes))
-      refuse(tensor.key, "has a shape of more than 2^64 bytes");
+      corrupt(tensor.key, "has a shape of more than 2^64 bytes");
     const auto range = "[" + std::to_string(tensor.begin) + ", " + std::to_string(tensor.end) + ")";
     if (tensor.end < tensor.begin || tensor.end > header.data_bytes)
-      refuse(tensor.key, "claims bytes " + range + " of a data section of " + std::to_string(header.data_bytes));
+      corrupt(tensor.key, "claims bytes " + range + " of a data section of " + std::to_string(header.data_bytes));
     if (tensor.end - tensor.begin != bytes)
-      refuse(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) + " bytes, but its shape needs " +
-                             std::to_string(bytes));
-    if (tensor.begin < filled) refuse(tensor.key, "overlaps another tensor at bytes " + range);
-    if (tensor.begin > filled) refuse(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
+      corrupt(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) + " bytes, but its shape needs " +
+                              std::to_string(bytes));
+    if (tensor.begin < filled) corrupt(tensor.key, "overlaps another tensor at bytes " + range);
+    if (tensor.begin > filled) corrupt(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
     filled = tensor.end;
   }
   if (filled != header.data_bytes)
-    refuse("__metadata__", "of a file whose tensors end at byte " + std::to_string(filled) + " of a data section of " +
-                               std::to_string(header.data_bytes));
+    corrupt("__metadata__", "of a file whose tensors end at byte " + std::to_string(filled) + " of a data section of " +
+                                std::to_string(header.data_bytes));
 }
 
 CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {
   const std::uint64_t size = file.size();
-  if (size < 8) fail(errc::corrupt, {origin, ": ", std::to_string(size), " bytes are too few for a safetensors file"});
+  if (size < 8) fail(errc::corrupt, {origin, ": ", size, " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;
   std::memcpy(&length, file.view(0, 8).bytes().data(), 8);
   if (length > size - 8)
-    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, the file has ",
-                         std::to_string(size), " (truncated, or no safetensors file)"});
+    fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, the file has ", size,
+                         " (truncated, or no safetensors file)"});
   if (length > max_header_bytes)
-    fail(errc::corrupt, {origin, ": the header claims ", std::to_string(length), " bytes, more than any has"});
+    fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, more than any has"});
   safetensors_header header;
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;

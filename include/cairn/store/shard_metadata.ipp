@@ -44,8 +44,8 @@ CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const sli
 [[nodiscard]] inline std::vector<std::uint64_t> read_blocks(const std::string& text, std::uint64_t data_bytes,
                                                             std::string_view origin) {
   if (text.size() != block_count(data_bytes) * checksum_digits)
-    fail(errc::corrupt, {origin, ": ", std::to_string(text.size() / checksum_digits), " checksums for ",
-                         std::to_string(block_count(data_bytes)), " blocks of data"});
+    fail(errc::corrupt,
+         {origin, ": ", text.size() / checksum_digits, " checksums for ", block_count(data_bytes), " blocks of data"});
   std::vector<std::uint64_t> blocks;
   blocks.reserve(text.size() / checksum_digits);
   for (std::size_t at = 0; at < text.size(); at += checksum_digits) {
@@ -88,8 +88,8 @@ inline void check_encodings(const safetensors_header& header, const shard_metada
     std::uint64_t bytes = 0;
     if (tensor.type != dtype::u8 || tensor.shape.size() != 1 || !checked_bytes(how.shape, size_of(how.type), bytes) ||
         bytes / max_expansion > stored)
-      fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", std::to_string(stored), " bytes, too few for the ",
-                           name(how.type), to_string(how.shape), " that it is said to hold"});
+      fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", stored, " bytes, too few for the ", name(how.type),
+                           to_string(how.shape), " that it is said to hold"});
     if (how.relative && !metadata.chain.parent)
       fail(errc::corrupt,
            {origin, ": \"", tensor.key, "\" is stored relative to a parent, but there is no cairn.parent"});
@@ -113,7 +113,7 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
       metadata.step = read_number(value, key, origin);
     } else if (key == "cairn.block_bytes") {
       if (read_number(value, key, origin) != block_bytes)
-        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", std::to_string(block_bytes)});
+        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", block_bytes});
     } else if (key == "cairn.blocks") {
       metadata.blocks = read_blocks(value, header.data_bytes, origin);
       has_blocks = true;

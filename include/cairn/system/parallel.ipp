@@ -24,7 +24,7 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
   }
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
-  std::exception_ptr first_failure;  // Guarded by mutex.
+  std::exception_ptr first_failure;  // guarded by mutex
   const auto work = [&](unsigned worker) {
     try {
       for (std::size_t i = next++; i < items; i = next++) body(i, worker);
