@@ -51,8 +51,7 @@ class checkpointer {
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
-  /// Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric;
-  /// `invalid` for `options.step`.
+  /// Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric; `invalid` for `options.step`.
   template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {

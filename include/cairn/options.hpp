@@ -1,5 +1,6 @@
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
-// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options that would do nothing are errc::invalid.
+// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options that would do
+// nothing are errc::invalid.
 #pragma once
 
 #include <chrono>
@@ -76,8 +77,8 @@ struct checkpointer_options {
   std::optional<double> max_bytes_per_second{};  ///< for writing in the background; nullopt: no limit
 
   signals preempt{};  ///< signals that ask the trainer to stop: {SIGTERM, SIGUSR1}
-  std::chrono::duration<double> preempt_deadline{
-      30};  ///< from the signal until the state has to be saved; only with `preempt`
+  /// From the signal until the state has to be saved. Only with `preempt`.
+  std::chrono::duration<double> preempt_deadline{30};
 };
 
 }  // namespace cairn

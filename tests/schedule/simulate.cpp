@@ -611,6 +611,9 @@ TEST_CASE("scenarios that cannot be are refused") {
   what = of_seconds(3, {}, cairn::failures::never{});
   what.work.loss = {1, 2};
   CHECK(is_refused(what));
+  what = of_seconds(3, {}, cairn::failures::never{});
+  what.anchor_every = 0;
+  CHECK(is_refused(what));
 }
 
 TEST_CASE("an MTBF of zero or no number, and one without end, is no failure") {

@@ -183,8 +183,8 @@ TEST_CASE("one shared object is not loaded into two of different types") {
   tied.a = tied.b = std::make_shared<tensor>(tensor{{1}});
   const tests::kept kept(cairn::detail::describe(tied));
   retyped fresh;
-  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring(
-                                          "shares the object at a, which is not loaded as the same type"));
+  CHECK_THROWS_WITH(kept.load(fresh),
+                    Catch::Matchers::ContainsSubstring("shares the object at a, which is not loaded as the same type"));
   CHECK(fresh.a == nullptr);
   CHECK(fresh.b == nullptr);
 }

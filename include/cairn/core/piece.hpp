@@ -55,9 +55,8 @@ template <std::derived_from<piece> Piece>
   return result;
 }
 
-/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is cut between
-/// consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid for 0
-/// shards.
+/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
+/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid for 0 shards.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
   if (shards == 0) fail(errc::invalid, {"shards is 0"});
   std::uint64_t total = 0;

@@ -131,8 +131,8 @@ struct scenario {
   any_early_stop stops = early_stops::none{};        ///< drawn once per job
   std::array<kind_of_save, 3> kinds{};               ///< by save_kind
   save_kind usual = save_kind::whole;                ///< where the policy asks for no kind
-  std::optional<std::size_t> anchor_every =
-      10;                 ///< every nth checkpoint is whole, as in chain_options; none: only the first
+  /// Every nth checkpoint is whole, as in chain_options. At least 1; none: only the first.
+  std::optional<std::size_t> anchor_every = 10;
   double loss_noise = 0;  ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
 };
 
