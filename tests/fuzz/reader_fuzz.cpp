@@ -101,7 +101,7 @@ std::string index_for(const std::string& shard) {
     const auto parsed = cairn::detail::read_safetensors_header(*store.open("c", "index.json"), "shard");
     index.total_size = parsed.data_bytes;
     for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::detail::shard_file(0, 1);
-    index.info.step = cairn::detail::read_shard_metadata(parsed, "shard").info.step;
+    index.info.step = cairn::detail::read_shard_metadata(parsed, "shard").step;
     return cairn::detail::write_index(index);
   } catch (const cairn::error&) {
     return cairn::detail::write_index({.info = {.step = 3}, .shards = index.shards, .weight_map = {}});
