@@ -63,7 +63,7 @@ TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
 # The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen"}
-SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
+SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
 UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))
 VAGUE = re.compile(r"util|helper|manager")
@@ -214,6 +214,7 @@ def rule_header_form(root, files):
 
 
 def rule_mirror(root, files):
+    """Every header has a test of its name, and every test in a folder of the library a header. Tests of more than one header lie at the top."""
     for file in headers(files):
         name = file.removeprefix("include/")
         mirror = "tests/" + name.removeprefix("cairn/").replace(".hpp", ".cpp")
@@ -223,6 +224,11 @@ def rule_mirror(root, files):
         first = next((included for _, _, included in includes_of(root, mirror)), "nothing")
         if first != name:
             yield f"{mirror}: includes {first} first, not {name}"
+    folders = {f.split("/")[2] for f in headers(files) if f.count("/") > 2}
+    for file in files:
+        header = "include/cairn/" + file.removeprefix("tests/").replace(".cpp", ".hpp")
+        if re.fullmatch(r"tests/.+/.+\.cpp", file) and file.split("/")[1] in folders and header not in files:
+            yield f"{file}: mirrors no header: there is no {header}"
 
 
 def rule_catch(root, files):

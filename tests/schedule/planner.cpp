@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -95,12 +96,12 @@ TEST_CASE("where few saves are left, early stops and the time until a save is pu
 
 TEST_CASE("how long the plan takes, where it is told, says what progress is worth") {
   const current_costs all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.02};
-  const auto early = [&](double seconds) {
+  const auto early = [&](std::optional<double> seconds) {
     const auto made = saves(planner({.what = objective::exploratory, .last_step = 10'000, .seconds = seconds}), 1000,
                             all, falling(1e-3));
     return static_cast<double>(made.size());
   };
-  CHECK(early(10'000) == early(0));
+  CHECK(early(10'000) == early(std::nullopt));
   CHECK(early(40'000) == Approx(2 * early(10'000)).epsilon(0.05));
 }
 

@@ -189,9 +189,3 @@ TEST_CASE("a store of the user's own plugs in") {
   copy.remove("a");
   CHECK(store.list().empty());
 }
-
-TEST_CASE("a store says whether a commit waits for the disk") {
-  CHECK(cairn::any_store(cairn::stores::directory("here")).is_durable());
-  CHECK_FALSE(cairn::any_store(cairn::stores::directory("here", {.durable = false})).is_durable());
-  CHECK_FALSE(cairn::any_store(cairn::stores::memory()).is_durable());
-}

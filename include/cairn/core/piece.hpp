@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::detail {
@@ -54,10 +55,10 @@ template <std::derived_from<piece> Piece>
   return result;
 }
 
-/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is cut between
-/// consecutive ones; a leaf without elements is one empty piece. A shard may be empty.
+/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
+/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid for 0 shards.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
-  shards = std::max<std::size_t>(shards, 1);
+  if (shards == 0) fail(errc::invalid, {"shards is 0"});
   std::uint64_t total = 0;
   for (const auto& l : leaves) total += l.bytes();
   const std::uint64_t share = total / shards + (total % shards != 0);

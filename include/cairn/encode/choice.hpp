@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/core/leaf.hpp"
 #include "cairn/encode/base.hpp"
 #include "cairn/encode/lossless.hpp"  // IWYU pragma: export
 #include "cairn/encode/raw.hpp"       // IWYU pragma: export
@@ -28,18 +27,20 @@ using codec_rules = std::vector<codec_rule>;
 
 namespace detail {
 
+/// The codec of leaves that no rule matches: without loss.
+[[nodiscard]] CAIRN_INLINE const any_codec& default_codec();
+
+/// The codec that stores elements as they are.
+[[nodiscard]] CAIRN_INLINE const any_codec& raw_codec();
+
 /// The index of the first rule that matches; the number of rules when none does.
 [[nodiscard]] CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
 
-/// The codec of rule number `rule`; codecs::lossless where that is the number of rules.
+/// The codec of rule number `rule`; the default codec where that is the number of rules.
 [[nodiscard]] CAIRN_INLINE const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules);
 
 /// The codec that encodes the leaf of this path.
 [[nodiscard]] CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
-
-/// Patterns of rules that select no leaf: they match no path, or an earlier rule matches first.
-[[nodiscard]] CAIRN_INLINE std::vector<std::string> unmatched_rules(std::span<const codec_rule> rules,
-                                                                    std::span<const leaf> leaves);
 
 /// The codec that a file names: one of the rules', codecs::raw or codecs::lossless, or one that the program has made known by
 /// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.

@@ -68,8 +68,12 @@ class checkpoint_series {
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
   std::uint64_t prune();
 
-  /// "run/step-000000120", for messages. Any thread.
-  [[nodiscard]] std::string path_of(std::uint64_t step) const;
+  /// An event about the checkpoint of a step, or about the save of a job. Any thread.
+  [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
+  [[nodiscard]] event about(event::kind what, const save_job& job) const;
+
+  /// Reports a save that failed, and returns its error. Any thread.
+  [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause) const;
 
   [[nodiscard]] const any_store& store() const noexcept { return store_; }
 

@@ -65,6 +65,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_s
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
                                                                         const metric_order& order,
                                                                         const load_options& options) {
+  refuse_step(options);
   struct candidate {
     double value;
     std::uint64_t step;
@@ -96,8 +97,22 @@ CAIRN_INLINE std::vector<std::uint64_t> checkpoint_series::steps() const {
   return all;
 }
 
-CAIRN_INLINE std::string checkpoint_series::path_of(std::uint64_t step) const {
-  return store_.location() + "/" + checkpoint_name(step);
+CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
+  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
+}
+
+CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& job) const {
+  auto made = about(what, job.info.step);
+  made.total = job.state_bytes();
+  return made;
+}
+
+CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception& cause) const {
+  auto what = about(event::kind::failed, step);
+  auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
+  what.message = failure.what();
+  emit(what);
+  return failure;
 }
 
 /// Calls `act` for the running save. An error ends the save: it is reported, and thrown as cairn::error.
@@ -106,14 +121,9 @@ auto checkpoint_series::guarded(const Act& act) {
   try {
     return act();
   } catch (const std::exception& cause) {
-    const auto& job = *running_->job;
-    const auto path = path_of(job.info.step);
-    const auto failure = as_error(cause, sentence({path, " cannot be saved"}));
-    event what{.what = event::kind::failed, .checkpoint = path, .step = job.info.step, .total = job.state_bytes()};
-    what.message = failure.what();
+    const auto step = running_->job->info.step;
     cancel();
-    emit(what);
-    throw error(failure);
+    throw error(failed(step, cause));
   } catch (...) {  // cancelled
     cancel();
     throw;
@@ -121,17 +131,12 @@ auto checkpoint_series::guarded(const Act& act) {
 }
 
 CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::size_t shards) {
-  const event about{.checkpoint = path_of(job->info.step), .step = job->info.step, .total = job->state_bytes()};
-  job->hooks.encoded = [this, about](std::uint64_t bytes, double seconds) {
-    auto what = about;
-    what.what = event::kind::encoded;
+  job->hooks.encoded = [this, what = about(event::kind::encoded, *job)](std::uint64_t bytes, double seconds) mutable {
     what.bytes = bytes;
     what.seconds = seconds;
     emit(what);
   };
-  job->hooks.written = [this, about](std::uint64_t bytes, double seconds) {
-    auto what = about;
-    what.what = event::kind::written;
+  job->hooks.written = [this, what = about(event::kind::written, *job)](std::uint64_t bytes, double seconds) mutable {
     what.bytes = what.total = bytes;
     what.seconds = seconds;
     emit(what);
@@ -155,20 +160,17 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
   known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
   if (report.is_delta) made.entry.needs = {report.parent};
   known_.insert_or_assign(job.name, std::move(made));
-  const event what{.what = event::kind::published,
-                   .checkpoint = report.path,
-                   .step = job.info.step,
-                   .bytes = report.bytes,
-                   .total = report.state_bytes,
-                   .seconds = running_->watch.seconds()};
+  auto what = about(event::kind::published, job);
+  what.bytes = report.bytes;
+  what.seconds = running_->watch.seconds();
   running_.reset();
   emit(what);
-  if (!std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty()))
-    for (const auto& pattern : report.unmatched_rules)
-      emit({.what = event::kind::unmatched,
-            .checkpoint = report.path,
-            .step = newest_step_,
-            .message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"})});
+  if (std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty())) return report;
+  for (const auto& pattern : report.unmatched_rules) {
+    what = about(event::kind::unmatched, newest_step_);
+    what.message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
+    emit(what);
+  }
   return report;
 }
 
@@ -188,7 +190,6 @@ CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
 
 CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check) {
   const auto name = base_.parent()->name;
-  event what{.what = event::kind::failed, .checkpoint = name, .step = newest_step_};
   try {
     const auto merge = known_merge.load();
     auto report = merge(store_, name,
@@ -203,15 +204,17 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
       at->second.entry.needs.clear();
       if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
     }
-    what.what = event::kind::merged;
-    what.checkpoint = report.checkpoint;
-    what.bytes = what.total = report.bytes;
-    what.seconds = report.seconds;
-    what.message = std::to_string(report.deltas) + " deltas";
-    emit(what);
+    emit({.what = event::kind::merged,
+          .checkpoint = report.checkpoint,
+          .step = newest_step_,
+          .bytes = report.bytes,
+          .total = report.bytes,
+          .seconds = report.seconds,
+          .message = std::to_string(report.deltas) + " deltas"});
     return report;
   } catch (const std::exception& cause) {
-    const auto failure = as_error(cause, sentence({path_of(newest_step_), " cannot be merged"}));
+    auto what = about(event::kind::failed, newest_step_);
+    const auto failure = as_error(cause, sentence({what.checkpoint, " cannot be merged"}));
     what.message = failure.what();
     emit(what);
     throw error(failure);
@@ -240,25 +243,21 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
       stays();
       continue;
     }
-    event what{.what = event::kind::pruned,
-               .checkpoint = each.name,
-               .step = found.entry.step,
-               .bytes = found.bytes,
-               .message = each.reason};
     try {
       store_.remove(each.name);
     } catch (const error& cause) {  // the save has succeeded; the next one retries
-      what.what = event::kind::failed;
-      what.bytes = 0;
-      what.message = cause.what();
-      emit(what);
+      emit({.what = event::kind::failed, .checkpoint = each.name, .step = found.entry.step, .message = cause.what()});
       stays();
       continue;
     }
     ++removed;
+    emit({.what = event::kind::pruned,
+          .checkpoint = each.name,
+          .step = found.entry.step,
+          .bytes = found.bytes,
+          .seconds = watch.seconds(),
+          .message = each.reason});
     known_.erase(each.name);
-    what.seconds = watch.seconds();
-    emit(what);
   }
   return removed;
 }
@@ -283,7 +282,7 @@ CAIRN_INLINE const checkpoint_series::known_checkpoint& checkpoint_series::known
   known_checkpoint made{{.name = name, .step = step}, 0};
   try {
     auto index = read_index(store_, name);
-    made.entry.metrics = std::move(index.metrics);
+    made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {

@@ -31,7 +31,7 @@ namespace cairn::detail {
 /// only while the background thread has no job, but for functions of `series_` that any thread may call.
 class session {
  public:
-  /// errc::invalid for options that contradict themselves or the store.
+  /// errc::invalid for options that are out of range or would do nothing.
   session(any_store store, checkpointer_options options);
   ~session();
 
@@ -70,6 +70,7 @@ class session {
   void prepare(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
                                                    std::optional<save_kind> kind, bool ends_run);
+  static void save_raw(save_job& job);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool resolve_busy(const observation& now);
@@ -85,7 +86,6 @@ class session {
   void report_hang();
 
   // In both.
-  [[nodiscard]] event about(const save_job& job, event::kind what) const;
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
     if (report.is_delta) return save_kind::delta;

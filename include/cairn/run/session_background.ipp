@@ -22,14 +22,13 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
       save.job.reset();  // frees the copies that the description holds
       save.progress->published(report);
     } catch (const save_cancelled&) {
-      auto what = about(*save.job, event::kind::skipped);
-      what.total = 0;
+      auto what = series_.about(event::kind::skipped, save.job->info.step);
       what.message = "cancelled for a newer save or the end of the run";
       record_.emit(what);
       save.progress->failed(error(errc::cancelled, sentence({what.checkpoint, ": the save was cancelled"})));
       throw;
-    } catch (const error& cause) {
-      save.progress->failed(cause);
+    } catch (const std::exception& cause) {
+      save.progress->failed(as_error(cause, series_.store().location()));
       throw;
     }
     tidy_up();

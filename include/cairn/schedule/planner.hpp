@@ -17,8 +17,8 @@ namespace cairn::schedule {
 /// What the options say about the run.
 struct run_facts {
   objective what = objective::machine_time;
-  std::uint64_t last_step = 0;                 ///< 0: not known
-  double seconds = 0;                          ///< T, of the whole run; not positive: from the mean iteration
+  std::optional<std::uint64_t> last_step{};    ///< none: not known
+  std::optional<double> seconds{};             ///< T, of the whole run; none: from the mean iteration
   any_early_stop stops = early_stops::none{};  ///< of the run
 };
 
@@ -39,7 +39,7 @@ class planner {
   explicit planner(run_facts run) : run_(std::move(run)) {}
 
   /// Whether the objective needs a curve of the loss.
-  [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step > 0 && is_by_loss(run_.what); }
+  [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step && is_by_loss(run_.what); }
 
   /// To be called once per step, `worked` seconds after the step before. O(1); O(512) where few saves are left: after a save, with a new
   /// curve, and after every eighth of what is left.
@@ -57,7 +57,9 @@ class planner {
   }
 
  private:
-  [[nodiscard]] bool knows_end(const moment& now) const noexcept { return run_.last_step > now.step; }
+  [[nodiscard]] bool knows_end(const moment& now) const noexcept {
+    return run_.last_step && *run_.last_step > now.step;
+  }
   [[nodiscard]] std::uint64_t first_step() const noexcept { return first_step_.value_or(0); }
   /// Of the newest checkpoint, or where the run began.
   [[nodiscard]] std::uint64_t checkpoint_step(const moment& now) const noexcept {

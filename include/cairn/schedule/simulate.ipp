@@ -117,7 +117,7 @@ class simulated_job {
   }
 
   bool save(save_kind kind) {
-    const bool starts_chain = newest_.links == 0 || (what_.anchor_every > 0 && newest_.links >= what_.anchor_every);
+    const bool starts_chain = newest_.links == 0 || (what_.anchor_every && newest_.links >= *what_.anchor_every);
     if (kind == save_kind::delta && starts_chain) kind = save_kind::whole;
     const auto& takes = times_of(kind);
     const bool is_delta = kind == save_kind::delta;
@@ -242,6 +242,7 @@ inline void check(const scenario& what) {
     check_number(kind.takes.restore, most, "the time of a restore");
   }
   check_number(what.loss_noise, most, "the noise of the loss");
+  if (what.anchor_every == std::size_t{0}) fail(errc::invalid, {"anchor_every of a scenario is 0"});
   for (const double workers : what.work.workers) check_number(workers, most, "the number of workers");
 }
 

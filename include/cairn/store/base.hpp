@@ -92,7 +92,7 @@ using ownership = std::shared_ptr<const void>;
 
 /// Keeps named checkpoints. Laws: after `commit`, `open` gives what was written; `list` names exactly what was committed and not removed;
 /// what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are cairn::error: io,
-/// busy, not_found, invalid. A store may also have `bool is_durable() const`: whether `commit` waits for the disk; without it, it does not.
+/// busy, not_found, invalid.
 template <class Store>
 concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Its place, for messages.
@@ -120,7 +120,6 @@ class any_store {
       : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {}
 
   [[nodiscard]] std::string location() const { return self_->location(); }
-  [[nodiscard]] bool is_durable() const { return self_->is_durable(); }
   [[nodiscard]] stores::ownership lock() { return self_->lock(); }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) { return self_->begin(name); }
   [[nodiscard]] std::vector<std::string> list() const { return self_->list(); }
@@ -134,7 +133,6 @@ class any_store {
   struct interface {
     virtual ~interface() = default;
     virtual std::string location() const = 0;
-    virtual bool is_durable() const = 0;
     virtual stores::ownership lock() = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
@@ -148,12 +146,6 @@ class any_store {
     template <class S>
     explicit model(S&& chosen) : held(std::forward<S>(chosen)) {}
     std::string location() const override { return held.location(); }
-    bool is_durable() const override {
-      if constexpr (requires { static_cast<bool>(held.is_durable()); })
-        return held.is_durable();
-      else
-        return false;
-    }
     stores::ownership lock() override { return held.lock(); }
     std::unique_ptr<stores::transaction> begin(std::string_view name) override { return held.begin(name); }
     std::vector<std::string> list() const override { return held.list(); }

@@ -101,7 +101,7 @@ inline void unite_structures(stored_checkpoint& checkpoint) {
 inline void check_against_index(const stored_shard& shard, const checkpoint_index& index, std::size_t number) {
   const auto corrupt = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
   if (!shard.metadata.has_structure) corrupt("has no cairn metadata");
-  if (shard.metadata.step != index.step) corrupt("is of another step than its index");
+  if (shard.metadata.step != index.info.step) corrupt("is of another step than its index");
   if (shard.metadata.chain.parent != index.parent) corrupt("is built on another checkpoint than its index says");
   for (const auto& tensor : shard.header.tensors) {
     const auto at = index.weight_map.find(tensor.key);
@@ -172,7 +172,7 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> f
   opened.shards.push_back(open_shard(std::move(file), opened.origin));
   auto& shard = opened.shards.front();
   opened.has_structure = shard.metadata.has_structure;
-  opened.index.step = shard.metadata.step;
+  opened.index.info.step = shard.metadata.step;
   opened.index.total_size = shard.header.data_bytes;
   opened.index.parent = shard.metadata.chain.parent;
   assemble_leaves(opened);

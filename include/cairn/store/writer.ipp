@@ -128,9 +128,7 @@ inline void write_text(stores::sink& out, std::string_view text) {
 CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                                   std::size_t shards)
     : store_(store), name_(name), spec_(spec), shards_(shards) {
-  index_.step = spec.step;
-  index_.metrics = spec.metrics;
-  index_.notes = spec.notes;
+  index_.info = spec.info;
   index_.id = spec.id;
 }
 
@@ -169,7 +167,7 @@ CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector
                                              const chain_metadata& chain) {
   const auto number = laid_out_++;
   const auto described = number < spec_.structures.size() ? spec_.structures[number] : structure{};
-  shard.layout = lay_out_shard(spec_.leaves, pieces, described, spec_.step, chain);
+  shard.layout = lay_out_shard(spec_.leaves, pieces, described, spec_.info.step, chain);
   shard.blocks.resize(block_count(shard.layout.header.data_bytes));
   index_.total_size += shard.layout.header.data_bytes;
   for (const auto& tensor : shard.layout.header.tensors)

@@ -49,4 +49,17 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
   if (first_failure) std::rethrow_exception(first_failure);
 }
 
+CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
+                                   const std::function<std::uint64_t(std::size_t item)>& bytes_of,
+                                   const std::function<void(std::size_t item, unsigned threads)>& body) {
+  std::vector<std::size_t> small;
+  for (std::size_t item = 0; item < items; ++item) {
+    if (bytes_of(item) < large_item_bytes)
+      small.push_back(item);
+    else
+      body(item, threads == 0 ? default_threads() : threads);
+  }
+  parallel_for(small.size(), threads, [&](std::size_t i, unsigned) { body(small[i], 1); });
+}
+
 }  // namespace cairn::detail
