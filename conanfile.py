@@ -37,7 +37,7 @@ class CairnConan(ConanFile):
 
     def requirements(self):
         self.requires("range-v3/[>=0.12 <1]", transitive_headers=True)
-        self.requires("boost/[>=1.81 <2]", transitive_headers=True)
+        self.requires("boost/[>=1.75 <2]", transitive_headers=True)
         self.requires("highway/[>=1.0.3 <2]", transitive_headers=True, transitive_libs=True)
         self.requires("rapidjson/cci.20230929", transitive_headers=True)
         self.requires("xxhash/[>=0.8.1 <1]", transitive_headers=True)

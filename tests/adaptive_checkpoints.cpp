@@ -26,6 +26,7 @@
 #include "chain_checks.hpp"
 #include "gate.hpp"
 #include "recording_policy.hpp"
+#include "too_deep.hpp"
 #include "trainer.hpp"
 #include "save_as.hpp"
 
@@ -305,13 +306,7 @@ TEST_CASE("a save that is cancelled or fails is not reported as a cost, and the 
     CHECK(policy.log->saved.empty());
   }
   SECTION("cancelled for one that cannot be made") {
-    struct nested {
-      std::map<std::string, std::unique_ptr<nested>> inner;
-    };
-    nested deep;
-    auto* at = &deep;
-    for (unsigned depth = 0; depth < cairn::detail::max_nesting; ++depth)
-      at = (at->inner["x"] = std::make_unique<nested>()).get();
+    const auto deep = tests::too_deep();
     const auto policy = saving_at([](std::uint64_t step) { return step > 1; });
     checkpointer run(cairn::stores::memory(), {.when = policy,
                                                .on_busy = cairn::when_busy::replace,
@@ -464,7 +459,7 @@ TEST_CASE("a crash counts as a failure; a run that ends with `save` or by a sign
       const auto report = next.restore(state);
       REQUIRE(report);
       next.save(trained(report->step + 1), {.step = report->step + 1});
-      const auto notes = cairn::detail::read_index(store, checkpoint_name(report->step + 1)).notes;
+      const auto notes = cairn::detail::read_index(store, checkpoint_name(report->step + 1)).info.notes;
       REQUIRE(notes.contains("failures"));
       REQUIRE(notes.at("failures").size() == 2);
       return notes.at("failures")[0];
@@ -494,10 +489,10 @@ TEST_CASE("a signal: the running save is reported to the policy, and the last ch
   CHECK(run.step(trained(1), {.step = 1}).started);
   std::raise(SIGUSR1);
   CHECK(run.step(trained(2), {.step = 2}).stop);
-  const auto notes = cairn::detail::read_index(store, checkpoint_name(2)).notes;
+  const auto notes = cairn::detail::read_index(store, checkpoint_name(2)).info.notes;
   CHECK(notes.at("told") == std::vector<double>{1});
   CHECK(notes.at("in_peace") == std::vector<double>{1});
-  CHECK(cairn::detail::read_index(store, checkpoint_name(1)).notes.at("in_peace") == std::vector<double>{0});
+  CHECK(cairn::detail::read_index(store, checkpoint_name(1)).info.notes.at("in_peace") == std::vector<double>{0});
 }
 
 TEST_CASE("what a policy remembers comes back to the next process, also from a merged checkpoint") {
@@ -603,14 +598,17 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
   auto store = cairn::any_store(cairn::stores::memory());
   std::size_t crashes = 0, restores = 0, returns = 0;
   for (std::uint64_t reached = 0; reached < 200; ++crashes) {
-    checkpointer run(store, {.keep_last = one_in(2) ? std::optional<std::size_t>(4) : std::nullopt,
-                             .when = all[crashes % all.size()],
-                             .codecs = lossless_rules(),
-                             .chain = {.anchor_every = chain::at_least(1, chance() % 8),
-                                       .merge_every = chain::at_least(2, chance() % 6)},
-                             .asynchronous = !one_in(4),
-                             .on_busy = static_cast<cairn::when_busy>(chance() % 3),
-                             .on_destruction = static_cast<cairn::when_destroyed>(chance() % 2)});
+    cairn::checkpointer_options options{
+        .keep_last = one_in(2) ? std::optional<std::size_t>(4) : std::nullopt,
+        .when = all[crashes % all.size()],
+        .codecs = lossless_rules(),
+        .chain = {.anchor_every = chain::at_least(1, chance() % 8), .merge_every = chain::at_least(2, chance() % 6)},
+        .asynchronous = !one_in(4)};
+    if (options.asynchronous) {
+      options.on_busy = static_cast<cairn::when_busy>(chance() % 3);
+      options.on_destruction = static_cast<cairn::when_destroyed>(chance() % 2);
+    }
+    checkpointer run(store, options);
     auto state = untrained();
     if (const auto report = run.restore(state)) {
       ++restores;

@@ -183,7 +183,7 @@ TEST_CASE("what any rule keeps is kept, the rest goes") {
   };
   CHECK(run({}) == steps{1, 2, 3, 4, 5, 6, 7, 8, 9});
   CHECK(run({.keep_last = 2}) == steps{8, 9});
-  CHECK(run({.keep_last = 0}) == steps{9});
+  CHECK(run({.keep_last = 1}) == steps{9});
   CHECK(run({.keep_best = cairn::keep_best_rule{}}) == steps{3, 9});
   CHECK(run({.keep_best = cairn::keep_best_rule{.count = 2}}) == steps{3, 5, 9});
   CHECK(run({.keep_best = cairn::keep_best_rule{.metric = "accuracy", .lower_is_better = false}}) == steps{1, 9});
@@ -616,6 +616,12 @@ TEST_CASE("a run goes back to the checkpoint of a step, and to no other") {
     CHECK(failure.says("there is no checkpoint of step 7 in memory; there are 3, the newest is step-000000003"));
     CHECK(state == trained(2));
   }
+  SECTION("the best checkpoint is that of no given step") {
+    const auto failure = sample::failure_of([&] { run.restore_best(state, std::nullopt, {.step = 2}); });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("step is 2"));
+    CHECK(state == trained(2));
+  }
   SECTION("so it is in an empty place, where restoring the newest one is no error") {
     checkpointer first{cairn::stores::memory()};
     CHECK_FALSE(first.restore(state));
@@ -677,16 +683,19 @@ TEST_CASE("codec rules that encode no leaf are reported: in every report, and on
   CHECK(cairn::save(cairn::stores::memory(), "a", trained(1)).unmatched_rules.empty());
 }
 
-TEST_CASE("durable = false is refused where a store that is passed in is durable") {
+TEST_CASE("durable = false is refused with a store that is passed in: that is the store's option") {
   const sample::scratch scratch;
-  const cairn::any_store durable = cairn::stores::directory(scratch.path("run")),
-                         other = cairn::stores::directory(scratch.path("run"), {.durable = false});
-  const auto failure = sample::failure_of([&] { static_cast<void>(checkpointer(durable, {.durable = false})); });
-  CHECK(failure.code == errc::invalid);
-  CHECK(failure.says("durable is false, but the store is durable"));
-  CHECK(sample::failure_of([&] { cairn::save(durable, "a", 1, {.durable = false}); }).code == errc::invalid);
-  CHECK_NOTHROW(checkpointer(other, {.durable = false}).save(1, {.step = 1}));
-  CHECK_NOTHROW(cairn::save(other, "a", 1, {.durable = false}));
+  for (const cairn::any_store& store :
+       {cairn::any_store(cairn::stores::directory(scratch.path("run"))),
+        cairn::any_store(cairn::stores::directory(scratch.path("run"), {.durable = false})),
+        cairn::any_store(cairn::stores::memory())}) {
+    for (const auto& failure : {sample::failure_of([&] { static_cast<void>(checkpointer(store, {.durable = false})); }),
+                                sample::failure_of([&] { cairn::save(store, "a", 1, {.durable = false}); })}) {
+      CHECK(failure.code == errc::invalid);
+      CHECK(failure.says("durable is false"));
+    }
+  }
+  CHECK_NOTHROW(checkpointer(scratch.path("run"), {.durable = false}).save(1, {.step = 1}));
 }
 
 TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if nothing had been") {

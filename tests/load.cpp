@@ -131,7 +131,7 @@ std::vector<hostile> hostile_headers() {
 /// Publishes a checkpoint of one shard with this header, all its checksums right.
 void forge(const std::string& path, std::string header, const std::string& data) {
   const auto shard = safetensors(header, data);
-  cairn::detail::checkpoint_index index{9, {}, data.size(), {}, {}};
+  cairn::detail::checkpoint_index index{{.step = 9}, data.size(), {}, {}};
   const auto file = cairn::detail::shard_file(0, 1);
   index.shards.push_back(
       {file, shard.size(),
@@ -639,4 +639,24 @@ TEST_CASE("a state is loaded from any store: by name, by step, or the newest") {
   CHECK(sample::failure_of([&] { cairn::load(store, state, {.step = 7}); }).code == cairn::errc::not_found);
   CHECK(sample::failure_of([&] { cairn::load(cairn::stores::memory(), state); }).code == cairn::errc::not_found);
   CHECK(state == tests::trained(3));
+}
+
+TEST_CASE("a step is refused where the checkpoint is named already, and codecs where it is open") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("step-000000003"), tests::trained(3), {.step = 3});
+  const cairn::any_store store = cairn::stores::directory(scratch.path());
+  tests::trainer state;
+  for (const auto& failure : {
+           sample::failure_of([&] { cairn::load(scratch.path("step-000000003"), state, {.step = 3}); }),
+           sample::failure_of([&] { cairn::load(store, "step-000000003", state, {.step = 3}); }),
+           sample::failure_of([&] { cairn::load(cairn::open(store, "step-000000003"), state, {.step = 3}); }),
+       }) {
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("step is 3"));
+  }
+  const auto codecs = sample::failure_of(
+      [&] { cairn::load(cairn::open(store, "step-000000003"), state, {.codecs = {{"*", cairn::codecs::raw{}}}}); });
+  CHECK(codecs.code == errc::invalid);
+  CHECK(codecs.says("codecs"));
+  CHECK(state == tests::trainer());
 }

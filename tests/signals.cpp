@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -286,4 +287,16 @@ TEST_CASE("a second signal that overtakes the handler of the first is delivered 
   ::raise(SIGUSR2);
   CHECK(own_calls == calls + 1);
   CHECK(set.number() == SIGUSR1);
+}
+
+TEST_CASE("a handler keeps errno, for a program that it interrupts between a call and the look at its error") {
+  cairn::detail::signal_watch watch{SIGUSR1, NSIG};  // not installed; the system refuses NSIG, which sets errno
+  auto& watched = cairn::detail::signals_of_process.watch[SIGUSR1];
+  watched.store(&watch);
+  errno = ENOENT;
+  cairn::detail::on_signal(SIGUSR1);
+  const int kept = errno;
+  watched.store(nullptr);
+  CHECK(watch.number() == SIGUSR1);
+  CHECK(kept == ENOENT);
 }

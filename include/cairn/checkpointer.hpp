@@ -22,18 +22,18 @@ namespace detail {
 class session;
 }
 
-/// The checkpoints of one run in one place, named by step. From the first save on it owns the place: a second process that saves there
-/// gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
+/// The checkpoints of one run in one place, named by step. The first save locks the directory or store: a second process that saves
+/// there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
 /// `poll`, `stats`, `steps` and `latest` may be called by any.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
 class checkpointer {
  public:
-  /// Checkpoints in the directory `root`, which the first save makes. Does not touch the disk. errc::invalid for options that contradict
-  /// themselves.
+  /// Checkpoints in the directory `root`, which the first save makes. Does not touch the disk. errc::invalid for options that are out of
+  /// range or would do nothing.
   explicit checkpointer(const std::string& root, checkpointer_options options = {});
 
-  /// Checkpoints in any store. errc::invalid also for `durable = false` where the store is durable: that is the store's option.
+  /// Checkpoints in any store. errc::invalid also for `durable = false`, which is the store's option.
   explicit checkpointer(any_store store, checkpointer_options options = {});
 
   checkpointer(checkpointer&&) noexcept;
@@ -51,7 +51,7 @@ class checkpointer {
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
-  /// `options.step` is not looked at. Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric.
+  /// Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric; `invalid` for `options.step`.
   template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {

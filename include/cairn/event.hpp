@@ -84,9 +84,9 @@ using observer = std::function<void(const event&)>;
 namespace detail {
 
 /// Calls an observer, if there is one. What it throws is dropped.
-inline void notify(const observer& whom, const event& what) noexcept {
+inline void notify(const observer& on_event, const event& what) noexcept {
   try {
-    if (whom) whom(what);
+    if (on_event) on_event(what);
   } catch (...) {
     return;
   }

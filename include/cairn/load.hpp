@@ -23,8 +23,8 @@ CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, c
 }  // namespace detail
 
 /// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be restored, or that of
-/// `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`, `unsupported`, `io`; the
-/// state is then as it was.
+/// `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`, `unsupported`, `io`;
+/// `invalid` for `options.step` with one checkpoint. The state is then as it was.
 template <loadable State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
   return detail::load(path, refer(state), options);
@@ -36,13 +36,13 @@ load_report load(const any_store& store, State& state, const load_options& optio
   return detail::load(store, refer(state), options);
 }
 
-/// As above, from checkpoint `name` of a store. `options.step` is not looked at.
+/// As above, from checkpoint `name` of a store. errc::invalid for `options.step`.
 template <loadable State>
 load_report load(const any_store& store, std::string_view name, State& state, const load_options& options = {}) {
   return detail::load(store, name, refer(state), options);
 }
 
-/// As above, from an open checkpoint. `options.step` and `options.codecs` are not looked at.
+/// As above, from an open checkpoint. errc::invalid for `options.step`, and for `options.codecs`, which cairn::open takes.
 template <loadable State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
   return detail::load(from, refer(state), options);

@@ -1,5 +1,6 @@
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
-// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional.
+// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options that would do
+// nothing are errc::invalid.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,7 @@ struct metric_order {
 enum class when_busy : std::uint8_t {
   skip,    ///< it is not made; it is due again at the next step
   wait,    ///< the trainer waits
-  replace  ///< the running save is cancelled, unless it has replaced another one itself: else none would ever finish
+  replace  ///< the running save is cancelled, unless it has replaced another one itself, so that some saves finish
 };
 
 /// A checkpointer is destroyed while a save is running.
@@ -53,15 +54,17 @@ struct checkpointer_options {
   std::set<std::uint64_t> pinned{};           ///< those at these steps
   any_policy when = default_policy();         ///< decides when to save, and as what
 
-  bool durable = true;              ///< see save_options; of a store that is passed in, this is the store's option
-  unsigned threads = 0;             ///< for saves that the trainer waits for
+  bool durable = true;   ///< see save_options; with a store that is passed in leave it: it is the store's option
+  unsigned threads = 0;  ///< for saves that the trainer waits for
   unsigned background_threads = 1;  ///< for saves in the background, where the training needs the cores
   std::size_t shards = 1;           ///< see save_options
   codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
   chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
   observer on_event{};
 
-  bool asynchronous = true;  ///< `step` returns when the state is copied; else when the checkpoint is published
+  /// `step` returns when the state is copied; else when the checkpoint is published, and then the options for the background may only
+  /// be given for what else runs there: merging.
+  bool asynchronous = true;
   when_busy on_busy = when_busy::skip;
   when_destroyed on_destruction = when_destroyed::finish;
   when_failed on_failure = when_failed::raise;
@@ -73,8 +76,9 @@ struct checkpointer_options {
   std::optional<std::uint64_t> max_staging_bytes{};
   std::optional<double> max_bytes_per_second{};  ///< for writing in the background; nullopt: no limit
 
-  signals preempt{};                                   ///< signals that ask the trainer to stop: {SIGTERM, SIGUSR1}
-  std::chrono::duration<double> preempt_deadline{30};  ///< from the signal until the state has to be saved
+  signals preempt{};  ///< signals that ask the trainer to stop: {SIGTERM, SIGUSR1}
+  /// From the signal until the state has to be saved. Only with `preempt`.
+  std::chrono::duration<double> preempt_deadline{30};
 };
 
 }  // namespace cairn

@@ -21,7 +21,7 @@ namespace cairn {
 struct observation {
   std::uint64_t step = 0;
   std::optional<double> loss{};             ///< recorded as the metric "loss"
-  double workers = 1;                       ///< that train now: the job fails when one of them does
+  double workers = 1;                       ///< that train now; a failure of any of them stops the job
   std::map<std::string, double> metrics{};  ///< kept in the checkpoint, for retention and for people
 };
 
@@ -36,7 +36,7 @@ struct load_report : match_report {
   std::string path;  ///< of the checkpoint that was loaded
   std::uint64_t step = 0;
   std::map<std::string, double> metrics;
-  run_notes notes;          ///< what the policy of the run had learned
+  policy_memory notes;      ///< what the policy of the run had learned
   std::uint64_t bytes = 0;  ///< loaded into the state
   double seconds = 0;
   std::string name{};                       ///< of the checkpoint in its store; empty for a single file
@@ -49,7 +49,7 @@ struct load_report : match_report {
 struct merge_report {
   std::string checkpoint;
   std::string parent{};     ///< what the checkpoint is built on now; empty: nothing
-  std::size_t deltas = 0;   ///< that became one; below 2, and not to a whole one: there was nothing to do
+  std::size_t deltas = 0;   ///< that were merged; 0, or 1 that stays a delta: nothing was done
   std::uint64_t bytes = 0;  ///< of the checkpoint's files now
   double seconds = 0;
 };

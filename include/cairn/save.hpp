@@ -22,7 +22,7 @@ struct save_options {
   unsigned threads = 0;  ///< for encoding and writing
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
-  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over
+  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over; at least 1
   codec_rules codecs{};    ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
 };
 
@@ -39,7 +39,7 @@ save_report save(const std::string& path, const State& state, const save_options
   return detail::save(path, refer(state), options);
 }
 
-/// As above, as checkpoint `name` of a store. errc::invalid for `durable = false` where the store is durable: that is the store's option.
+/// As above, as checkpoint `name` of a store. errc::invalid for `durable = false`, which is the store's option.
 template <saveable State>
 save_report save(any_store store, std::string_view name, const State& state, const save_options& options = {}) {
   return detail::save(std::move(store), name, refer(state), options);

@@ -26,6 +26,9 @@ class signals {
   /// cannot be handled (SIGKILL), and for one in another set that still waits for its first signal.
   signals(std::initializer_list<int> numbers);
 
+  /// Is it a set of no signals?
+  [[nodiscard]] bool is_empty() const noexcept { return watch_ == nullptr; }
+
   /// Has a signal arrived? Costs a few nanoseconds, for inner loops.
   [[nodiscard]] bool received() const noexcept { return number() != 0; }
 

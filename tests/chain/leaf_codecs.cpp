@@ -27,3 +27,19 @@ TEST_CASE("every leaf has the codec of its first rule; small leaves and those un
   rules[1].pattern = "none";
   CHECK_FALSE(cairn::detail::leaf_codecs(leaves, rules).use_parent());
 }
+
+TEST_CASE("rules that are for no leaf are found: misspelled, or after one that takes all that they match") {
+  const auto unmatched = [](const cairn::codec_rules& rules, std::vector<std::string> paths) {
+    std::vector<cairn::detail::leaf> leaves(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) leaves[i].path = paths[i];
+    return cairn::detail::leaf_codecs(leaves, rules).unmatched_rules();
+  };
+  const cairn::codec_rules rules{{"model.*", codecs::raw{}},
+                                 {"model.layers.*", codecs::raw{}},
+                                 {"optimiser.*", codecs::raw{}},
+                                 {"optimizer.m", codecs::raw{}}};
+  using patterns = std::vector<std::string>;
+  CHECK(unmatched(rules, {"model.layers.0", "optimizer.m", "step"}) == patterns{"model.layers.*", "optimiser.*"});
+  CHECK(unmatched(rules, {}).size() == 4);
+  CHECK(unmatched({}, {"a"}).empty());
+}

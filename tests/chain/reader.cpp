@@ -234,3 +234,26 @@ TEST_CASE("a delta is merged, and its parent removed, while it is opened") {
   CHECK(chain::restored(cairn::any_store(store), cairn::detail::checkpoint_name(3)) == expected);
   CHECK(is_merged);
 }
+
+TEST_CASE("a delta whose parent is not older is refused") {
+  std::mt19937_64 random(9);
+  sample::leaves leaves;
+  const auto& weight = leaves.add("net.weight", cairn::dtype::f32, {500}, random);
+  const cairn::detail::encoding_info relative{"lossless", cairn::dtype::f32, {500}, true, {}};
+  cairn::any_store store = cairn::stores::memory();
+  cairn::detail::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  spec.info.step = 7;
+  const auto parent = cairn::detail::write_checkpoint(store, "parent", spec).id;
+  spec.shards = {{{{0, 0, 500}, {weight.memory, weight.bytes()}, &relative}}};
+  spec.chain.parent = cairn::detail::checkpoint_ref{"parent", parent};
+  for (const std::uint64_t step : {6U, 7U, 8U}) {
+    spec.info.step = step;
+    cairn::detail::write_checkpoint(store, "child", spec);
+    const auto failure = sample::failure_of([&] { const cairn::detail::chain_reader reader(store, "child"); });
+    CHECK(failure.sentence.empty() == (step > 7));
+    if (step > 7) continue;
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says("is built on parent, which is not older"));
+  }
+}

@@ -43,7 +43,7 @@ TEST_CASE("shards may be added all at once or one by one: a reader gets the same
       const cairn::detail::chain_reader reader(store, "c");
       CHECK(reader.step() == state.step);
       CHECK(reader.metrics().at("loss") == 0.5);
-      CHECK(reader.newest().notes().at("note") == std::vector<double>{1, 2});
+      CHECK(reader.newest().info().notes.at("note") == std::vector<double>{1, 2});
       CHECK(store.files("c").size() == shards + 1);
     }
   }

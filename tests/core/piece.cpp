@@ -35,6 +35,12 @@ TEST_CASE("a division covers every leaf once, in order, in nearly equal shares")
   }
 }
 
+TEST_CASE("a division into no shards is refused") {
+  const auto failure = sample::failure_of([] { static_cast<void>(cairn::detail::divide_evenly({}, 0)); });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(failure.says("shards is 0"));
+}
+
 TEST_CASE("pieces that are not copied are the same pieces as another type") {
   const cairn::detail::division shards{{{0, 0, 7}, {1, 0, 2}}, {}, {{1, 2, 3}}};
   const auto staged = cairn::detail::from_leaves<cairn::detail::staged_piece>(shards);

@@ -103,11 +103,13 @@ cairn::checkpointer_options random_options(std::mt19937_64& random) {
   made.shards = 1 + below(4);
   made.codecs = rules[below(4)];
   made.asynchronous = below(8) != 0;
-  made.on_busy = static_cast<cairn::when_busy>(below(3));
-  made.copy_threads = static_cast<unsigned>(below(3));
-  if (below(4) == 0) made.max_staging_bytes = std::uint64_t{1} << 20U;
-  made.chain = {
-      .anchor_every = 1 + below(12), .merge_every = chain::at_least(2, below(5)), .merge_to_whole = below(2) == 0};
+  if (made.asynchronous) {
+    made.on_busy = static_cast<cairn::when_busy>(below(3));
+    made.copy_threads = static_cast<unsigned>(below(3));
+    if (below(4) == 0) made.max_staging_bytes = std::uint64_t{1} << 20U;
+  }
+  made.chain = {.anchor_every = 1 + below(12), .merge_every = chain::at_least(2, below(5))};
+  if (made.chain.merge_every) made.chain.merge_to_whole = below(2) == 0;
   return made;
 }
 

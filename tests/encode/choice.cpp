@@ -25,23 +25,6 @@ TEST_CASE("a path has the codec of its rule, or lossless") {
   CHECK(cairn::detail::codec_of_rule(2, rules).name() == "lossless");
 }
 
-TEST_CASE("rules that are for no leaf are found: misspelled, or after one that takes all that they match") {
-  const auto leaves_of = [](std::vector<std::string> paths) {
-    std::vector<cairn::detail::leaf> leaves(paths.size());
-    for (std::size_t i = 0; i < paths.size(); ++i) leaves[i].path = paths[i];
-    return leaves;
-  };
-  const cairn::codec_rules rules{{"model.*", cairn::codecs::raw{}},
-                                 {"model.layers.*", cairn::codecs::raw{}},
-                                 {"optimiser.*", cairn::codecs::raw{}},
-                                 {"optimizer.m", cairn::codecs::raw{}}};
-  using patterns = std::vector<std::string>;
-  CHECK(cairn::detail::unmatched_rules(rules, leaves_of({"model.layers.0", "optimizer.m", "step"})) ==
-        patterns{"model.layers.*", "optimiser.*"});
-  CHECK(cairn::detail::unmatched_rules(rules, {}).size() == 4);
-  CHECK(cairn::detail::unmatched_rules({}, leaves_of({"a"})).empty());
-}
-
 TEST_CASE("a payload's codec is found by name") {
   for (const auto* name : {"lossless", "lc2", "lc3"})
     CHECK(cairn::detail::codec_named(name, {}, "file").name() == name);

@@ -155,7 +155,7 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves;
   spec.shards = {pieces};
-  spec.step = reader.step();
+  spec.info.step = reader.step();
   spec.id = reader.id();
   if (reader.parent() != nullptr) spec.chain.parent = *reader.parent();
   spec.chain.tables = reader.code_tables();

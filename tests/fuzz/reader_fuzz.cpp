@@ -29,7 +29,7 @@ void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
 }
 void note_release(const volatile void* /*memory*/) {}
 
-using cairn::stores::part;
+using cairn::stores::buffer;
 using entry = cairn::detail::structure::mapped_type;
 
 /// While it lives, no single allocation may be above four times `bytes`; small inputs have a page.
@@ -41,8 +41,8 @@ struct limit {
 void put(cairn::any_store& store, const std::vector<std::pair<std::string, std::string>>& files) {
   const auto transaction = store.begin("c");
   for (const auto& [file, text] : files) {
-    const part parts[] = {std::as_bytes(std::span(text.data(), text.size()))};
-    transaction->create(file, text.size()).write(0, parts);
+    const buffer buffers[] = {std::as_bytes(std::span(text.data(), text.size()))};
+    transaction->create(file, text.size()).write(0, buffers);
   }
   transaction->commit();
 }
@@ -88,7 +88,7 @@ void read_all(std::size_t bytes, const Open& open) {
 /// An index that says of the shard what is in it, as far as that can be told.
 std::string index_for(const std::string& shard) {
   cairn::detail::checkpoint_index index;
-  index.step = 3;
+  index.info.step = 3;
   std::uint64_t length = 0;
   if (shard.size() >= 8) std::memcpy(&length, shard.data(), 8);
   if (shard.size() < 8 || length > shard.size() - 8) length = 0;
@@ -101,10 +101,10 @@ std::string index_for(const std::string& shard) {
     const auto parsed = cairn::detail::read_safetensors_header(*store.open("c", "index.json"), "shard");
     index.total_size = parsed.data_bytes;
     for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::detail::shard_file(0, 1);
-    index.step = cairn::detail::read_shard_metadata(parsed, "shard").step;
+    index.info.step = cairn::detail::read_shard_metadata(parsed, "shard").step;
     return cairn::detail::write_index(index);
   } catch (const cairn::error&) {
-    return cairn::detail::write_index({.step = 3, .metrics = {}, .shards = index.shards, .weight_map = {}});
+    return cairn::detail::write_index({.info = {.step = 3}, .shards = index.shards, .weight_map = {}});
   }
 }
 
@@ -163,9 +163,9 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.leaves = leaves;
       spec.shards =
           cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, shards));
-      spec.step = 3;
-      spec.metrics["loss"] = 0.5;
-      spec.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};
+      spec.info.step = 3;
+      spec.info.metrics["loss"] = 0.5;
+      spec.info.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};
       spec.structures.resize(1);
       spec.structures[0]["layers"] = {entry::kind::size, 3, {}, {}};
       spec.structures[0]["moments"] = {entry::kind::keys, 0, {}, {"a", "b"}};

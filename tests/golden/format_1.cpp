@@ -19,7 +19,7 @@ TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
   const auto spec = state.spec();
   const cairn::detail::checkpoint_reader reader(frozen(), name);
   CHECK(reader.step() == 120);
-  CHECK(reader.metrics() == spec.metrics);
+  CHECK(reader.metrics() == spec.info.metrics);
   auto facts = spec.structures[0];
   facts.insert(spec.structures[1].begin(), spec.structures[1].end());
   CHECK(reader.contents().structure == facts);

@@ -43,8 +43,8 @@ struct state {
     cairn::detail::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
-    spec.step = 120;
-    spec.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
+    spec.info.step = 120;
+    spec.info.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
     spec.structures.resize(2);
     spec.structures[0]["layers"] = {entry::kind::size, 3, {}, {}};
     spec.structures[0]["optimizer.moments"] = {entry::kind::keys, 0, {}, {"bias", "weight"}};

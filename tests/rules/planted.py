@@ -7,6 +7,7 @@ from pathlib import Path
 import rules
 
 HEADER = "// A header.\n#pragma once\n"
+SUM = "#include <range/v3/numeric/accumulate.hpp>\n"
 
 
 def tree(**changed):
@@ -18,10 +19,11 @@ def tree(**changed):
         path = row if row.endswith(".hpp") else f"{row}/some.hpp"
         files[path] = HEADER + "".join(f'#include "cairn/{r if r.endswith(".hpp") else r + "/some.hpp"}"\n' for r in sorted(may))
     files["checkpointer.hpp"] += '#include "cairn/run/checkpointer.ipp"\n'
-    files["run/checkpointer.ipp"] = HEADER + '#include "cairn/checkpointer.hpp"\n'
+    files["run/checkpointer.ipp"] = HEADER + '#include "cairn/checkpointer.hpp"\n' + SUM
     files["definitions/run.cpp"] = '// Definitions.\n#include "cairn/run/checkpointer.ipp"\n'
     files["definitions.cpp"] = '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
-    return {"include/cairn/" + path: text for path, text in (files | changed).items() if text is not None}
+    all_files = {"include/cairn/" + path: text for path, text in (files | changed).items() if text is not None}
+    return all_files | {".cmake/dependencies.cmake": 'set(cairn_dependencies "range-v3" "Threads")\n'}
 
 
 def include(*names):
@@ -54,6 +56,9 @@ PLANTED = [
     ("definitions", "run/checkpointer.ipp: included 0 times", {"definitions/run.cpp": "// Definitions.\n"}),
     ("definitions", "run/checkpointer.ipp: included 2 times", {"definitions/run.cpp": include(*["cairn/run/checkpointer.ipp"] * 2)}),
     ("definitions", "definitions/run.cpp: included 0 times", {"definitions.cpp": "// All definitions.\n"}),
+    ("packages", "requires range-v3, of which no file", {"run/checkpointer.ipp": include("cairn/checkpointer.hpp")}),
+    ("heavy_headers", "include the single header", {"run/checkpointer.ipp": HEADER + SUM + "#include <range/v3/view.hpp>\n"}),
+    ("heavy_headers", "belongs into an .ipp file", {"core/a.hpp": HEADER + SUM}),
 ]
 
 

@@ -59,11 +59,11 @@ PUBLIC = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp"}
+TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
 # The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen"}
-SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
+SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
 UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))
 VAGUE = re.compile(r"util|helper|manager")
@@ -187,6 +187,8 @@ def rule_heavy_headers(root, files):
         for number, _, name in includes_of(root, file):
             if name in TOO_HEAVY:
                 yield f"{file}:{number}: {name} costs too much compile time; include the single header"
+            elif name.startswith("range/v3/") and not file.endswith(".ipp"):
+                yield f"{file}:{number}: {name} belongs into an .ipp file, which a program that is linked with the library does not parse"
 
 
 def rule_printing(root, files):
@@ -212,6 +214,7 @@ def rule_header_form(root, files):
 
 
 def rule_mirror(root, files):
+    """Every header has a test of its name, and every test in a folder of the library a header. Tests of more than one header lie at the top."""
     for file in headers(files):
         name = file.removeprefix("include/")
         mirror = "tests/" + name.removeprefix("cairn/").replace(".hpp", ".cpp")
@@ -221,6 +224,11 @@ def rule_mirror(root, files):
         first = next((included for _, _, included in includes_of(root, mirror)), "nothing")
         if first != name:
             yield f"{mirror}: includes {first} first, not {name}"
+    folders = {f.split("/")[2] for f in headers(files) if f.count("/") > 2}
+    for file in files:
+        header = "include/cairn/" + file.removeprefix("tests/").replace(".cpp", ".hpp")
+        if re.fullmatch(r"tests/.+/.+\.cpp", file) and file.split("/")[1] in folders and header not in files:
+            yield f"{file}: mirrors no header: there is no {header}"
 
 
 def rule_catch(root, files):
@@ -243,12 +251,23 @@ def rule_unfinished(root, files):
 OPTIONAL = {"eigen"}  # for the fits of loss curves: an option of the recipe, and used where CMake finds it
 
 
-def rule_dependencies(root, files):
-    """The build and the Conan recipe name the same packages, and the recipe takes its version where the build does."""
+def packages_of_build(root):
+    """What .cmake/dependencies.cmake lists, by the names of ConanCenter."""
     conan_names = {"hwy": "highway", "eigen3": "eigen"}
     listed = re.search(r"set\(cairn_dependencies (.*)\)", (root / ".cmake/dependencies.cmake").read_text())[1]
-    build = {entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed)} - {"threads"}
-    build = {conan_names.get(name, name) for name in build}
+    return {conan_names.get(name, name) for name in (entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed))} - {"threads"}
+
+
+def rule_packages(root, files):
+    """The library includes a header of each package that the build requires."""
+    included = {OWNERS.get(name.split("/")[0]) for file in library(files) for _, quote, name in includes_of(root, file) if quote == "<"}
+    for name in sorted(packages_of_build(root) - included):
+        yield f".cmake/dependencies.cmake: requires {name}, of which no file of include/ includes a header"
+
+
+def rule_dependencies(root, files):
+    """The build and the Conan recipe name the same packages, and the recipe takes its version where the build does."""
+    build = packages_of_build(root)
     recipe = (root / "conanfile.py").read_text()
     conan = set(re.findall(r'self\.requires\("([^/"]+)/', recipe))
     for name in sorted(build ^ (conan - OPTIONAL)):

@@ -29,14 +29,14 @@ void work() {
   }
 }
 
-published_save published_at(std::uint64_t step, double seconds = 3, bool in_front = false) {
+published_save published_at(std::uint64_t step, double seconds = 3, bool synchronous = false) {
   cairn::save_report report;
   report.seconds = seconds;
   report.encode_seconds = 1;
   report.write_seconds = 2;
   report.bytes = 70;
   report.state_bytes = 100;
-  return {.step = step, .report = report, .kind = cairn::save_kind::delta, .in_front = in_front};
+  return {.step = step, .report = report, .kind = cairn::save_kind::delta, .synchronous = synchronous};
 }
 
 cairn::load_report loaded(std::uint64_t step, cairn::policy_memory notes = {}) {
@@ -257,16 +257,16 @@ TEST_CASE("notes are what the policy remembers, when that was, and whether the r
   recording_policy policy;
   policy.remembers = [] { return cairn::policy_memory{{"mine", {1, 2}}}; };
   const policy_driver driver(policy);
-  for (const bool may_be_last : {false, true}) {
+  for (const bool ends_run : {false, true}) {
     const double before = wall_clock();
-    auto notes = driver.notes(may_be_last);
+    auto notes = driver.notes(ends_run);
     CHECK(notes.size() == 3);
     CHECK(notes["mine"] == std::vector<double>{1, 2});
-    CHECK(notes["in_peace"] == std::vector<double>{may_be_last ? 1.0 : 0.0});
+    CHECK(notes["in_peace"] == std::vector<double>{ends_run ? 1.0 : 0.0});
     REQUIRE(notes["copied_at"].size() == 1);
     CHECK(notes["copied_at"][0] >= before);
     CHECK(notes["copied_at"][0] <= wall_clock());
-    CHECK(restart_with(notes).after_failure == !may_be_last);
+    CHECK(restart_with(notes).after_failure == !ends_run);
   }
 }
 

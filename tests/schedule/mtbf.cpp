@@ -6,9 +6,9 @@
 
 #include "catch.hpp"
 
-using cairn::mtbf_estimate;
 using cairn::mtbf_prior;
 using cairn::policy_memory;
+using cairn::schedule::mtbf_estimate;
 using std::chrono::duration;
 
 namespace {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace {
 constexpr loss_curve falling(double rate) { return {loss_curve::family::exponential, {-rate, 0, 0, 0}}; }
 
 /// The steps at which a planner saves.
-std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const circumstances& all,
+std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const current_costs& all,
                                  const std::optional<loss_curve>& curve = std::nullopt) {
   std::vector<std::uint32_t> made;
   moment now;
@@ -39,7 +40,7 @@ std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const circum
 }
 
 /// The same job for `optimum`.
-cost_model charged(objective what, std::uint64_t steps, const circumstances& all, double rate,
+cost_model charged(objective what, std::uint64_t steps, const current_costs& all, double rate,
                    const cairn::any_early_stop& stops = early_stops::none{}) {
   workload job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
   for (std::uint64_t k = 0; k <= steps; ++k) job.loss.push_back(std::exp(-rate * static_cast<double>(k)));
@@ -68,7 +69,7 @@ TEST_CASE("for every objective the cost is within a hundredth of the optimum's, 
       return std::exp(std::uniform_real_distribution<>(std::log(from), std::log(to))(random));
     };
     const std::uint64_t steps = 5000;
-    const circumstances all{.iteration_seconds = 0.7, .mtbf = real(500, 1e5), .save_seconds = real(0.05, 5)};
+    const current_costs all{.iteration_seconds = 0.7, .mtbf = real(500, 1e5), .save_seconds = real(0.05, 5)};
     const double rate = real(1, 20) / static_cast<double>(steps);
     const auto job = charged(what, steps, all, rate);
     const auto best = optimum(job);
@@ -82,7 +83,7 @@ TEST_CASE("for every objective the cost is within a hundredth of the optimum's, 
 
 TEST_CASE("where few saves are left, early stops and the time until a save is published are in the plan") {
   for (const double background : {0.0, 200.0}) {
-    const circumstances all{.iteration_seconds = 1, .mtbf = 3000, .save_seconds = 20, .background = background};
+    const current_costs all{.iteration_seconds = 1, .mtbf = 3000, .save_seconds = 20, .background = background};
     const early_stops::uniform stops{0.4, 0.6};
     const auto job = charged(objective::machine_time, 2000, all, 0, stops);
     const auto made = saves(planner({.last_step = 2000, .stops = stops}), 2000, all);
@@ -94,18 +95,18 @@ TEST_CASE("where few saves are left, early stops and the time until a save is pu
 }
 
 TEST_CASE("how long the plan takes, where it is told, says what progress is worth") {
-  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.02};
-  const auto early = [&](double seconds) {
+  const current_costs all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.02};
+  const auto early = [&](std::optional<double> seconds) {
     const auto made = saves(planner({.what = objective::exploratory, .last_step = 10'000, .seconds = seconds}), 1000,
                             all, falling(1e-3));
     return static_cast<double>(made.size());
   };
-  CHECK(early(10'000) == early(0));
+  CHECK(early(10'000) == early(std::nullopt));
   CHECK(early(40'000) == Approx(2 * early(10'000)).epsilon(0.05));
 }
 
 TEST_CASE("a run that starts at a later step plans from there, and does after a restart") {
-  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.2};
+  const current_costs all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.2};
   constexpr std::uint64_t begin = 100'000, steps = 5000;
   const auto saves_of = [&](planner self, std::uint64_t first, std::uint64_t saved, std::uint64_t count,
                             const loss_curve& curve) {
@@ -124,8 +125,8 @@ TEST_CASE("a run that starts at a later step plans from there, and does after a 
   later.p[1] = 0.002 * begin;  // the same fall, from `begin` on
   for (const auto what : {objective::exploratory, objective::progress}) {
     const early_stops::uniform stops{0.4, 0.6};
-    const outlook from_0{.what = what, .last_step = steps, .stops = stops};
-    const outlook from_begin{.what = what, .last_step = begin + steps, .stops = stops};
+    const run_facts from_0{.what = what, .last_step = steps, .stops = stops};
+    const run_facts from_begin{.what = what, .last_step = begin + steps, .stops = stops};
     const auto expected = saves_of(planner(from_0), 0, 0, steps, falling(0.002));
     const auto made = saves_of(planner(from_begin), begin, 0, steps, later);
     INFO(name(what));
@@ -146,14 +147,14 @@ TEST_CASE("where no save pays none is made") {
 }
 
 TEST_CASE("steps beyond the planned end go on at Daly's interval") {
-  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 1};
+  const current_costs all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 1};
   const auto made = saves(planner({.what = objective::exploratory, .last_step = 1000}), 5000, all, falling(0.01));
   REQUIRE(made.size() > 10);
   CHECK(made.back() > 4700);
 }
 
 TEST_CASE("a curve that comes late, changes or goes away is followed") {
-  const circumstances all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.01};
+  const current_costs all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 0.01};
   planner self({.what = objective::exploratory, .last_step = 10'000});
   const auto mean_interval = [&](std::uint64_t from, const std::optional<loss_curve>& curve) {
     moment now{.step = from, .saved_step = from};

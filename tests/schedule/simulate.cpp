@@ -1,9 +1,11 @@
 #include "cairn/schedule/simulate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -390,7 +392,7 @@ TEST_CASE("a delta needs a checkpoint before it, costs what it adds, and every n
   CHECK(policy.all->restarts[0].restore_seconds == 0.5);
 
   what.failures = at_age{6.5};
-  what.anchor_every = 0;
+  what.anchor_every = std::nullopt;
   policy.all->restarts.clear();
   one(what, policy);
   REQUIRE(policy.all->restarts.size() == 1);
@@ -609,6 +611,9 @@ TEST_CASE("scenarios that cannot be are refused") {
   what = of_seconds(3, {}, cairn::failures::never{});
   what.work.loss = {1, 2};
   CHECK(is_refused(what));
+  what = of_seconds(3, {}, cairn::failures::never{});
+  what.anchor_every = 0;
+  CHECK(is_refused(what));
 }
 
 TEST_CASE("an MTBF of zero or no number, and one without end, is no failure") {
@@ -618,4 +623,200 @@ TEST_CASE("an MTBF of zero or no number, and one without end, is no failure") {
     double expected(double) const { return std::nan(""); }
   };
   CHECK(one(of_seconds(10, {}, of_no_number{}), never_saves{}).failures == 0);
+}
+
+namespace {
+
+using cairn::schedule::mean_of;
+using cairn::schedule::seeded_numbers;
+
+template <class Draw>
+std::vector<double> draws(int count, const Draw& draw) {
+  std::vector<double> all;
+  for (int i = 0; i < count; ++i) all.push_back(draw(static_cast<std::uint64_t>(i)));
+  return all;
+}
+
+/// The mean, and that of the squares, by 99.9 %.
+bool has_moments(std::vector<double> values, double first, double second) {
+  const auto is_near = [&](double expected) {
+    const auto found = mean_of(values);
+    return std::abs(found.mean - expected) < 3.29 * found.standard_error;
+  };
+  const bool has_first = is_near(first);
+  for (auto& each : values) each *= each;
+  return has_first && is_near(second);
+}
+
+/// The greatest distance between the distribution found and the one expected, times the root of their number: Kolmogorov's.
+template <class Distribution>
+double distance(std::vector<double> values, const Distribution& expected) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  double greatest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    greatest = std::max(greatest, std::abs((static_cast<double>(i) + 0.5) / n - expected(values[i])));
+  return greatest * std::sqrt(n);
+}
+
+}  // namespace
+
+TEST_CASE("a number depends on the seed and its index alone") {
+  const seeded_numbers a(1), b(1), c(2);
+  for (std::uint64_t i : {5U, 0U, 7U, 5U}) {
+    CHECK(a.bits(i) == b.bits(i));
+    CHECK(a.stream(i).bits(3) == b.stream(i).bits(3));
+    CHECK(a.bits(i) != c.bits(i));
+    CHECK(a.uniform(i) == b.uniform(i));
+  }
+  CHECK(seeded_numbers(1234567).bits(0) == 6457827717110365317U);  // the first of splitmix64 with that seed
+  CHECK(seeded_numbers(1234567).bits(1) == 3203168211198807973U);
+}
+
+TEST_CASE("streams of a seed, and seeds that follow on each other, have no numbers in common") {
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t seed = 0; seed < 10; ++seed)
+    for (std::uint64_t stream = 0; stream < 10; ++stream)
+      for (std::uint64_t i = 0; i < 100; ++i) seen.insert(seeded_numbers(seed).stream(stream).bits(i));
+  CHECK(seen.size() == 10000);
+}
+
+TEST_CASE("numbers are distributed as they say") {
+  const int n = 50000;
+  for (const std::uint64_t seed : {0U, 1U, 99U}) {
+    const auto numbers = seeded_numbers(seed).stream(3);
+    const auto uniform = draws(n, [&](auto i) { return numbers.uniform(i); });
+    const auto exponential = draws(n, [&](auto i) { return numbers.exponential(i); });
+    const auto normal = draws(n, [&](auto i) { return numbers.normal(i); });
+    const auto across = draws(n, [&](auto i) { return seeded_numbers(seed).stream(i).uniform(0); });
+    CHECK(has_moments(uniform, 0.5, 1 / 3.0));
+    CHECK(has_moments(across, 0.5, 1 / 3.0));
+    CHECK(has_moments(exponential, 1, 2));
+    CHECK(has_moments(normal, 0, 1));
+    CHECK(distance(uniform, [](double x) { return x; }) < 1.95);  // one in a thousand is greater
+    CHECK(distance(across, [](double x) { return x; }) < 1.95);
+    CHECK(distance(exponential, [](double x) { return -std::expm1(-x); }) < 1.95);
+    CHECK(distance(normal, [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }) < 1.95);
+    CHECK(*std::min_element(uniform.begin(), uniform.end()) > 0);
+    CHECK(*std::max_element(uniform.begin(), uniform.end()) < 1);
+  }
+}
+
+namespace {
+
+using cairn::any_failures;
+using cairn::failures::exponential;
+using cairn::failures::weibull;
+using cairn::schedule::mean_of;
+using cairn::schedule::seeded_numbers;
+using cairn::schedule::workers_at_risk;
+using duration = std::chrono::duration<double>;
+
+/// The age at which they fail, where time passes in these spans, again and again.
+double failing_age(workers_at_risk& workers, const std::vector<double>& spans, double number = 1) {
+  double age = 0;
+  for (std::size_t i = 0;; i = (i + 1) % spans.size()) {
+    age += workers.pass(spans[i], number);
+    if (workers.has_failed()) return age;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("workers fail at the same age, however the time is cut into spans") {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> span(0.01, 300), shape(0.5, 3);
+  for (int i = 0; i < 200; ++i) {
+    const any_failures model = weibull{shape(random), duration(1000)};
+    workers_at_risk one(model, seeded_numbers(random())), same = one;
+    CHECK(failing_age(one, {1e6}) == Catch::Approx(failing_age(same, {span(random), span(random), span(random)})));
+  }
+}
+
+TEST_CASE("ages of failure have the model's distribution, of one worker and of many") {
+  for (const double shape : {0.6, 1.0, 2.0})
+    for (const double number : {1.0, 4.0}) {
+      const any_failures model = weibull::of_mean(duration(1000), shape);
+      workers_at_risk workers(model, seeded_numbers(7));
+      std::vector<double> ages, survivals;
+      for (int i = 0; i < 5000; ++i, workers.begin()) {
+        ages.push_back(failing_age(workers, {130}, number));
+        survivals.push_back(std::exp(-number * model.expected(ages.back())));
+      }
+      const auto age = mean_of(ages), survival = mean_of(survivals);
+      CHECK(std::abs(age.mean - 1000 * std::pow(number, -1 / shape)) < 3.29 * age.standard_error);
+      CHECK(std::abs(survival.mean - 0.5) < 3.29 * survival.standard_error);
+    }
+}
+
+TEST_CASE("workers that leave take their risk with them") {
+  const any_failures model = exponential{duration(100)};
+  workers_at_risk workers(model, seeded_numbers(3)), few = workers;
+  const double age = failing_age(few, {1e6});
+  const double first = workers.pass(age / 8, 4);  // half of the risk
+  CHECK(first == age / 8);
+  CHECK(workers.pass(age, 1) == Catch::Approx(age / 2));
+  CHECK(workers.has_failed());
+}
+
+TEST_CASE("the k-th failure is drawn the same, whatever was done before it") {
+  const any_failures model = exponential{duration(100)};
+  workers_at_risk a(model, seeded_numbers(5)), b(model, seeded_numbers(5));
+  static_cast<void>(a.pass(1, 1));
+  a.begin();
+  static_cast<void>(b.pass(1e9, 1));
+  CHECK(b.has_failed());
+  b.begin();
+  CHECK_FALSE(b.has_failed());
+  CHECK(failing_age(a, {1e6}) == failing_age(b, {1e6}));
+}
+
+TEST_CASE(
+    "workers never fail by a model that expects nothing or no number, and at once by one that expects no end of it") {
+  struct constant {
+    double value;
+    double expected(double age) const { return age > 0 ? value : 0; }
+  };
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double nothing : {0.0, -1.0, -infinite, std::nan("")}) {
+    const any_failures model = constant{nothing};
+    workers_at_risk workers(model, seeded_numbers(1));
+    for (int i = 0; i < 3; ++i) CHECK(workers.pass(1e9, 4) == 1e9);
+    CHECK_FALSE(workers.has_failed());
+  }
+  const any_failures model = constant{infinite};
+  workers_at_risk workers(model, seeded_numbers(1));
+  CHECK(workers.pass(10, 1) < 1e-9);
+  CHECK(workers.has_failed());
+}
+
+using cairn::schedule::mean_of;
+
+TEST_CASE("a mean and its interval, by hand") {
+  const auto of_four = mean_of(std::vector<double>{1, 2, 3, 6});
+  CHECK(of_four.mean == 3);
+  CHECK(of_four.standard_error == Catch::Approx(std::sqrt(14.0 / 3 / 4)));
+  CHECK(of_four.high() == Catch::Approx(3 + 1.96 * of_four.standard_error).epsilon(1e-4));
+  CHECK(of_four.low() == Catch::Approx(3 - 1.96 * of_four.standard_error).epsilon(1e-4));
+}
+
+TEST_CASE("one value says nothing of how far it may be off, and none is 0") {
+  CHECK(mean_of(std::vector<double>{5}).mean == 5);
+  CHECK(std::isinf(mean_of(std::vector<double>{5}).standard_error));
+  CHECK(mean_of(std::vector<double>{}).mean == 0);
+  CHECK(std::isinf(mean_of(std::vector<double>{}).standard_error));
+}
+
+TEST_CASE("the interval holds the mean of all in about 95 of 100 samples") {
+  std::mt19937_64 random(1);
+  std::gamma_distribution<double> draw(2, 3);
+  int held = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<double> values(60);
+    for (auto& each : values) each = draw(random);
+    const auto found = mean_of(values);
+    held += found.low() <= 6 && 6 <= found.high() ? 1 : 0;
+  }
+  CHECK(held > 1850);
+  CHECK(held < 1930);
 }

@@ -82,7 +82,7 @@ TEST_CASE("a job of many workers fails as much more often") {
 TEST_CASE("failures and work without failures are learned from, across restarts") {
   const young fresh({.stall = seconds{1}});
   auto policy = fresh;
-  cairn::mtbf_estimate expected;
+  cairn::schedule::mtbf_estimate expected;
   for (int failures = 0; failures < 50; ++failures) {
     driven::run run{.workers = 4};
     run.steps(policy, 1000);

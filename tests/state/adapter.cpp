@@ -159,7 +159,7 @@ TEST_CASE("what an adapter refuses is found before anything is changed") {
   CHECK(fresh.last.value == 4);
 }
 
-TEST_CASE("what an adapter refuses for the object at hand is found before anything is changed") {
+TEST_CASE("what an adapter refuses for the current object is found before anything is changed") {
   struct state {
     std::vector<int> first;
     growing last;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -159,4 +160,20 @@ TEST_CASE("an object of another kind is refused") {
   const tests::kept kept(cairn::detail::describe(maps{}));
   lists fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("x is another kind of object"));
+}
+
+TEST_CASE("containers that fit into memory alone, but not together, are refused before one grows") {
+  struct two {
+    std::vector<std::uint8_t> a{1}, b{2};
+  };
+  tests::kept kept(cairn::detail::describe(two{}));
+  const auto most = cairn::detail::machine_memory();
+  two fresh;
+  const auto plan = [&] { static_cast<void>(cairn::detail::load_plan(cairn::refer(fresh), kept.contents, {})); };
+  for (std::size_t leaf = 0; leaf < 2; ++leaf) {
+    kept.contents.leaves[leaf].shape = {most / 5 * 3};
+    if (leaf == 0) CHECK_NOTHROW(plan());
+  }
+  CHECK_THROWS_WITH(plan(), Catch::Matchers::ContainsSubstring("more than the memory of this machine"));
+  CHECK(fresh.a.size() == 1);
 }

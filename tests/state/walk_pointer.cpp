@@ -147,3 +147,44 @@ TEST_CASE("a checkpoint that shares what it does not have is refused") {
   std::vector<std::shared_ptr<tensor>> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("shares the object at elsewhere"));
 }
+
+TEST_CASE("a load that fails clears no pointer and makes no object") {
+  struct state {
+    std::unique_ptr<tensor> cleared, made;
+  };
+  struct extended {
+    std::unique_ptr<tensor> cleared, made;
+    int missing = 3;
+  };
+  state original;
+  original.made = std::make_unique<tensor>(tensor{{1}});
+  const tests::kept kept(cairn::detail::describe(original));
+  extended fresh;
+  fresh.cleared = std::make_unique<tensor>(tensor{{7}});
+  const auto* const before = fresh.cleared.get();
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("missing is missing"));
+  REQUIRE(fresh.cleared.get() == before);
+  CHECK(fresh.cleared->values == std::vector<float>{7});
+  CHECK(fresh.made == nullptr);
+}
+
+TEST_CASE("one shared object is not loaded into two of different types") {
+  struct state {
+    std::shared_ptr<tensor> a, b;
+  };
+  struct bias {
+    std::vector<float> values;
+  };
+  struct retyped {
+    std::shared_ptr<tensor> a;
+    std::shared_ptr<bias> b;
+  };
+  state tied;
+  tied.a = tied.b = std::make_shared<tensor>(tensor{{1}});
+  const tests::kept kept(cairn::detail::describe(tied));
+  retyped fresh;
+  CHECK_THROWS_WITH(kept.load(fresh),
+                    Catch::Matchers::ContainsSubstring("shares the object at a, which is not loaded as the same type"));
+  CHECK(fresh.a == nullptr);
+  CHECK(fresh.b == nullptr);
+}

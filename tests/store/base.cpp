@@ -55,16 +55,16 @@ void write(cairn::stores::transaction& transaction, const std::string& file, con
   for (std::size_t at = 0; at < text.size(); at += unit) starts.push_back(at);
   std::shuffle(starts.begin(), starts.end(), random);
   for (const auto at : starts) {
-    const cairn::stores::part whole(aligned.get() + at, std::min(unit, text.size() - at));
+    const cairn::stores::buffer whole(aligned.get() + at, std::min(unit, text.size() - at));
     if (const auto own = out.memory(at, whole.size()); !own.empty()) {
       std::copy(whole.begin(), whole.end(), own.begin());
     } else if (out.alignment() == 1) {
       const std::size_t cut = random() % (whole.size() + 1);
-      const cairn::stores::part parts[] = {whole.first(cut), whole.subspan(cut)};
-      out.write(at, parts);
+      const cairn::stores::buffer buffers[] = {whole.first(cut), whole.subspan(cut)};
+      out.write(at, buffers);
     } else {
-      const cairn::stores::part parts[] = {whole};
-      out.write(at, parts);
+      const cairn::stores::buffer buffers[] = {whole};
+      out.write(at, buffers);
     }
   }
 }
@@ -188,10 +188,4 @@ TEST_CASE("a store of the user's own plugs in") {
   auto copy = store;
   copy.remove("a");
   CHECK(store.list().empty());
-}
-
-TEST_CASE("a store says whether a commit waits for the disk") {
-  CHECK(cairn::any_store(cairn::stores::directory("here")).is_durable());
-  CHECK_FALSE(cairn::any_store(cairn::stores::directory("here", {.durable = false})).is_durable());
-  CHECK_FALSE(cairn::any_store(cairn::stores::memory()).is_durable());
 }

@@ -48,12 +48,12 @@ void write_shard(cairn::any_store store, std::string_view name, std::size_t byte
       static_cast<std::byte*>(std::aligned_alloc(4096, unit)), [](std::byte* p) { std::free(p); });
   std::fill_n(block.get(), unit, std::byte{7});
   for (std::size_t at = 0; at < bytes; at += unit) {
-    const cairn::stores::part parts[] = {{block.get(), std::min(unit, bytes - at)}};
-    out.write(at, parts);
+    const cairn::stores::buffer buffers[] = {{block.get(), std::min(unit, bytes - at)}};
+    out.write(at, buffers);
   }
   auto& index = transaction->create(cairn::detail::index_file, 1);
-  const cairn::stores::part parts[] = {{block.get(), 1}};
-  index.write(0, parts);
+  const cairn::stores::buffer buffers[] = {{block.get(), 1}};
+  index.write(0, buffers);
   transaction->commit();
 }
 
@@ -81,8 +81,8 @@ TEST_CASE("nothing is visible before commit, nothing is left without it") {
   {
     const auto transaction = store.begin("a");
     auto& out = transaction->create(cairn::detail::index_file, 1);
-    const cairn::stores::part parts[] = {sample::bytes_of("x")};
-    out.write(0, parts);
+    const cairn::stores::buffer buffers[] = {sample::bytes_of("x")};
+    out.write(0, buffers);
     CHECK(store.list().empty());
     CHECK(names_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
   }

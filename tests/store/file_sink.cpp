@@ -14,7 +14,7 @@ TEST_CASE("every mode gives the same file") {
   for (std::size_t i = 0; i < sizeof text; ++i) text[i] = static_cast<std::byte>(i * 7);
   for (const auto mode : {file_mode::cached, file_mode::synced, file_mode::direct}) {
     file_sink out(root.get(), "f", "f", sizeof text, mode);
-    const cairn::stores::part tail[] = {{text + 4096, sizeof text - 4096}}, head[] = {{text, 4096}};
+    const cairn::stores::buffer tail[] = {{text + 4096, sizeof text - 4096}}, head[] = {{text, 4096}};
     out.write(4096, tail);
     out.write(0, head);
     out.finish();
@@ -29,7 +29,7 @@ TEST_CASE("a direct write that is not aligned is refused") {
   file_sink out(root.get(), "f", "x/f", 8192, file_mode::direct);
   if (out.alignment() == 1) SKIP("no direct I/O here");
   alignas(4096) static std::byte text[8192];
-  const cairn::stores::part skewed[] = {{text + 1, 4096}}, aligned[] = {{text, 4096}};
+  const cairn::stores::buffer skewed[] = {{text + 1, 4096}}, aligned[] = {{text, 4096}};
   CHECK(sample::failure_of([&] { out.write(0, skewed); }).says("x/f"));
   CHECK(sample::failure_of([&] { out.write(512, aligned); }).code == cairn::errc::invalid);
 }

@@ -33,13 +33,13 @@ double any_number(std::mt19937_64& random) {
 
 cairn::detail::checkpoint_index random_index(std::mt19937_64& random) {
   cairn::detail::checkpoint_index index;
-  index.step = random() >> (random() % 64);
+  index.info.step = random() >> (random() % 64);
   index.total_size = random();
   for (std::size_t i = random() % 4; i > 0; --i)
-    index.metrics["m\"" + std::to_string(i)] = static_cast<double>(random()) / 3 - 1e18;
-  if (random() % 2) index.metrics["inf"] = -std::numeric_limits<double>::infinity();
+    index.info.metrics["m\"" + std::to_string(i)] = static_cast<double>(random()) / 3 - 1e18;
+  if (random() % 2) index.info.metrics["inf"] = -std::numeric_limits<double>::infinity();
   for (std::size_t i = random() % 4; i > 0; --i) {
-    auto& numbers = index.notes[odd_names[random() % odd_names.size()]];
+    auto& numbers = index.info.notes[odd_names[random() % odd_names.size()]];
     for (std::size_t n = random() % 4; n > 0; --n) numbers.push_back(any_number(random));
   }
   const std::size_t shards = random() % 4 + 1;
@@ -70,10 +70,10 @@ TEST_CASE("any index is written and read back") {
     const auto index = random_index(random);
     const auto text = cairn::detail::write_index(index);
     const auto read = cairn::detail::parse_index(text, "here");
-    CHECK(read.step == index.step);
+    CHECK(read.info.step == index.info.step);
     CHECK(read.total_size == index.total_size);
-    CHECK(read.metrics == index.metrics);
-    CHECK(read.notes == index.notes);
+    CHECK(read.info.metrics == index.info.metrics);
+    CHECK(read.info.notes == index.info.notes);
     CHECK(read.weight_map == index.weight_map);
     CHECK(read.parent == index.parent);
     CHECK(read.id == index.id);
@@ -90,20 +90,20 @@ TEST_CASE("any index is written and read back") {
 
 TEST_CASE("NaN is a metric like any other") {
   cairn::detail::checkpoint_index index;
-  index.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(std::isnan(cairn::detail::parse_index(cairn::detail::write_index(index), "here").metrics.at("loss")));
+  index.info.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(std::isnan(cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.metrics.at("loss")));
 }
 
 TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   cairn::detail::checkpoint_index index;
-  index.notes = {{"empty", {}},
-                 {"numbers", {-0.0, 0.1, 1e-300, 18446744073709551615.0, -infinite}},
-                 {"none", {1, std::numeric_limits<double>::quiet_NaN(), infinite}}};
-  const auto read = cairn::detail::parse_index(cairn::detail::write_index(index), "here").notes;
+  index.info.notes = {{"empty", {}},
+                      {"numbers", {-0.0, 0.1, 1e-300, 18446744073709551615.0, -infinite}},
+                      {"none", {1, std::numeric_limits<double>::quiet_NaN(), infinite}}};
+  const auto read = cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.notes;
   REQUIRE(read.size() == 3);
   CHECK(read.at("empty").empty());
-  CHECK(read.at("numbers") == index.notes["numbers"]);
+  CHECK(read.at("numbers") == index.info.notes["numbers"]);
   CHECK(std::signbit(read.at("numbers")[0]));
   REQUIRE(read.at("none").size() == 3);
   CHECK(read.at("none")[0] == 1);
@@ -113,25 +113,25 @@ TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
 
 TEST_CASE("a note of many numbers takes no more memory than they need") {
   cairn::detail::checkpoint_index index;
-  for (const std::size_t count : {1U, 5U, 1025U, 4097U}) index.notes[std::to_string(count)].assign(count, 7);
-  const auto read = cairn::detail::parse_index(cairn::detail::write_index(index), "here").notes;
-  CHECK(read == index.notes);
+  for (const std::size_t count : {1U, 5U, 1025U, 4097U}) index.info.notes[std::to_string(count)].assign(count, 7);
+  const auto read = cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.notes;
+  CHECK(read == index.info.notes);
   for (const auto& [name, numbers] : read) CHECK(numbers.capacity() == numbers.size());
 }
 
 TEST_CASE("without notes an index has no word of them") {
   cairn::detail::checkpoint_index index;
-  index.metrics["loss"] = 0.5;
+  index.info.metrics["loss"] = 0.5;
   const auto text = cairn::detail::write_index(index);
   CHECK(text.find("notes") == std::string::npos);
-  CHECK(cairn::detail::parse_index(text, "here").notes.empty());
-  index.notes["a"] = {1};
+  CHECK(cairn::detail::parse_index(text, "here").info.notes.empty());
+  index.info.notes["a"] = {1};
   CHECK(edited(cairn::detail::write_index(index), ",\"notes\":{\"a\":[1]}", "") == text);
 }
 
 TEST_CASE("a note whose name is no text cannot be written") {
   cairn::detail::checkpoint_index index;
-  index.notes["\xff"] = {1};
+  index.info.notes["\xff"] = {1};
   const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::write_index(index)); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says("the note"));
@@ -139,12 +139,12 @@ TEST_CASE("a note whose name is no text cannot be written") {
 
 TEST_CASE("notes that are not named lists of numbers are refused") {
   cairn::detail::checkpoint_index index;
-  index.notes = {{"a", {1, 2.5}}, {"b", {}}};
+  index.info.notes = {{"a", {1, 2.5}}, {"b", {}}};
   const auto text = cairn::detail::write_index(index);
   const std::string good = "{\"a\":[1,2.5],\"b\":[]}";
   REQUIRE(text.find("\"notes\":" + good) != std::string::npos);
   const auto read = [&](const std::string& notes) {
-    return cairn::detail::parse_index(edited(text, good, notes), "here").notes;
+    return cairn::detail::parse_index(edited(text, good, notes), "here").info.notes;
   };
   CHECK(read("{}").empty());
   CHECK(read("{\"a\": [ -3, \"inf\" ]}").at("a").size() == 2);
@@ -195,7 +195,7 @@ TEST_CASE("every flipped bit and every cut is noticed") {
 
 TEST_CASE("an index with a right checksum and wrong contents is refused") {
   cairn::detail::checkpoint_index index;
-  index.metrics["loss"] = 0.5;
+  index.info.metrics["loss"] = 0.5;
   index.shards.push_back({cairn::detail::shard_file(0, 1), 4096, 5});
   index.weight_map["w"] = cairn::detail::shard_file(0, 1);
   const auto text = cairn::detail::write_index(index);
@@ -227,10 +227,10 @@ TEST_CASE("an index with a right checksum and wrong contents is refused") {
 TEST_CASE("the index of a checkpoint is found through its store") {
   cairn::any_store store = cairn::stores::memory();
   cairn::detail::checkpoint_index index;
-  index.step = 7;
+  index.info.step = 7;
   sample::put(store, "a", {{"index.json", cairn::detail::write_index(index)}});
   sample::put(store, "b", {{"index.json", "{}"}});
-  CHECK(cairn::detail::read_index(store, "a").step == 7);
+  CHECK(cairn::detail::read_index(store, "a").info.step == 7);
   CHECK(sample::failure_of([&] {
           static_cast<void>(cairn::detail::read_index(store, "b"));
         }).says("memory/b/index.json"));
@@ -243,7 +243,7 @@ TEST_CASE("a checkpoint's id is that of its headers, unless another one is writt
   index.shards = {{cairn::detail::shard_file(0, 2), 1, 2}, {cairn::detail::shard_file(1, 2), 3, 4}};
   const auto id = cairn::detail::checkpoint_id(index);
   index.shards[0].bytes = 9;
-  index.step = 9;
+  index.info.step = 9;
   CHECK(cairn::detail::checkpoint_id(index) == id);
   index.shards[1].header_checksum = 5;
   CHECK(cairn::detail::checkpoint_id(index) != id);

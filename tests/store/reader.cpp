@@ -43,8 +43,8 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 4 + 1));
-    spec.step = random();
-    spec.metrics["loss"] = 0.25;
+    spec.info.step = random();
+    spec.info.metrics["loss"] = 0.25;
     spec.structures.resize(1);
     spec.structures[0]["layers"] = {cairn::detail::structure::mapped_type::kind::size, 3, {}, {}};
     const sample::scratch scratch;
@@ -53,8 +53,8 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     cairn::detail::write_checkpoint(store, "c", spec);
 
     const cairn::detail::checkpoint_reader reader(store, "c");
-    CHECK(reader.step() == spec.step);
-    CHECK(reader.metrics() == spec.metrics);
+    CHECK(reader.step() == spec.info.step);
+    CHECK(reader.metrics() == spec.info.metrics);
     CHECK(reader.contents().structure == spec.structures[0]);
     CHECK(reader.contents().has_structure);
     CHECK(reader.contents().origin == store.location() + "/c");
@@ -204,7 +204,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   cairn::detail::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 600, 400}}}, {{{0, 0, 600}, bytes, &how}}};
-  spec.step = 4;
+  spec.info.step = 4;
   spec.chain = {cairn::detail::checkpoint_ref{"step-000000003", 5}, {{"00000000000000ff", "012"}}};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();

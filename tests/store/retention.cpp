@@ -6,6 +6,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -35,9 +36,9 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
     }
     std::shuffle(entries.begin(), entries.end(), random);
     cairn::detail::retention_rules rules;
-    if (random() % 2) rules.keep_last = random() % 4;
-    if (random() % 2) rules.keep_best = cairn::keep_best_rule{"loss", random() % 3, random() % 2 == 0};
-    if (random() % 2) rules.keep_every = random() % 40;
+    if (random() % 2) rules.keep_last = random() % 4 + 1;
+    if (random() % 2) rules.keep_best = cairn::keep_best_rule{"loss", random() % 3 + 1, random() % 2 == 0};
+    if (random() % 2) rules.keep_every = random() % 40 + 1;
     const auto gone = removed(entries, rules);
     const bool any_rule = rules.keep_last || rules.keep_best || rules.keep_every;
     if (!any_rule) CHECK(gone.empty());
@@ -47,7 +48,7 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
     for (const auto& e : entries) {
       const bool kept = !gone.contains(e.name);
       if (e.pinned || e.step == newest) CHECK(kept);
-      if (rules.keep_every && *rules.keep_every != 0 && e.step % *rules.keep_every == 0) CHECK(kept);
+      if (rules.keep_every && e.step % *rules.keep_every == 0) CHECK(kept);
       std::size_t newer = 0, better = 0;
       for (const auto& other : entries) {
         newer += other.step > e.step;
@@ -57,7 +58,7 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
       }
       const bool last = rules.keep_last && newer < *rules.keep_last;
       const bool best = rules.keep_best && better < rules.keep_best->count;
-      const bool every = rules.keep_every && *rules.keep_every != 0 && e.step % *rules.keep_every == 0;
+      const bool every = rules.keep_every && e.step % *rules.keep_every == 0;
       if (last || best) CHECK(kept);
       bool needed = false;
       for (const auto& other : entries)
@@ -112,9 +113,19 @@ TEST_CASE("what is built on another is removed before it") {
 
 TEST_CASE("what does not count is kept, with what it needs, and takes nobody's place") {
   std::vector<cairn::detail::retained_entry> entries{entry(1), entry(2), entry(3), entry(4), entry(5)};
-  entries[3].counts = entries[4].counts = false;
+  entries[3].is_usable = entries[4].is_usable = false;
   entries[4].needs = {"step-1"};
   CHECK(removed(entries, {.keep_last = 1, .keep_best = {}, .keep_every = {}}) == std::set<std::string>{"step-2"});
-  for (auto& each : entries) each.counts = false;
-  CHECK(removed(entries, {.keep_last = 0, .keep_best = {}, .keep_every = {}}).empty());
+  for (auto& each : entries) each.is_usable = false;
+  CHECK(removed(entries, {.keep_last = 1, .keep_best = {}, .keep_every = {}}).empty());
+}
+
+TEST_CASE("a rule that keeps nothing is refused") {
+  for (const auto& rules : {cairn::detail::retention_rules{.keep_last = 0, .keep_best = {}, .keep_every = {}},
+                            {.keep_last = {}, .keep_best = cairn::keep_best_rule{.count = 0}, .keep_every = {}},
+                            {.keep_last = {}, .keep_best = {}, .keep_every = 0}}) {
+    const auto failure = sample::failure_of([&] { removed({entry(1)}, rules); });
+    CHECK(failure.code == cairn::errc::invalid);
+    CHECK(failure.says("is 0"));
+  }
 }

@@ -149,8 +149,8 @@ inline void put(cairn::any_store store, std::string_view name,
   const auto transaction = store.begin(name);
   for (const auto& [file, text] : files) {
     auto& out = transaction->create(file, text.size());
-    const cairn::stores::part parts[] = {bytes_of(text)};
-    out.write(0, parts);
+    const cairn::stores::buffer buffers[] = {bytes_of(text)};
+    out.write(0, buffers);
   }
   transaction->commit();
 }

@@ -26,7 +26,7 @@ struct written {
     spec.leaves = leaves.list;
     spec.shards =
         cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, shards));
-    spec.step = step;
+    spec.info.step = step;
     spec.structures.resize(shards);
     for (auto& structure : spec.structures)
       structure["layers"] = {cairn::detail::structure::mapped_type::kind::size, 2, {}, {}};
@@ -202,7 +202,7 @@ TEST_CASE("a checkpoint that is replaced while it is opened is the older one or 
     const cairn::any_store hooked = store;
     if (times < 10) {
       const auto opened = cairn::detail::open_checkpoint(hooked, "c");
-      CHECK(opened.index.step == 2 + replaced);
+      CHECK(opened.index.info.step == 2 + replaced);
       CHECK(opened.shards.size() == opened.index.shards.size());
     } else {  // there is an end to it
       const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(hooked, "c")); });

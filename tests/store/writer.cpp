@@ -38,8 +38,8 @@ TEST_CASE("the same leaves give the same bytes, in every store and with any numb
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 3 + 1));
-    spec.step = 5;
-    spec.metrics["loss"] = 0.5;
+    spec.info.step = 5;
+    spec.info.metrics["loss"] = 0.5;
     const auto first = written(cairn::stores::memory(), spec);
     const sample::scratch scratch;
     spec.threads = static_cast<unsigned>(random() % 5);

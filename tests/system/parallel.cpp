@@ -21,6 +21,25 @@ TEST_CASE("every item is done once, whatever the number of threads") {
   }
 }
 
+TEST_CASE("large items get all threads, one at a time; small ones get one thread each") {
+  for (const unsigned threads : {0U, 1U, 3U}) {
+    const unsigned all = threads == 0 ? cairn::detail::default_threads() : threads;
+    std::vector<std::atomic<unsigned>> given(100);
+    std::atomic<int> large_now{0};
+    std::atomic<bool> is_alone{true};
+    const auto is_large = [](std::size_t i) { return i % 7 == 0; };
+    cairn::detail::parallel_by_size(
+        given.size(), threads, [&](std::size_t i) { return cairn::detail::large_item_bytes - (is_large(i) ? 0 : 1); },
+        [&](std::size_t i, unsigned with) {
+          given[i] += with;
+          if (is_large(i) && large_now++ != 0) is_alone = false;
+          if (is_large(i)) --large_now;
+        });
+    for (std::size_t i = 0; i < given.size(); ++i) REQUIRE(given[i] == (is_large(i) ? all : 1));
+    CHECK(is_alone);
+  }
+}
+
 TEST_CASE("an exception reaches the caller and stops the hand-out") {
   std::atomic<int> done{0};
   CHECK_THROWS_AS(cairn::detail::parallel_for(100000, 3,

@@ -7,7 +7,7 @@
 
 namespace posix = cairn::posix;
 
-TEST_CASE("any parts arrive in order, however many") {
+TEST_CASE("any buffers arrive in order, however many") {
   std::mt19937_64 random(1);
   const sample::scratch scratch;
   for (const std::size_t count : {0U, 1U, 3U, 1024U, 1025U, 5000U}) {
@@ -18,11 +18,11 @@ TEST_CASE("any parts arrive in order, however many") {
       texts.emplace_back(random() % 40, static_cast<char>('a' + random() % 26));
       whole += texts.back();
     }
-    std::vector<std::span<const std::byte>> parts;
-    for (const auto& text : texts) parts.push_back(sample::bytes_of(text));
+    std::vector<std::span<const std::byte>> buffers;
+    for (const auto& text : texts) buffers.push_back(sample::bytes_of(text));
     {
       const auto file = posix::open_at(AT_FDCWD, scratch.path("f"), O_WRONLY | O_CREAT | O_TRUNC);
-      posix::write_all(file.get(), parts, offset, "f");
+      posix::write_all(file.get(), buffers, offset, "f");
       if (count == 0) continue;
     }
     CHECK(sample::slurp(scratch.path("f")) == whole);
@@ -33,9 +33,9 @@ TEST_CASE("a device without room is an error, not an endless loop") {
   const auto full = posix::open_at(AT_FDCWD, "/dev/full", O_WRONLY);
   if (!full) SKIP("there is no /dev/full");
   const auto bytes = sample::bytes_of("text");
-  const std::span<const std::byte> parts[] = {bytes};
+  const std::span<const std::byte> buffers[] = {bytes};
   for (const auto& failure : {sample::failure_of([&] { posix::write_all(full.get(), bytes, 0, "x/y"); }),
-                              sample::failure_of([&] { posix::write_all(full.get(), parts, 0, "x/y"); })}) {
+                              sample::failure_of([&] { posix::write_all(full.get(), buffers, 0, "x/y"); })}) {
     CHECK(failure.code == cairn::errc::io);
     CHECK(failure.says("cannot write x/y: No space left on device"));
   }

@@ -53,7 +53,7 @@ class delta_base {
     std::erase_if(references_, [&](const auto& each) { return !paths.contains(each.first); });
   }
 
-  /// To be called when a checkpoint has been published: it becomes the parent.
+  /// Call this when a checkpoint has been published: it becomes the parent.
   void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta) {
     length_ = is_delta ? length_ + 1 : 1;
     since_merge_ = is_delta ? since_merge_ + 1 : 0;
@@ -61,7 +61,7 @@ class delta_base {
     step_ = step;
   }
 
-  /// To be called when a checkpoint of an earlier process has been restored: it becomes the parent, without references. `length` is
+  /// Call this when a checkpoint has been restored: it becomes the parent, without references. `length` is
   /// the number of checkpoints from its anchor on.
   void restored(const checkpoint_ref& checkpoint, std::uint64_t step, std::size_t length) {
     forget();
@@ -71,7 +71,7 @@ class delta_base {
     since_merge_ = length - 1;
   }
 
-  /// Removes all references and code tables, as after a failed save. The next delta reads them again.
+  /// Drops the references and code tables, as after a failed save. The next delta reads them from the parent.
   void forget() noexcept {
     references_.clear();
     tables_.clear();
@@ -83,7 +83,7 @@ class delta_base {
     parent_.reset();
   }
 
-  /// To be called when the deltas have been merged into the newest checkpoint.
+  /// Call this when the deltas have been merged into the newest checkpoint.
   void merged(bool to_whole) noexcept {
     since_merge_ = 0;
     if (to_whole) length_ = 1;

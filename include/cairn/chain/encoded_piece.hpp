@@ -30,7 +30,7 @@ struct encoded_piece : piece {
   }
 
   /// Bytes that the piece, of leaf `whole`, takes in its file.
-  [[nodiscard]] std::uint64_t stored_bytes(const cairn::detail::leaf& whole) const noexcept {
+  [[nodiscard]] std::uint64_t stored_bytes(const detail::leaf& whole) const noexcept {
     return how ? bytes.size() : count * size_of(whole.type);
   }
 };

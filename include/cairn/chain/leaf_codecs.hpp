@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
@@ -22,7 +23,7 @@ class leaf_codecs {
     rule_of_.reserve(leaves.size());
     for (const auto& each : leaves) rule_of_.push_back(rule_for(each.path, rules));
     for (std::size_t rule = 0; rule < count(); ++rule)
-      is_raw_.push_back(codec_of_rule(rule, rules).name() == codecs::raw{}.name());
+      is_raw_.push_back(codec_of_rule(rule, rules).name() == raw_codec().name());
   }
 
   /// The codec of a leaf.
@@ -36,6 +37,16 @@ class leaf_codecs {
   /// Whether the codec of any leaf uses the parent checkpoint.
   [[nodiscard]] bool use_parent() const {
     return std::any_of(rule_of_.begin(), rule_of_.end(), [&](std::size_t rule) { return of_rule(rule).uses_parent(); });
+  }
+
+  /// The patterns of the rules that no leaf has: they match no path, or earlier rules match all that they do.
+  [[nodiscard]] std::vector<std::string> unmatched_rules() const {
+    std::vector<bool> is_used(count());
+    for (const auto rule : rule_of_) is_used[rule] = true;
+    std::vector<std::string> unmatched;
+    for (std::size_t rule = 0; rule < rules_.size(); ++rule)
+      if (!is_used[rule]) unmatched.push_back(rules_[rule].pattern);
+    return unmatched;
   }
 
   /// The rules are numbered from 0; the last number stands for no rule.

@@ -26,9 +26,6 @@
 
 namespace cairn::detail {
 
-/// Pieces of at least this many bytes are encoded one at a time by all threads, smaller ones in parallel by one thread each.
-inline constexpr std::uint64_t large_piece_bytes = std::uint64_t{4} << 20U;
-
 /// What a checkpoint with encoded pieces records about them.
 struct encode_summary {
   bool is_delta = false;
@@ -46,7 +43,7 @@ struct encode_summary {
 }
 
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a chain, the references of the codecs that use them become what
-/// a reader of this checkpoint has; if it is not published, the chain must forget them.
+/// a reader of this checkpoint restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
  public:
   /// The arguments must outlive the encoder. `check` is called before each piece, from any thread; what it throws ends the encoding.
@@ -69,11 +66,9 @@ class leaf_encoder {
     }
     auto tasks = tasks_of(shards, encoded);
     const auto codecs = prepare(tasks);
-    std::vector<task*> small, large;
-    for (auto& each : tasks) (each.values.size() < large_piece_bytes ? small : large).push_back(&each);
-    const unsigned all = threads_ == 0 ? default_threads() : threads_;
-    for (auto* each : large) run(*each, codecs[each->rule], all);
-    parallel_for(small.size(), threads_, [&](std::size_t i, unsigned) { run(*small[i], codecs[small[i]->rule], 1); });
+    parallel_by_size(
+        tasks.size(), threads_, [&](std::size_t i) { return tasks[i].values.size(); },
+        [&](std::size_t i, unsigned threads) { run(tasks[i], codecs[tasks[i].rule], threads); });
     for (const auto& each : tasks) note(each);
     return encoded;
   }
@@ -192,7 +187,7 @@ class leaf_encoder {
     const auto& result = each.result;
     if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), request.values.data(), request.values.size());
     if (result.codec.empty()) return;
-    if (!is_in_place && result.bytes < large_piece_bytes) {  // a small payload does not keep the memory of its bound
+    if (!is_in_place && result.bytes < large_item_bytes) {  // a small payload does not keep the memory of its bound
       page_buffer exact(result.bytes);
       std::memcpy(exact.bytes().data(), memory.bytes().data(), result.bytes);
       memory = std::move(exact);

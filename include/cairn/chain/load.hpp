@@ -15,21 +15,22 @@
 
 namespace cairn::detail {
 
+/// Throws errc::invalid for a step in the options of a load to which the checkpoint is given.
+CAIRN_INLINE void refuse_step(const load_options& options);
+
 /// Loads an open checkpoint. The state is not changed before all checks have passed.
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
-                                   rank_info here = {});
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
 /// Loads the first of the checkpoints `names` that can be restored; nullopt if there are no names. Damaged ones are skipped, with an
 /// event. errc::corrupt if none can be restored.
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
                                                       any_mutable_state state, const load_options& options,
-                                                      const observer& on_event = {}, rank_info here = {});
+                                                      const observer& on_event = {});
 
 /// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nullopt if the store is empty.
 /// errc::not_found for a step that has no checkpoint.
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
-                                                const load_options& options, const observer& on_event = {},
-                                                rank_info here = {});
+                                                const load_options& options, const observer& on_event = {});
 
 }  // namespace cairn::detail
 

@@ -74,11 +74,11 @@ inline void check(const chain_reader& from, const match_report& found, const loa
 }
 
 /// load_from, without the translation of the standard library's exceptions.
-inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
-                                  rank_info here) {
+inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options) {
   const stopwatch watch;
-  const match_options how{options.strict, options.rename, options.filter, options.convert};
-  load_plan load(state, from.contents(), how, here);
+  const match_options how{
+      .strict = options.strict, .rename = options.rename, .filter = options.filter, .convert = options.convert};
+  load_plan load(state, from.contents(), how);
   check(from, load.report(), options);
   load.apply();
   grow(load.growths(), options.threads);
@@ -90,17 +90,21 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   report.id = from.newest().id();
   report.links = from.links().size();
   report.metrics = from.metrics();
-  report.notes = from.newest().notes();
+  report.notes = from.newest().info().notes;
   for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
   report.seconds = watch.seconds();
   return report;
 }
 
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
-                                   rank_info here) {
+CAIRN_INLINE void refuse_step(const load_options& options) {
+  if (options.step)
+    fail(errc::invalid, {"step is ", std::to_string(*options.step), ", but the checkpoint to load is given otherwise"});
+}
+
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
   constexpr std::string_view cause = " cannot be loaded: not enough memory";
   try {
-    return check_and_load(from, state, options, here);
+    return check_and_load(from, state, options);
   } catch (const std::bad_alloc&) {
     fail(errc::io, {from.contents().origin, cause});
   } catch (const std::length_error&) {
@@ -115,12 +119,12 @@ inline bool is_of_checkpoint(errc code) noexcept {
 
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
                                                       any_mutable_state state, const load_options& options,
-                                                      const observer& on_event, rank_info here) {
+                                                      const observer& on_event) {
   std::vector<skipped_checkpoint> skipped;
   for (const auto& name : names) {
     try {
       const chain_reader reader(store, name, options.codecs);
-      auto report = load_from(reader, state, options, here);
+      auto report = load_from(reader, state, options);
       report.name = name;
       report.skipped = std::move(skipped);
       notify(on_event, {.what = event::kind::restored,
@@ -142,11 +146,11 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, st
 }
 
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
-                                                const load_options& options, const observer& on_event, rank_info here) {
+                                                const load_options& options, const observer& on_event) {
   auto names = store.list();
   if (!options.step) {
     std::reverse(names.begin(), names.end());
-    return restore_first(store, names, state, options, on_event, here);
+    return restore_first(store, names, state, options, on_event);
   }
   const std::string wanted[] = {checkpoint_name(*options.step)};
   if (std::find(names.begin(), names.end(), wanted[0]) == names.end())
@@ -154,7 +158,7 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
          {"there is no checkpoint of step ", *options.step, " in ", store.location(),
           names.empty() ? std::string()
                         : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
-  return restore_first(store, wanted, state, options, on_event, here);
+  return restore_first(store, wanted, state, options, on_event);
 }
 
 }  // namespace cairn::detail

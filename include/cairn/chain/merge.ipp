@@ -14,10 +14,10 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/chain/encoded_piece.hpp"
 #include "cairn/chain/leaf_codecs.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/system/clock.hpp"
-#include "cairn/store/directory.hpp"
 #include "cairn/store/writer.hpp"
 
 namespace cairn::detail {
@@ -36,9 +36,7 @@ class merger {
     spec_.leaves = leaves_;
     spec_.shards = for_writer(shards_);
     spec_.structures = {chain.contents().structure};
-    spec_.step = chain.step();
-    spec_.metrics = chain.metrics();
-    spec_.notes = chain.newest().notes();
+    spec_.info = chain.newest().info();
     spec_.id = chain.newest().id();
     spec_.threads = threads_;
     if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
@@ -98,7 +96,7 @@ class merger {
     shards_[shard].push_back(std::move(made));
   }
 
-  /// One payload with the effect of all of them; nullopt where the values are to be stored instead.
+  /// One payload with the effect of all of them; nullopt if the values are stored instead.
   [[nodiscard]] std::optional<encoded_piece> merge_slices(const leaf& merged, const piece& which,
                                                           const history& slices) const {
     const auto& newest = *slices.front();
@@ -153,7 +151,7 @@ class merger {
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
     encoded_piece made{which, {}, {}, {}};
     if (values.size() >= least_encoded_bytes) {
-      const codecs::lossless codec;
+      const auto& codec = default_codec();
       page_buffer memory(codec.bound(merged.type, values.size()));
       const auto result = codec.encode({merged.path, merged.type, values, {}, threads_, nullptr}, memory.bytes());
       if (!result.codec.empty())
@@ -164,7 +162,7 @@ class merger {
       if (slice.encoded != nullptr && slice.encoded->lost) lost = worse(lost.value_or(loss{}), *slice.encoded->lost);
     if (!lost) return made;
     if (!made.how) {  // only an encoding has a place for the loss
-      made.how = encoding_info{codecs::raw{}.name(), merged.type, shape, false, {}};
+      made.how = encoding_info{raw_codec().name(), merged.type, shape, false, {}};
       made.bytes = values;
     }
     made.how->lost = lost;
@@ -195,7 +193,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
   const detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
-  report.bytes = write_checkpoint(store, name, merged.spec()).bytes;
+  report.bytes = detail::write_checkpoint(store, name, merged.spec()).bytes;
   report.parent = merged.spec().chain.parent ? merged.spec().chain.parent->name : std::string();
   report.seconds = watch.seconds();
   return report;

@@ -22,7 +22,7 @@ struct load_options {
   bool verify = true;    ///< check all checksums before the state is changed
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule
-  /// Of a run: the step to load. nullopt: the newest one that can be restored.
+  /// Of a run: the step to load. nullopt: the newest one that can be restored. errc::invalid where the checkpoint is given otherwise.
   std::optional<std::uint64_t> step{};
 };
 
@@ -32,7 +32,7 @@ struct chain_options {
   std::optional<std::size_t> anchor_every = 10;
   /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>.
   std::optional<std::size_t> merge_every{};
-  /// Merge into a whole checkpoint instead of one delta.
+  /// Merge into a whole checkpoint instead of one delta. Only with `merge_every`.
   bool merge_to_whole = false;
 };
 

@@ -13,9 +13,6 @@
 
 namespace cairn::detail {
 
-/// Leaves of at least this many bytes are decoded one at a time by all threads, smaller ones in parallel by one thread each.
-inline constexpr std::uint64_t large_leaf_bytes = std::uint64_t{4} << 20U;
-
 [[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
   for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
     if (link.is_relative(leaf)) return true;
@@ -127,10 +124,10 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
     for (const auto& slice : from.slices_of(plan.leaf[link])) {
       if (slice.count == 0) continue;
       const auto width = size_of(leaf.type);
-      const auto part = values.subspan(slice.first * width, slice.count * width);
+      const auto elements = values.subspan(slice.first * width, slice.count * width);
       const auto stored = from.stored_bytes(slice);
       if (slice.encoded == nullptr) {
-        std::memcpy(part.data(), stored.bytes().data(), part.size());
+        std::memcpy(elements.data(), stored.bytes().data(), elements.size());
         continue;
       }
       const auto& where = from.file_of(slice);
@@ -139,7 +136,7 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
                    .path = leaf.path,
                    .type = leaf.type,
                    .payload = stored.bytes(),
-                   .values = part,
+                   .values = elements,
                    .threads = threads,
                    .known_tables = &tables_});
     }
@@ -148,14 +145,13 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
 
 CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
   std::vector<read_request> bulk;
-  std::vector<std::pair<const read_request*, leaf_plan>> small, large;
+  std::vector<std::pair<const read_request*, leaf_plan>> encoded;
   check_requests(contents_.origin, contents_.leaves, requests);
   for (const auto& request : requests) {
-    const auto& leaf = contents_.leaves[request.leaf];
-    if (!newest().is_encoded(request.leaf))
-      bulk.push_back(request);
+    if (newest().is_encoded(request.leaf))
+      encoded.emplace_back(&request, plan_of(request.leaf));
     else
-      (leaf.bytes() < large_leaf_bytes ? small : large).emplace_back(&request, plan_of(request.leaf));
+      bulk.push_back(request);
   }
   if (options.verify) {
     std::vector<std::size_t> leaves;
@@ -163,15 +159,16 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
     verify(leaves, options.threads);
   }
   newest().read(bulk, {.threads = options.threads, .verify = false});
-  const auto decode = [&](const std::pair<const read_request*, leaf_plan>& each, unsigned threads) {
-    const auto& into = each.first->into;
-    if (into.contiguous()) return decode_leaf(each.second, {into.memory, into.bytes()}, threads);
+  const auto decode = [&](std::size_t i, unsigned threads) {
+    const auto& [request, plan] = encoded[i];
+    const auto& into = request->into;
+    if (into.contiguous()) return decode_leaf(plan, {into.memory, into.bytes()}, threads);
     const page_buffer packed(into.bytes());
-    decode_leaf(each.second, packed.bytes(), threads);
+    decode_leaf(plan, packed.bytes(), threads);
     scatter(into, 0, packed.bytes());
   };
-  parallel_for(small.size(), options.threads, [&](std::size_t i, unsigned) { decode(small[i], 1); });
-  for (const auto& each : large) decode(each, options.threads);
+  parallel_by_size(
+      encoded.size(), options.threads, [&](std::size_t i) { return encoded[i].first->into.bytes(); }, decode);
 }
 
 }  // namespace cairn::detail

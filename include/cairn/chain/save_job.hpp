@@ -15,11 +15,14 @@ namespace cairn::detail {
 
 /// What a running save calls. Each may be empty. What they throw cancels the save.
 struct save_hooks {
-  std::function<void()> check{};  ///< before each piece and before publishing; from any thread
-  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};  ///< after each block; from any thread
-  std::function<void(std::uint64_t bytes, double seconds)> encoded{};        ///< after the last shard is encoded
-  std::function<void(std::uint64_t bytes, double seconds)>
-      written{};  ///< when all shards are written, before publishing
+  /// Before each piece and before publishing; from any thread.
+  std::function<void()> check{};
+  /// After each block; from any thread.
+  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
+  /// After the last shard is encoded.
+  std::function<void(std::uint64_t bytes, double seconds)> encoded{};
+  /// When all shards are written, before publishing.
+  std::function<void(std::uint64_t bytes, double seconds)> written{};
 };
 
 /// One save.

@@ -48,7 +48,7 @@ inline bool has_parent(const any_store& store, const delta_base& base) {
   }
 }
 
-/// Whether the next checkpoint can be a delta. Leaves the parent's references in the base, or none where it cannot.
+/// Decides whether the checkpoint can be a delta. If so, the base then has the references of its parent; else it has none.
 inline bool begin_delta(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base* base) {
   if (base == nullptr) return false;
   if (codecs.use_parent() && base->can_extend(job.info.step, job.chain) && has_parent(store, *base) &&
@@ -77,9 +77,7 @@ struct save_pipeline::stages {
         spec{.leaves = what.what.leaves,
              .shards = {},
              .structures = {what.what.structure},
-             .step = what.info.step,
-             .metrics = what.info.metrics,
-             .notes = what.info.notes,
+             .info = what.info,
              .threads = what.threads,
              .on_progress = what.hooks.progress},
         encoder(spec.leaves, codecs, chain, as_delta, what.threads, what.hooks.check),
@@ -87,7 +85,7 @@ struct save_pipeline::stages {
     report.path = store.location() + "/" + what.name;
     report.leaves = spec.leaves.size();
     report.state_bytes = pending_bytes;
-    report.unmatched_rules = unmatched_rules(what.codecs, spec.leaves);
+    report.unmatched_rules = codecs.unmatched_rules();
   }
 
   /// 1. Encodes. After the last shard the losses are known, and whether the checkpoint is a delta.

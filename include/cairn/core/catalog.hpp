@@ -28,7 +28,7 @@ struct stored_leaf {
 struct catalog {
   std::string origin;               ///< the name of its source, for messages
   std::vector<stored_leaf> leaves;  ///< sorted by path; no path occurs twice
-  cairn::detail::structure structure;
+  detail::structure structure;
   bool has_structure = false;  ///< written by Cairn; a foreign safetensors file has no structure
   /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
   /// cairn::error.

@@ -8,15 +8,15 @@
 
 namespace cairn {
 
-/// Named lists of numbers that are kept with a checkpoint and are no part of the state: what a policy has learned.
-using run_notes = std::map<std::string, std::vector<double>>;
+/// What a policy has learned, as named lists of numbers. Every checkpoint keeps it; it is not part of the state.
+using policy_memory = std::map<std::string, std::vector<double>>;
 
 namespace detail {
 
 struct checkpoint_info {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
-  run_notes notes{};
+  policy_memory notes{};
 };
 
 }  // namespace detail

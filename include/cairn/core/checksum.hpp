@@ -26,7 +26,7 @@ inline constexpr std::size_t checksum_digits = 16;
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-/// The same checksum for bytes in several parts.
+/// The same checksum for bytes in several buffers.
 class running_checksum {
  public:
   running_checksum() noexcept { XXH3_64bits_reset(&state_); }

@@ -108,12 +108,12 @@ template <class Wide>
                                    std::size_t count) noexcept {
   std::array<Wide, 256> buffer;
   while (count > 0) {
-    const auto chunk = std::span(buffer).first(std::min(count, buffer.size()));
-    widen<Wide>(from, in, chunk);
-    if (!narrow<Wide>(chunk, to, out)) return false;
-    in += chunk.size() * size_of(from);
-    out += chunk.size() * size_of(to);
-    count -= chunk.size();
+    const auto some = std::span(buffer).first(std::min(count, buffer.size()));
+    widen<Wide>(from, in, some);
+    if (!narrow<Wide>(some, to, out)) return false;
+    in += some.size() * size_of(from);
+    out += some.size() * size_of(to);
+    count -= some.size();
   }
   return true;
 }

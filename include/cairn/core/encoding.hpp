@@ -1,4 +1,4 @@
-// How an encoded leaf, or a slice of one, is stored, and what was lost.
+// How an encoded piece is stored, and what was lost.
 #pragma once
 
 #include <algorithm>

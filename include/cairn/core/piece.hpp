@@ -1,4 +1,15 @@
 // Pieces of leaves, and how leaves are cut into pieces for shards.
+//
+// Words of all stages:
+// - leaf: one array of a state (leaf.hpp).
+// - piece: consecutive elements of a leaf, which are copied, encoded and written together.
+// - slice: a piece in a checkpoint: one tensor of a shard.
+// - shard: one data file of a checkpoint, with pieces of many leaves.
+// - part: consecutive shards of a save that are copied together, where the memory for the copy is limited.
+// - block: what is checked or coded alone: bytes of a shard that have one checksum, elements that a codec encodes by one thread.
+// - chunk: blocks of a shard that a thread writes at a time.
+// - strip: elements of a block that stay in the cache while they go through all steps of a codec.
+// - window: bytes of a stored file that are read at a time.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::detail {
@@ -43,10 +55,10 @@ template <std::derived_from<piece> Piece>
   return result;
 }
 
-/// Cuts the leaves into `shards` runs of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is cut between
-/// consecutive ones; a leaf without elements is one empty piece. A shard may be empty.
+/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
+/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid for 0 shards.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
-  shards = std::max<std::size_t>(shards, 1);
+  if (shards == 0) fail(errc::invalid, {"shards is 0"});
   std::uint64_t total = 0;
   for (const auto& l : leaves) total += l.bytes();
   const std::uint64_t share = total / shards + (total % shards != 0);

@@ -23,8 +23,8 @@ struct save_report {
   double write_seconds = 0;       ///< of `seconds`: writing, flushing, publishing
   /// Path -> what a lossy codec lost there; the largest of its pieces where the leaf is cut.
   std::map<std::string, loss> lost{};
-  std::vector<std::string>
-      unmatched_rules{};  ///< patterns of codec rules that encoded no leaf: misspelled, or hidden by earlier rules
+  /// Patterns of codec rules that encoded no leaf: misspelled, or hidden by earlier rules.
+  std::vector<std::string> unmatched_rules{};
 };
 
 }  // namespace cairn

@@ -10,9 +10,11 @@
 
 namespace cairn::detail {
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+inline constexpr std::uint64_t mix_increment = 0x9e3779b97f4a7c15;
+
+/// The number that SplitMix64 gives in state `z` (Steele, Lea, Flood 2014); its next state is z + mix_increment.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) noexcept {
-  z += 0x9e3779b97f4a7c15;
+  z += mix_increment;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27U)) * 0x94d049bb133111eb;
   return z ^ (z >> 31U);

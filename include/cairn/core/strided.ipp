@@ -31,7 +31,7 @@ template <strided_direction Direction>
 using packed_pointer = std::conditional_t<Direction == strided_direction::gather, std::byte*, const std::byte*>;
 
 template <strided_direction Direction>
-void move_chunk(std::byte* strided, packed_pointer<Direction> packed, std::size_t bytes) noexcept {
+void move_run(std::byte* strided, packed_pointer<Direction> packed, std::size_t bytes) noexcept {
   if constexpr (Direction == strided_direction::gather)
     std::memcpy(packed, strided, bytes);
   else
@@ -39,47 +39,45 @@ void move_chunk(std::byte* strided, packed_pointer<Direction> packed, std::size_
 }
 
 template <strided_direction Direction, std::size_t Bytes>
-void move_row_of(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed,
-                 std::size_t chunks) noexcept {
-  for (std::size_t i = 0; i < chunks; ++i, strided += stride, packed += Bytes)
-    move_chunk<Direction>(strided, packed, Bytes);
+void move_row_of(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t runs) noexcept {
+  for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += Bytes)
+    move_run<Direction>(strided, packed, Bytes);
 }
 
-/// Moves `chunks` chunks of `bytes` each; the usual sizes compile to plain loads and stores.
+/// Moves `runs` runs of `bytes` each; the usual sizes compile to plain loads and stores.
 template <strided_direction Direction>
 void move_row(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t bytes,
-              std::size_t chunks) noexcept {
+              std::size_t runs) noexcept {
   switch (bytes) {
     case 1:
-      return move_row_of<Direction, 1>(strided, stride, packed, chunks);
+      return move_row_of<Direction, 1>(strided, stride, packed, runs);
     case 2:
-      return move_row_of<Direction, 2>(strided, stride, packed, chunks);
+      return move_row_of<Direction, 2>(strided, stride, packed, runs);
     case 4:
-      return move_row_of<Direction, 4>(strided, stride, packed, chunks);
+      return move_row_of<Direction, 4>(strided, stride, packed, runs);
     case 8:
-      return move_row_of<Direction, 8>(strided, stride, packed, chunks);
+      return move_row_of<Direction, 8>(strided, stride, packed, runs);
     case 12:
-      return move_row_of<Direction, 12>(strided, stride, packed, chunks);
+      return move_row_of<Direction, 12>(strided, stride, packed, runs);
     case 16:
-      return move_row_of<Direction, 16>(strided, stride, packed, chunks);
+      return move_row_of<Direction, 16>(strided, stride, packed, runs);
     default:
-      for (std::size_t i = 0; i < chunks; ++i, strided += stride, packed += bytes)
-        move_chunk<Direction>(strided, packed, bytes);
+      for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += bytes)
+        move_run<Direction>(strided, packed, bytes);
   }
 }
 
-/// The part of a view that is not packed: `dims` outer dimensions over chunks of `chunk_bytes` adjacent
-/// bytes.
-struct chunked_view {
+/// A view as `dims` outer dimensions over runs: `run_bytes` adjacent bytes.
+struct inner_runs {
   std::size_t dims;
-  std::size_t chunk_bytes;
+  std::size_t run_bytes;
 };
 
-[[nodiscard]] inline chunked_view split_packed_tail(const memory_view& view) noexcept {
-  chunked_view split{view.shape.size(), size_of(view.type)};
+[[nodiscard]] inline inner_runs split_packed_tail(const memory_view& view) noexcept {
+  inner_runs split{view.shape.size(), size_of(view.type)};
   while (split.dims > 0 && (view.shape[split.dims - 1] == 1 ||
-                            view.strides[split.dims - 1] == static_cast<std::int64_t>(split.chunk_bytes)))
-    split.chunk_bytes *= view.shape[--split.dims];
+                            view.strides[split.dims - 1] == static_cast<std::int64_t>(split.run_bytes)))
+    split.run_bytes *= view.shape[--split.dims];
   return split;
 }
 
@@ -88,35 +86,35 @@ void move_range(const memory_view& view, std::uint64_t first_element, packed_poi
                 std::size_t bytes) {
   const std::size_t first_byte = first_element * size_of(view.type);
   if (bytes == 0) return;
-  if (view.contiguous()) return move_chunk<Direction>(view.memory + first_byte, packed, bytes);
+  if (view.contiguous()) return move_run<Direction>(view.memory + first_byte, packed, bytes);
 
-  const auto [dims, chunk_bytes] = split_packed_tail(view);
-  if (dims == 0) return move_chunk<Direction>(view.memory + first_byte, packed, bytes);
+  const auto [dims, run_bytes] = split_packed_tail(view);
+  if (dims == 0) return move_run<Direction>(view.memory + first_byte, packed, bytes);
 
-  std::vector<std::uint64_t> at(dims);  // the coordinates of the current chunk
-  std::uint64_t chunk = first_byte / chunk_bytes;
-  std::size_t within = first_byte % chunk_bytes;
-  for (std::size_t d = dims; d-- > 0; chunk /= view.shape[d]) at[d] = chunk % view.shape[d];
+  std::vector<std::uint64_t> at(dims);  // the coordinates of the current run
+  std::uint64_t run = first_byte / run_bytes;
+  std::size_t within = first_byte % run_bytes;
+  for (std::size_t d = dims; d-- > 0; run /= view.shape[d]) at[d] = run % view.shape[d];
 
   const auto row_stride = view.strides[dims - 1];
   while (bytes > 0) {
     std::byte* from = view.memory;
     for (std::size_t d = 0; d < dims; ++d) from += static_cast<std::int64_t>(at[d]) * view.strides[d];
-    std::size_t chunks = 1;
+    std::size_t runs = 1;
     std::size_t moved = 0;
-    if (within != 0 || bytes < chunk_bytes) {  // a part of one chunk
-      moved = std::min(chunk_bytes - within, bytes);
-      move_chunk<Direction>(from + within, packed, moved);
-      if (within + moved < chunk_bytes) return;
+    if (within != 0 || bytes < run_bytes) {  // within one run
+      moved = std::min(run_bytes - within, bytes);
+      move_run<Direction>(from + within, packed, moved);
+      if (within + moved < run_bytes) return;
       within = 0;
-    } else {  // whole chunks to the end of the row
-      chunks = std::min<std::size_t>(view.shape[dims - 1] - at[dims - 1], bytes / chunk_bytes);
-      moved = chunks * chunk_bytes;
-      move_row<Direction>(from, row_stride, packed, chunk_bytes, chunks);
+    } else {  // whole runs to the end of the row
+      runs = std::min<std::size_t>(view.shape[dims - 1] - at[dims - 1], bytes / run_bytes);
+      moved = runs * run_bytes;
+      move_row<Direction>(from, row_stride, packed, run_bytes, runs);
     }
     packed += moved;
     bytes -= moved;
-    at[dims - 1] += chunks;
+    at[dims - 1] += runs;
     for (std::size_t d = dims - 1; d > 0 && at[d] == view.shape[d]; --d) at[d] = 0, ++at[d - 1];
   }
 }

@@ -19,7 +19,7 @@
 
 namespace cairn {
 
-/// Elements to be encoded: a leaf, or a slice of one.
+/// Elements to be encoded: those of a piece.
 struct encode_request {
   std::string_view path;
   dtype type{};
@@ -33,7 +33,7 @@ struct encode_request {
 
 /// What `encode` did.
 struct encode_result {
-  /// The codec that decodes it; empty: encoding does not pay, and the elements are to be stored as they are.
+  /// The codec that decodes it; empty: encoding does not pay, and the elements are stored as they are.
   std::string codec{};
   std::size_t bytes = 0;                 ///< written to the output
   bool relative = false;                 ///< decoding starts from the elements of the parent checkpoint
@@ -106,9 +106,8 @@ concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<
 /// A codec that makes one payload of several. Laws:
 /// - decoding the merged payload gives, bit for bit, what decoding the deltas in order gives; it is relative too;
 /// - it names no code tables but those that are known;
-/// - `merge` returns nothing where it does not know a delta's codec, or has nothing smaller to offer than the elements: they are
-/// then
-///   stored whole;
+/// - `merge` returns nothing where it does not know a delta's codec, or its payload would not be smaller than the elements: they
+///   are then stored whole;
 /// - a malformed delta: errc::corrupt, naming `where` and `path`.
 /// Deltas of a codec that is not mergeable are stored whole when they are merged.
 template <class Codec>

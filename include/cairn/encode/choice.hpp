@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/core/leaf.hpp"
 #include "cairn/encode/base.hpp"
 #include "cairn/encode/lossless.hpp"  // IWYU pragma: export
 #include "cairn/encode/raw.hpp"       // IWYU pragma: export
@@ -28,26 +27,28 @@ using codec_rules = std::vector<codec_rule>;
 
 namespace detail {
 
+/// The codec of leaves that no rule matches: without loss.
+[[nodiscard]] CAIRN_INLINE const any_codec& default_codec();
+
+/// The codec that stores elements as they are.
+[[nodiscard]] CAIRN_INLINE const any_codec& raw_codec();
+
 /// The index of the first rule that matches; the number of rules when none does.
 [[nodiscard]] CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
 
-/// The codec of rule number `rule`; codecs::lossless where that is the number of rules.
+/// The codec of rule number `rule`; the default codec where that is the number of rules.
 [[nodiscard]] CAIRN_INLINE const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules);
 
 /// The codec that encodes the leaf of this path.
 [[nodiscard]] CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
-
-/// The patterns of the rules that are for none of the leaves: they match no path, or earlier rules match all that they do.
-[[nodiscard]] CAIRN_INLINE std::vector<std::string> unmatched_rules(std::span<const codec_rule> rules,
-                                                                    std::span<const leaf> leaves);
 
 /// The codec that a file names: one of the rules', codecs::raw or codecs::lossless, or one that the program has made known by
 /// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
 [[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
                                                  std::string_view where);
 
-/// Makes a codec known to loads that have no rule for it: an inline variable of this type, in the codec's header, does so for the
-/// whole program before main. Needs no order of initialization: a load that comes earlier reports the codec as not known.
+/// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the codec's header.
+/// Loads during static initialization may not find it.
 class known_codec {
  public:
   using maker = any_codec (*)();

@@ -15,6 +15,16 @@ namespace cairn::detail {
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
 
+CAIRN_INLINE const any_codec& default_codec() {
+  static const any_codec chosen = codecs::lossless{};
+  return chosen;
+}
+
+CAIRN_INLINE const any_codec& raw_codec() {
+  static const any_codec chosen = codecs::raw{};
+  return chosen;
+}
+
 CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules) {
   const auto at = std::find_if(rules.begin(), rules.end(), [&](const codec_rule& rule) {
     return ::fnmatch(rule.pattern.c_str(), path.c_str(), 0) == 0;
@@ -23,28 +33,18 @@ CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec
 }
 
 CAIRN_INLINE const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
-  static const any_codec of_no_rule = codecs::lossless{};
-  return rule < rules.size() ? rules[rule].codec : of_no_rule;
+  return rule < rules.size() ? rules[rule].codec : default_codec();
 }
 
 CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules) {
   return codec_of_rule(rule_for(path, rules), rules);
 }
 
-CAIRN_INLINE std::vector<std::string> unmatched_rules(std::span<const codec_rule> rules, std::span<const leaf> leaves) {
-  std::vector<bool> is_used(rules.size() + 1);
-  for (const auto& each : leaves) is_used[rule_for(each.path, rules)] = true;
-  std::vector<std::string> unmatched;
-  for (std::size_t rule = 0; rule < rules.size(); ++rule)
-    if (!is_used[rule]) unmatched.push_back(rules[rule].pattern);
-  return unmatched;
-}
-
 CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules, std::string_view where) {
   for (const auto& rule : rules)
     if (rule.codec.name() == name) return rule.codec;
-  if (name == codecs::raw{}.name()) return codecs::raw{};
-  if (name == codecs::lossless{}.name()) return codecs::lossless{};
+  for (const auto* each : {&raw_codec(), &default_codec()})
+    if (each->name() == name) return *each;
   if (const auto make = known_codec::find(name)) return make();
   for (const auto& [codec, header] : optional_codecs)
     if (codec == name)

@@ -19,7 +19,7 @@ namespace cairn {
 
 namespace codecs {
 
-/// Quantizes the delta to the parent checkpoint into buckets of equal (sign, exponent). The 2^Bits - 1 foremost buckets get a
+/// Quantizes the delta to the parent checkpoint into buckets of equal (sign, exponent). The 2^Bits - 1 buckets of highest priority get a
 /// symbol; all other elements get symbol 0 and do not change. Symbols are packed into bytes, and these Huffman-coded. Writer and
 /// reader hold the same approximation and move it by what was stored, so the error of one checkpoint is part of the next delta and
 /// does not accumulate.

@@ -60,11 +60,11 @@ struct payload_header {
 
 /// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay XORs.
 [[nodiscard]] inline bool difference_pays(const elements& difference) noexcept {
-  constexpr std::size_t parts = 8;
-  const std::size_t part = std::max<std::size_t>(difference.count / parts, 1);
+  constexpr std::size_t samples = 8;
+  const std::size_t step = std::max<std::size_t>(difference.count / samples, 1);
   std::uint64_t cost = 0, cost_of_difference = 0;
-  for (std::size_t i = 0; i < std::min(parts, difference.count); ++i) {
-    auto some = difference.part(i * part, part);
+  for (std::size_t i = 0; i < std::min(samples, difference.count); ++i) {
+    auto some = difference.range(i * step, step);
     cost_of_difference += plan_block(some).cost;
     some.reference = nullptr;
     cost += plan_block(some).cost;
@@ -106,9 +106,9 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   memory_pool<block_memory> pool;
   const auto encode = [&](std::size_t block, std::span<std::byte> room) {
     const std::size_t first = block * largest;
-    const auto part = all.part(first, std::min(largest, all.count - first));
+    const auto some = all.range(first, std::min(largest, all.count - first));
     return pool.with_memory([&] { return block_memory(largest, width); },
-                            [&](const block_memory& memory) { return encode_elements(part, memory, room); });
+                            [&](const block_memory& memory) { return encode_elements(some, memory, room); });
   };
   return encode_blocks(header.blocks(all.count), elements_bound(largest, width), threads, out, encode, in_place);
 }
@@ -121,10 +121,10 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   memory_pool<block_memory> pool;
   return decode_blocks(header.blocks(count), in, threads, [&](std::size_t block, std::span<const std::byte> bytes) {
     const std::size_t first = block * largest;
-    const auto part = values.subspan(first * width, std::min(largest, count - first) * width);
+    const auto some = values.subspan(first * width, std::min(largest, count - first) * width);
     return pool.with_memory(
         [&] { return block_memory(largest, width); },
-        [&](const block_memory& memory) { return decode_elements(bytes, width, header.relative, memory, part); });
+        [&](const block_memory& memory) { return decode_elements(bytes, width, header.relative, memory, some); });
   });
 }
 

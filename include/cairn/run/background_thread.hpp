@@ -71,7 +71,7 @@ class background_thread {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::function<void()> job_;  // guarded by mutex_; empty when done
-  bool ends_ = false;
+  bool ends_ = false;          // guarded by mutex_
   std::thread thread_;
 };
 

@@ -10,8 +10,10 @@
 
 namespace cairn {
 
-CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options)
-    : checkpointer(any_store(stores::directory(root, {.durable = options.durable})), std::move(options)) {}
+CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options) {
+  const bool durable = std::exchange(options.durable, true);
+  self_ = std::make_unique<detail::session>(stores::directory(root, {.durable = durable}), std::move(options));
+}
 
 CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
     : self_(std::make_unique<detail::session>(std::move(store), std::move(options))) {}

@@ -9,8 +9,9 @@
 namespace cairn::detail {
 
 CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
-  if (is_checkpoint(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
-  return load(stores::directory(path), state, options);
+  if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
+  refuse_step(options);
+  return load_from(*open_checkpoint(path, options.codecs), state, options);
 }
 
 CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
@@ -20,12 +21,16 @@ CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, c
 
 CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
                               const load_options& options) {
+  refuse_step(options);
   auto report = load_from(chain_reader(store, name, options.codecs), state, options);
   report.name = name;
   return report;
 }
 
 CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options) {
+  refuse_step(options);
+  if (!options.codecs.empty())
+    fail(errc::invalid, {"codecs are given to load ", from.path(), ", which is open: cairn::open takes them"});
   return load_from(*from.reader_, state, options);
 }
 

@@ -46,7 +46,7 @@ CAIRN_INLINE void adapter<loop>::check(const loop& to, const detail::saved_loop&
     fail(errc::mismatch, {"a loop over ", to.at_.items, " items cannot go on from one over ", saved.items, " items"});
   if (saved.batch == 0 || saved.position % saved.batch != 0 ||
       (saved.position != 0 && saved.position >= loop::epoch_items(saved)))
-    fail(errc::corrupt, {"a loop in a place that no loop can be in"});
+    fail(errc::corrupt, {"the stored position of the loop is invalid"});
 }
 
 CAIRN_INLINE void adapter<loop>::set(loop& to, const detail::saved_loop& saved) {

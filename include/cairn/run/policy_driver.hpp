@@ -31,7 +31,7 @@ class policy_driver {
   /// Since the run began or was restored.
   [[nodiscard]] double seconds() const { return watch_.seconds(); }
 
-  /// While this exists the trainer does not train, and that time is not part of an iteration.
+  /// RAII: its lifetime is excluded from the iteration time.
   class [[nodiscard]] pause {
    public:
     explicit pause(policy_driver& driver) noexcept : driver_(driver) {}
@@ -57,12 +57,12 @@ class policy_driver {
                                 .is_saving = is_saving});
   }
 
-  /// A save began, and its state is copied. To be repeated where more of its times are known.
+  /// Records the newest save. Call it again when more of its times are known.
   void began(const save_timeline& save) noexcept { newest_ = save; }
 
   /// Reports the newest save to the policy once it is published.
   void learn(run_record& record) {
-    if (const auto news = record.take_news()) report(*news);
+    if (const auto newest = record.take_published()) report(*newest);
   }
 
   /// The newest save failed or was cancelled: the newest checkpoint is that of the record.
@@ -72,11 +72,11 @@ class policy_driver {
                      : save_timeline{};
   }
 
-  /// The run continues from a checkpoint: after a failure, unless the run could have ended with that checkpoint. What this process has
-  /// learned itself is not replaced.
+  /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process that has made a step
+  /// keeps what it has learned.
   void restored(const load_report& loaded) {
     restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
-    const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(may_have_ended);
+    const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(ended_run);
     const auto is_number = [&](auto kept) { return kept != loaded.notes.end() && kept->second.size() == 1; };
     if (!has_stepped_) {
       policy_.recall(loaded.notes);
@@ -90,12 +90,13 @@ class policy_driver {
     policy_.restarted(how);
   }
 
-  /// What the next checkpoint keeps; empty for a policy that remembers nothing. `may_be_last`: the run may end with that checkpoint.
-  [[nodiscard]] policy_memory notes(bool may_be_last) const {
+  /// What the next checkpoint keeps; empty for a policy that remembers nothing. `ends_run`: the trainer saved
+  /// deliberately or was asked to stop, so a restart from that checkpoint is no failure.
+  [[nodiscard]] policy_memory notes(bool ends_run) const {
     auto kept = policy_.remember();
     if (kept.empty()) return kept;
     kept[copied_at] = {wall_clock()};
-    kept[may_have_ended] = {may_be_last ? 1.0 : 0.0};
+    kept[ended_run] = {ends_run ? 1.0 : 0.0};
     return kept;
   }
 
@@ -103,8 +104,8 @@ class policy_driver {
   [[nodiscard]] std::uint64_t saved_step() const noexcept { return newest_.step; }
 
  private:
-  static constexpr const char* copied_at = "copied_at";      // seconds since 1970
-  static constexpr const char* may_have_ended = "in_peace";  // its name in stored checkpoints
+  static constexpr const char* copied_at = "copied_at";  // seconds since 1970
+  static constexpr const char* ended_run = "in_peace";   // 1 or 0; its name in stored checkpoints
 
   static double wall_clock() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -117,7 +118,7 @@ class policy_driver {
     policy_.saved({.step = published.step,
                    .kind = published.kind,
                    .stall_seconds = newest_.stall_seconds,
-                   .background_seconds = published.in_front ? 0 : std::max(report.seconds - awaited, 0.0),
+                   .background_seconds = published.synchronous ? 0 : std::max(report.seconds - awaited, 0.0),
                    .encode_seconds = report.encode_seconds,
                    .write_seconds = report.write_seconds,
                    .bytes = report.bytes,

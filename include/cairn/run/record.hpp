@@ -21,8 +21,8 @@ struct published_save {
   double seconds = 0;                   // of the run
   std::optional<save_report> report{};  // none: of an earlier process
   save_kind kind = save_kind::whole;
-  bool in_front = false;  // the trainer waited for all of it
-  double held_back = 0;   // of the report's seconds of writing: spent waiting for the limit on bytes per second
+  bool synchronous = false;  // the trainer waited for all of it
+  double held_back = 0;      // of the report's seconds of writing: spent waiting for the limit on bytes per second
 };
 
 /// Thread-safe.
@@ -42,9 +42,9 @@ class run_record {
     detail::notify(on_event_, what);
   }
 
-  /// The running save has made progress, or is allowed to make none.
+  /// Restarts the timer of `idle_seconds`: the running save has made progress, or is held back on purpose.
   void touch() noexcept { touched_ = std::chrono::steady_clock::now().time_since_epoch(); }
-  /// Seconds since then.
+  /// Seconds since the newest `touch`.
   [[nodiscard]] double idle_seconds() const noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch() - touched_.load()).count();
   }
@@ -67,7 +67,7 @@ class run_record {
       stats_.bytes += newest.report->bytes;
     }
     newest_ = std::move(newest);
-    has_news_ = newest_->report.has_value();
+    is_new_ = newest_->report.has_value();
   }
   [[nodiscard]] std::optional<published_save> newest() const {
     const std::lock_guard lock(mutex_);
@@ -75,8 +75,8 @@ class run_record {
   }
 
   /// The newest checkpoint, once, if it is of this process.
-  [[nodiscard]] std::optional<published_save> take_news() {
-    if (!has_news_ || !has_news_.exchange(false)) return std::nullopt;  // most often there are none
+  [[nodiscard]] std::optional<published_save> take_published() {
+    if (!is_new_ || !is_new_.exchange(false)) return std::nullopt;  // the usual case, without the lock
     return newest();
   }
 
@@ -97,10 +97,10 @@ class run_record {
   std::atomic<std::chrono::steady_clock::duration> touched_{};
   std::mutex emitting_;
   std::uint64_t progress_ = 0;  // guarded by emitting_
-  mutable std::mutex mutex_;    // guards the members below
+  mutable std::mutex mutex_;    // guards the members below but is_new_
   save_stats stats_;
   std::optional<published_save> newest_;
-  std::atomic<bool> has_news_{false};
+  std::atomic<bool> is_new_{false};
   std::optional<error> failure_;
 };
 

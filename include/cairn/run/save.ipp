@@ -29,8 +29,7 @@ CAIRN_INLINE save_report save(const std::string& path, any_state state, const sa
 }
 
 CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
-  if (!options.durable && store.is_durable())
-    fail(errc::invalid, {"durable is false, but the store is durable: that is its own option"});
+  if (!options.durable) fail(errc::invalid, {"durable is false, which is an option of the store that is passed in"});
   return save_checkpoint(store, job_of(name, state, options), options.shards);
 }
 

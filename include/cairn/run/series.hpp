@@ -26,10 +26,11 @@
 
 namespace cairn::detail {
 
-/// What the standard library or a user's codec threw, as cairn::error; `what` failed.
+/// Converts any exception to cairn::error; `what` is the start of the message.
 [[nodiscard]] CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what);
 
-/// One thread at a time calls it: the background thread while it has a job, else the trainer's. The exceptions are marked.
+/// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks functions that are
+/// thread-safe.
 class checkpoint_series {
  public:
   checkpoint_series(any_store store, const checkpointer_options& options, observer on_event);
@@ -58,7 +59,8 @@ class checkpoint_series {
   /// Is it time to merge deltas?
   [[nodiscard]] bool is_merge_due() const;
 
-  /// Merges the newest deltas. After an error they are all still there, and the next save tries again. What `check` throws cancels.
+  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save. What `check` throws
+  /// cancels the merge.
   merge_report merge(const std::function<void()>& check);
 
   [[nodiscard]] std::vector<removal> retention_plan();
@@ -66,8 +68,12 @@ class checkpoint_series {
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
   std::uint64_t prune();
 
-  /// "run/step-000000120", for messages. Any thread.
-  [[nodiscard]] std::string path_of(std::uint64_t step) const;
+  /// An event about the checkpoint of a step, or about the save of a job. Any thread.
+  [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
+  [[nodiscard]] event about(event::kind what, const save_job& job) const;
+
+  /// Reports a save that failed, and returns its error. Any thread.
+  [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause) const;
 
   [[nodiscard]] const any_store& store() const noexcept { return store_; }
 

@@ -65,6 +65,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_s
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
                                                                         const metric_order& order,
                                                                         const load_options& options) {
+  refuse_step(options);
   struct candidate {
     double value;
     std::uint64_t step;
@@ -96,24 +97,33 @@ CAIRN_INLINE std::vector<std::uint64_t> checkpoint_series::steps() const {
   return all;
 }
 
-CAIRN_INLINE std::string checkpoint_series::path_of(std::uint64_t step) const {
-  return store_.location() + "/" + checkpoint_name(step);
+CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
+  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
 }
 
-/// Does a part of the running save. An error ends the save: it is reported, and thrown as cairn::error.
+CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& job) const {
+  auto made = about(what, job.info.step);
+  made.total = job.state_bytes();
+  return made;
+}
+
+CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception& cause) const {
+  auto what = about(event::kind::failed, step);
+  auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
+  what.message = failure.what();
+  emit(what);
+  return failure;
+}
+
+/// Calls `act` for the running save. An error ends the save: it is reported, and thrown as cairn::error.
 template <class Act>
 auto checkpoint_series::guarded(const Act& act) {
   try {
     return act();
   } catch (const std::exception& cause) {
-    const auto& job = *running_->job;
-    const auto path = path_of(job.info.step);
-    const auto failure = as_error(cause, sentence({path, " cannot be saved"}));
-    event what{.what = event::kind::failed, .checkpoint = path, .step = job.info.step, .total = job.state_bytes()};
-    what.message = failure.what();
+    const auto step = running_->job->info.step;
     cancel();
-    emit(what);
-    throw error(failure);
+    throw error(failed(step, cause));
   } catch (...) {  // cancelled
     cancel();
     throw;
@@ -121,17 +131,12 @@ auto checkpoint_series::guarded(const Act& act) {
 }
 
 CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::size_t shards) {
-  const event about{.checkpoint = path_of(job->info.step), .step = job->info.step, .total = job->state_bytes()};
-  job->hooks.encoded = [this, about](std::uint64_t bytes, double seconds) {
-    auto what = about;
-    what.what = event::kind::encoded;
+  job->hooks.encoded = [this, what = about(event::kind::encoded, *job)](std::uint64_t bytes, double seconds) mutable {
     what.bytes = bytes;
     what.seconds = seconds;
     emit(what);
   };
-  job->hooks.written = [this, about](std::uint64_t bytes, double seconds) {
-    auto what = about;
-    what.what = event::kind::written;
+  job->hooks.written = [this, what = about(event::kind::written, *job)](std::uint64_t bytes, double seconds) mutable {
     what.bytes = what.total = bytes;
     what.seconds = seconds;
     emit(what);
@@ -155,20 +160,17 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
   known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
   if (report.is_delta) made.entry.needs = {report.parent};
   known_.insert_or_assign(job.name, std::move(made));
-  const event what{.what = event::kind::published,
-                   .checkpoint = report.path,
-                   .step = job.info.step,
-                   .bytes = report.bytes,
-                   .total = report.state_bytes,
-                   .seconds = running_->watch.seconds()};
+  auto what = about(event::kind::published, job);
+  what.bytes = report.bytes;
+  what.seconds = running_->watch.seconds();
   running_.reset();
   emit(what);
-  if (!std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty()))
-    for (const auto& pattern : report.unmatched_rules)
-      emit({.what = event::kind::unmatched,
-            .checkpoint = report.path,
-            .step = newest_step_,
-            .message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"})});
+  if (std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty())) return report;
+  for (const auto& pattern : report.unmatched_rules) {
+    what = about(event::kind::unmatched, newest_step_);
+    what.message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
+    emit(what);
+  }
   return report;
 }
 
@@ -188,7 +190,6 @@ CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
 
 CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check) {
   const auto name = base_.parent()->name;
-  event what{.what = event::kind::failed, .checkpoint = name, .step = newest_step_};
   try {
     const auto merge = known_merge.load();
     auto report = merge(store_, name,
@@ -203,15 +204,17 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
       at->second.entry.needs.clear();
       if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
     }
-    what.what = event::kind::merged;
-    what.checkpoint = report.checkpoint;
-    what.bytes = what.total = report.bytes;
-    what.seconds = report.seconds;
-    what.message = std::to_string(report.deltas) + " deltas";
-    emit(what);
+    emit({.what = event::kind::merged,
+          .checkpoint = report.checkpoint,
+          .step = newest_step_,
+          .bytes = report.bytes,
+          .total = report.bytes,
+          .seconds = report.seconds,
+          .message = std::to_string(report.deltas) + " deltas"});
     return report;
   } catch (const std::exception& cause) {
-    const auto failure = as_error(cause, sentence({path_of(newest_step_), " cannot be merged"}));
+    auto what = about(event::kind::failed, newest_step_);
+    const auto failure = as_error(cause, sentence({what.checkpoint, " cannot be merged"}));
     what.message = failure.what();
     emit(what);
     throw error(failure);
@@ -226,7 +229,7 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
   std::vector<removal> plan;
   try {
     plan = retention_plan();
-  } catch (const error& cause) {  // the save is done all the same, and the next one tries again
+  } catch (const error& cause) {  // the save has succeeded; the next one retries
     emit({.what = event::kind::failed, .checkpoint = store_.location(), .step = newest_step_, .message = cause.what()});
     return 0;
   }
@@ -234,38 +237,32 @@ CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
   std::set<std::string> needed;  // by those that could not be removed
   for (const auto& each : plan) {
     const stopwatch watch;
-    const auto& at_hand = known_.at(each.name);
-    const auto stays = [&] { needed.insert(at_hand.entry.needs.begin(), at_hand.entry.needs.end()); };
+    const auto& found = known_.at(each.name);
+    const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
     if (needed.contains(each.name)) {
       stays();
       continue;
     }
-    event what{.what = event::kind::pruned,
-               .checkpoint = each.name,
-               .step = at_hand.entry.step,
-               .bytes = at_hand.bytes,
-               .message = each.reason};
     try {
       store_.remove(each.name);
-    } catch (const error& cause) {  // the save is done all the same, and the next one tries again
-      what.what = event::kind::failed;
-      what.bytes = 0;
-      what.message = cause.what();
-      emit(what);
+    } catch (const error& cause) {  // the save has succeeded; the next one retries
+      emit({.what = event::kind::failed, .checkpoint = each.name, .step = found.entry.step, .message = cause.what()});
       stays();
       continue;
     }
     ++removed;
+    emit({.what = event::kind::pruned,
+          .checkpoint = each.name,
+          .step = found.entry.step,
+          .bytes = found.bytes,
+          .seconds = watch.seconds(),
+          .message = each.reason});
     known_.erase(each.name);
-    what.seconds = watch.seconds();
-    emit(what);
   }
   return removed;
 }
 
-/// The published checkpoints. Those that cannot be restored, as far as is known, do not count for any rule and are left where they
-/// are, with what they need: they may be all that is left for a person to look at. errc::io when there is one of which nothing is
-/// known, as it cannot be read now.
+/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_series::entries() {
   std::vector<retained_entry> all;
   for (const auto& name : store_.list()) {
@@ -273,24 +270,24 @@ CAIRN_INLINE std::vector<retained_entry> checkpoint_series::entries() {
     if (!step) continue;
     all.push_back(known(name, *step).entry);
     all.back().pinned = options_.pinned.contains(*step) || *step == newest_step_;
-    all.back().counts = all.back().counts && !unusable_.contains(name);
+    all.back().is_usable = all.back().is_usable && !unusable_.contains(name);
   }
   return all;
 }
 
-/// What retention has to know of a checkpoint: it is read of one of an earlier process.
+/// The retention entry of a checkpoint: read from its index, unless this process saved it.
 CAIRN_INLINE const checkpoint_series::known_checkpoint& checkpoint_series::known(const std::string& name,
                                                                                  std::uint64_t step) {
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
   known_checkpoint made{{.name = name, .step = step}, 0};
   try {
     auto index = read_index(store_, name);
-    made.entry.metrics = std::move(index.metrics);
+    made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
     if (cause.code() == errc::io) throw;
-    made.entry.counts = false;  // it is damaged, and nobody knows what it needs
+    made.entry.is_usable = false;  // damaged: its dependencies are unknown
   }
   return known_.emplace(name, std::move(made)).first->second;
 }

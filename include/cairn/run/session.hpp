@@ -27,11 +27,11 @@ namespace cairn::detail {
 
 /// The implementation of a checkpointer.
 ///
-/// Members above the line belong to the training thread. Below it, `series_` belongs to the background thread while that has a job,
-/// and to the training thread else; `staging_` is written by the training thread between jobs; the rest is thread-safe.
+/// The background thread uses `series_`, `staging_`, and members that are thread-safe; the training thread uses `series_` and `staging_`
+/// only while the background thread has no job, but for functions of `series_` that any thread may call.
 class session {
  public:
-  /// errc::invalid for options that contradict themselves or the store.
+  /// errc::invalid for options that are out of range or would do nothing.
   session(any_store store, checkpointer_options options);
   ~session();
 
@@ -53,12 +53,12 @@ class session {
   struct async_save {
     std::shared_ptr<save_job> job;
     std::optional<save_kind> kind;
-    save_timeline
-        times{};  // the training thread's, but for `began`, which is written before the background thread starts
+    /// For the training thread. The background thread reads `began` alone, which is set before it starts.
+    save_timeline times{};
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
   };
 
-  /// Shards of a save that are copied, and then encoded and written, together.
+  /// See core/piece.hpp.
   struct part {
     shards_of<staged_piece> shards;
     std::size_t shards_of_save = 0;
@@ -69,14 +69,15 @@ class session {
   void continue_from(const std::optional<load_report>& report, any_state state);
   void prepare(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
-                                                   std::optional<save_kind> kind, bool may_be_last);
+                                                   std::optional<save_kind> kind, bool ends_run);
+  static void save_raw(save_job& job);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
-  [[nodiscard]] bool make_way(const observation& now);
+  [[nodiscard]] bool resolve_busy(const observation& now);
   [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,
                                                        std::optional<save_kind> kind);
   void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
-  save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool may_be_last);
+  save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome stop(any_state state, const observation& now);
   double stalled(const stopwatch& since);
@@ -85,7 +86,6 @@ class session {
   void report_hang();
 
   // In both.
-  [[nodiscard]] event about(const save_job& job, event::kind what) const;
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
     if (report.is_delta) return save_kind::delta;
@@ -99,13 +99,14 @@ class session {
   void run_in_background(const std::function<bool()>& job);
 
   checkpointer_options options_;
+  // Used by the training thread alone:
   policy_driver policy_;
   bool prepared_ = false;
   bool is_replacing_ = false;                      // the running save has replaced another one
   bool is_hang_reported_ = false;                  // of the running save
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> stopped_step_;
-  // ---
+  // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
   rate_limiter limiter_;

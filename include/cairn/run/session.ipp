@@ -12,23 +12,43 @@
 
 namespace cairn::detail {
 
-/// Throws errc::invalid for options that are out of range or contradict the store.
-inline void check_options(const checkpointer_options& options, const any_store& store) {
+/// Throws errc::invalid for options that are out of range or would do nothing.
+inline void check_options(const checkpointer_options& options) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
-  const auto refuse = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
+  const auto invalid = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
-    refuse("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
+    invalid("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
   if (options.max_bytes_per_second && !(*options.max_bytes_per_second > 0))
-    refuse("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
+    invalid("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
   if (options.chain.anchor_every == std::size_t{0})
-    refuse("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
+    invalid("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
   if (options.chain.merge_every && *options.chain.merge_every < 2)
-    refuse("chain.merge_every", "is below 2: std::nullopt never merges");
+    invalid("chain.merge_every", "is below 2: std::nullopt never merges");
   if (options.chain.merge_every && known_merge == nullptr)
-    refuse("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
-  if (!options.durable && store.is_durable())
-    refuse("durable", "is false, but the store is durable: that is its own option");
-  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) refuse("hang_timeout", "is not above 0");
+    invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
+  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) invalid("hang_timeout", "is not above 0");
+  if (!(options.preempt_deadline.count() > 0)) invalid("preempt_deadline", "is not above 0");
+  if (options.shards == 0) invalid("shards", "is 0");
+  check_rules({options.keep_last, options.keep_best, options.keep_every});
+
+  const checkpointer_options defaults;
+  if (!options.durable) invalid("durable", "is false, which is an option of the store that is passed in");
+  if (options.chain.merge_to_whole && !options.chain.merge_every)
+    invalid("chain.merge_to_whole", "is true without chain.merge_every");
+  if (options.preempt.is_empty() && options.preempt_deadline != defaults.preempt_deadline)
+    invalid("preempt_deadline", "is given without preempt");
+  if (options.asynchronous) return;
+  const auto check_unused = [&](bool is_default, std::string_view option) {
+    if (!is_default) invalid(option, "is of use only with asynchronous = true");
+  };
+  check_unused(options.on_busy == defaults.on_busy, "on_busy");
+  check_unused(options.copy_threads == defaults.copy_threads, "copy_threads");
+  check_unused(!options.max_staging_bytes, "max_staging_bytes");
+  check_unused(!options.max_bytes_per_second, "max_bytes_per_second");
+  if (options.chain.merge_every) return;  // merges run in the background all the same
+  check_unused(options.background_threads == defaults.background_threads, "background_threads");
+  check_unused(options.on_destruction == defaults.on_destruction, "on_destruction");
+  check_unused(!options.hang_timeout, "hang_timeout");
 }
 
 CAIRN_INLINE session::session(any_store store, checkpointer_options options)
@@ -37,7 +57,7 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options)
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       series_(std::move(store), options_, [this](const event& what) { record_.emit(what); }) {
-  check_options(options_, series_.store());
+  check_options(options_);
 }
 
 CAIRN_INLINE session::~session() {
@@ -124,23 +144,22 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
     progress->published(save_sync(state, now, kind, false));
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
-  if (!make_way(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
+  if (!resolve_busy(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   const auto save = save_async(state, now, kind);
   save->times.stall_seconds = stalled(stall);
   policy_.began(save->times);
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-/// Waits for the running save, or cancels it, as the options say. False: the new save is skipped.
-CAIRN_INLINE bool session::make_way(const observation& now) {
+/// Waits for the running save, or cancels it, as the options say. Returns false if the new save is skipped.
+CAIRN_INLINE bool session::resolve_busy(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
     if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return false;
     record_.count([](save_stats& all) { ++all.skipped; });
-    record_.emit({.what = event::kind::skipped,
-                  .checkpoint = series_.path_of(now.step),
-                  .step = now.step,
-                  .message = "step " + std::to_string(policy_.saved_step()) + " is still being saved"});
+    auto what = series_.about(event::kind::skipped, now.step);
+    what.message = "step " + std::to_string(policy_.saved_step()) + " is still being saved";
+    record_.emit(what);
     return false;
   }
   if (replaces) limiter_.cancel();
@@ -183,10 +202,9 @@ CAIRN_INLINE void session::report_hang() {
   const double idle = record_.idle_seconds();
   if (idle < options_.hang_timeout->count()) return;
   is_hang_reported_ = true;
-  record_.emit({.what = event::kind::hanging,
-                .checkpoint = series_.path_of(policy_.saved_step()),
-                .step = policy_.saved_step(),
-                .seconds = idle});
+  auto what = series_.about(event::kind::hanging, policy_.saved_step());
+  what.seconds = idle;
+  record_.emit(what);
 }
 
 }  // namespace cairn::detail

@@ -22,14 +22,13 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
       save.job.reset();  // frees the copies that the description holds
       save.progress->published(report);
     } catch (const save_cancelled&) {
-      auto what = about(*save.job, event::kind::skipped);
-      what.total = 0;
+      auto what = series_.about(event::kind::skipped, save.job->info.step);
       what.message = "cancelled for a newer save or the end of the run";
       record_.emit(what);
       save.progress->failed(error(errc::cancelled, sentence({what.checkpoint, ": the save was cancelled"})));
       throw;
-    } catch (const error& cause) {
-      save.progress->failed(cause);
+    } catch (const std::exception& cause) {
+      save.progress->failed(as_error(cause, series_.store().location()));
       throw;
     }
     tidy_up();
@@ -53,7 +52,7 @@ CAIRN_INLINE void session::prune() {
   record_.count([pruned = series_.prune()](save_stats& all) { all.pruned += pruned; });
 }
 
-/// Runs a part of the work in the background; `job` returns whether it was the last part. An error is kept for the trainer.
+/// Runs `job` in the background thread; it returns whether the save or merge is complete. An error is kept for the trainer.
 CAIRN_INLINE void session::run_in_background(const std::function<bool()>& job) {
   const stopwatch watch;
   bool is_done = true;

@@ -16,7 +16,7 @@ namespace cairn::detail {
 
 /// Describes the state and builds the job of its save from the options and the kind that the policy has chosen.
 CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
-                                                         std::optional<save_kind> kind, bool may_be_last) {
+                                                         std::optional<save_kind> kind, bool ends_run) {
   auto job = std::make_shared<save_job>();
   job->name = checkpoint_name(now.step);
   try {
@@ -24,28 +24,26 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   } catch (const std::exception& cause) {
     throw error(failed(now.step, cause));
   }
-  job->info = {now.step, now.metrics, policy_.notes(may_be_last)};
+  job->info = {now.step, now.metrics, policy_.notes(ends_run)};
   if (now.loss) job->info.metrics["loss"] = *now.loss;
-  job->codecs = kind == save_kind::raw ? codec_rules{{"*", codecs::raw{}}} : options_.codecs;
+  job->codecs = options_.codecs;
   job->chain = options_.chain;
-  if (kind == save_kind::raw || kind == save_kind::whole) job->chain.anchor_every = 1;
+  if (kind == save_kind::whole) job->chain.anchor_every = 1;
+  if (kind == save_kind::raw) save_raw(*job);
   job->threads = options_.threads;
   return job;
 }
 
-/// Counts and reports a save that failed in the training thread, and returns its error.
-CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception& cause) {
-  const auto path = series_.path_of(step);
-  auto failure = as_error(cause, sentence({path, " cannot be saved"}));
-  record_.count([](save_stats& all) { ++all.failed; });
-  record_.emit({.what = event::kind::failed, .checkpoint = path, .step = step, .message = failure.what()});
-  return failure;
+/// Stores the state as it is, and as a whole checkpoint.
+CAIRN_INLINE void session::save_raw(save_job& job) {
+  job.codecs = {{"*", raw_codec()}};
+  job.chain.anchor_every = 1;
 }
 
-/// An event about a save.
-CAIRN_INLINE event session::about(const save_job& job, event::kind what) const {
-  return {
-      .what = what, .checkpoint = series_.path_of(job.info.step), .step = job.info.step, .total = job.state_bytes()};
+/// Counts and reports a save that failed in the training thread, and returns its error.
+CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception& cause) {
+  record_.count([](save_stats& all) { ++all.failed; });
+  return series_.failed(step, cause);
 }
 
 /// Copies the state and starts the save of the copy. What fails here is thrown at once.
@@ -64,7 +62,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
     record_.touch();
     report(bytes, total);
   };
-  record_.emit(about(job, event::kind::started));
+  record_.emit(series_.about(event::kind::started, job));
   limiter_.begin(options_.max_bytes_per_second);
   try {
     stage(save, plan_staging(staging_, job.what.leaves, options_.shards, options_.max_staging_bytes), stall);
@@ -72,6 +70,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
     background_.wait();
     series_.cancel();
     saving_ = false;
+    policy_.fall_back(record_);
     throw error(failed(now.step, cause));
   }
   return save;
@@ -84,7 +83,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
   const auto job = save->job;
   const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
-    auto what = about(*job, event::kind::staged_in_parts);
+    auto what = series_.about(event::kind::staged_in_parts, *job);
     what.message = "copied in " + std::to_string(count) + " parts";
     record_.emit(what);
   }
@@ -96,7 +95,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
     which.shards =
         staging_.copy(job->what.leaves, std::span(plan.shards).subspan(first, at_once), options_.copy_threads);
     if (which.is_last) {
-      auto what = about(*job, event::kind::copied);
+      auto what = series_.about(event::kind::copied, *job);
       what.bytes = what.total;
       what.seconds = stall.seconds();
       record_.emit(what);
@@ -116,10 +115,10 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
 
 /// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
 CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
-                                            bool may_be_last) {
+                                            bool ends_run) {
   wait();
   const stopwatch stall;
-  auto report = run_sync(make_job(state, now, kind, may_be_last), kind, stall);
+  auto report = run_sync(make_job(state, now, kind, ends_run), kind, stall);
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
@@ -136,7 +135,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
 
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
                                            const stopwatch& stall) {
-  record_.emit(about(*job, event::kind::started));
+  record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   try {
     auto report = series_.save(job);
@@ -153,7 +152,7 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
 
 /// Reports bytes written; from any thread.
 CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const save_job& job) {
-  return [this, about = about(job, event::kind::progress)](std::uint64_t bytes, std::uint64_t total) {
+  return [this, about = series_.about(event::kind::progress, job)](std::uint64_t bytes, std::uint64_t total) {
     auto what = about;
     what.bytes = bytes;
     what.total = total;
@@ -185,8 +184,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
     job->info.notes = policy_.notes(true);  // it has learned from the save that it waited for
     if (plan.as_raw) {
       kind = save_kind::raw;
-      job->codecs = {{"*", codecs::raw{}}};
-      job->chain.anchor_every = 1;
+      save_raw(*job);
     }
     const auto progress = std::make_shared<save_progress>();
     progress->published(run_sync(job, kind, stall));

@@ -21,17 +21,17 @@
 
 namespace cairn::detail {
 
-/// A piece that is to be copied, unless its leaf owns its memory.
+/// A piece to copy. It is not copied if its leaf owns its memory.
 struct planned_copy : piece {
-  std::size_t room = 0;  ///< bytes to be left free before the copy
+  std::size_t room = 0;  ///< free bytes before the copy
 
   friend bool operator==(const planned_copy&, const planned_copy&) = default;
 };
 
-/// Memory for a copy of a state, or of a part of one, that is reused. One thread at a time calls it.
+/// Memory for the copies of shards, which is reused. One thread at a time calls it.
 class staging {
  public:
-  /// (leaf, bytes of a piece of it) -> bytes to be left free before the copy of the piece.
+  /// (leaf, bytes of a piece of it) -> free bytes before the copy of the piece.
   using room_rule = std::function<std::size_t(const leaf&, std::size_t)>;
 
   explicit staging(room_rule room) : room_(std::move(room)) {}
@@ -86,7 +86,8 @@ class staging {
         add_tasks(tasks, leaves[each.leaf], made);
       }
     }
-    const auto most = static_cast<unsigned>(std::min<std::uint64_t>(copied / worth_a_thread + 1, default_threads()));
+    const auto most =
+        static_cast<unsigned>(std::min<std::uint64_t>(copied / min_bytes_per_thread + 1, default_threads()));
     parallel_for(tasks.size(), std::min(threads == 0 ? most : threads, most),
                  [&](std::size_t i, unsigned) { tasks[i].run(); });
     return staged;
@@ -96,14 +97,17 @@ class staging {
   [[nodiscard]] std::uint64_t capacity() const noexcept { return memory_.bytes().size(); }
 
  private:
-  static constexpr std::size_t line = 64;                               // no two pieces share a cache line
-  static constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;  // that a thread copies at a time
-  static constexpr std::uint64_t worth_a_thread = std::uint64_t{1}
-                                                  << 20U;  // copied in the time that a thread's start takes
+  static constexpr std::size_t cache_line = 64;  // bytes; no two pieces share one
+  /// Bytes that a thread copies at a time.
+  static constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;
+  /// Copying fewer bytes takes less time than starting a thread.
+  static constexpr std::uint64_t min_bytes_per_thread = std::uint64_t{1} << 20U;
 
-  [[nodiscard]] static std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line * line; }
+  [[nodiscard]] static std::size_t in_lines(std::size_t bytes) noexcept {
+    return (bytes + cache_line - 1) / cache_line * cache_line;
+  }
 
-  /// Copies a part of a piece.
+  /// Copies some elements of a piece.
   struct task {
     const leaf* from;
     std::uint64_t first;  // element of the leaf
@@ -137,11 +141,11 @@ class staging {
   huge_buffer memory_;
 };
 
-/// How a state is cut so that copies of its parts fit into a budget.
+/// How a state is cut into shards whose copies fit into a budget.
 struct staging_plan {
   shards_of<planned_copy> shards;
   std::uint64_t bytes = 0;  ///< of the largest copy
-  bool in_parts = false;    ///< the shards have to be copied one by one
+  bool in_parts = false;    ///< every shard is a part: copied when the one before it is written
 };
 
 /// Cuts the leaves into `shards` shards; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.

@@ -24,11 +24,10 @@ struct preempt_plan {
     return {.grace_seconds = left / 2};
   const auto& report = *newest->report;
   const auto bytes = static_cast<double>(state_bytes);
-  const auto free = [&](double seconds) {
-    return std::max(seconds - newest->held_back, 0.0);
-  };  // there is no limit then
-  const double encoded = bytes * free(report.seconds) / static_cast<double>(report.state_bytes);
-  const double raw = bytes * free(report.write_seconds) / static_cast<double>(report.bytes);
+  // The save before the stop is not limited to a number of bytes per second.
+  const auto unlimited = [&](double seconds) { return std::max(seconds - newest->held_back, 0.0); };
+  const double encoded = bytes * unlimited(report.seconds) / static_cast<double>(report.state_bytes);
+  const double raw = bytes * unlimited(report.write_seconds) / static_cast<double>(report.bytes);
   preempt_plan plan{.as_raw = encoded > left && raw < encoded};
   const double needed = plan.as_raw ? raw : encoded;
   plan.grace_seconds = needed < left ? left - needed : left;

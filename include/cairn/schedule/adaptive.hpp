@@ -36,13 +36,15 @@ inline constexpr double no_budget = std::numeric_limits<double>::infinity();
 struct adaptive_options {
   double budget_percent = 3.5;  ///< of the training time that saves may take; not positive: 0
   schedule::objective objective = schedule::objective::machine_time;
-  std::uint64_t last_step = 0;               ///< of the run; 0: not known, and then all seconds count alike
-  std::chrono::duration<double> run_time{};  ///< of the whole run, where it is known; else from the mean iteration
-  mtbf_prior mtbf{};                         ///< of one worker; learned from the run
-  std::optional<any_failures> failures{};    ///< of one worker, by its age, where they are known; replaces `mtbf`
+  std::optional<std::uint64_t> last_step{};  ///< of the run; none: not known, and then all seconds count alike
+  /// Of the whole run; none: from the mean iteration. Only with a `last_step`.
+  std::optional<std::chrono::duration<double>> run_time{};
+  mtbf_prior mtbf{};                       ///< of one worker; learned from the run
+  std::optional<any_failures> failures{};  ///< of one worker, by its age, where they are known; replaces `mtbf`
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
   any_early_stop stops = early_stops::none{};            ///< of the run
-  std::optional<any_estimator> estimator{};  ///< of the loss; needed by objectives by the loss with a `last_step`
+  /// Predicts the loss. Required when the objective depends on the loss and `last_step` is set.
+  std::optional<any_estimator> estimator{};
   save_kinds kinds = save_kinds::any;
 };
 
@@ -58,8 +60,8 @@ struct adaptive_options {
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
 /// first save, `probe_steps` after the run began, which measures the costs, and one save per `longest_interval`.
 ///
-/// Amortised O(1) per step, and what the estimator takes. The constructor throws errc::invalid where the objective is by the loss, a
-/// `last_step` is given and no estimator is.
+/// Amortised O(1) per step, and what the estimator takes. The constructor throws errc::invalid for a `last_step` or a `run_time` that
+/// is not above 0, for a `run_time` without a `last_step`, and for an objective by the loss with a `last_step` and no estimator.
 class adaptive {
  public:
   explicit adaptive(adaptive_options options = {})
@@ -68,7 +70,10 @@ class adaptive {
         estimator_(std::move(options.estimator)),
         failures_(std::move(options.failures)),
         run_(options.mtbf, options.stall),
-        planner_({options.objective, options.last_step, options.run_time.count(), std::move(options.stops)}) {
+        planner_({options.objective, options.last_step, seconds_of(options.run_time), std::move(options.stops)}) {
+    if (options.last_step == std::uint64_t{0}) fail(errc::invalid, {"last_step is 0"});
+    if (options.run_time && !(options.run_time->count() > 0)) fail(errc::invalid, {"run_time is not above 0"});
+    if (options.run_time && !options.last_step) fail(errc::invalid, {"run_time is given without last_step"});
     if (planner_.wants_curve() && !estimator_)
       fail(errc::invalid, {"the objective ", std::string(name(options.objective)),
                            " needs an estimator of the loss, for example .estimator = cairn::estimators::best_of{} of "
@@ -122,6 +127,10 @@ class adaptive {
  private:
   static constexpr double clearly_less = 0.9;
   static constexpr int measure_again = 32;  // saves of another kind
+
+  [[nodiscard]] static std::optional<double> seconds_of(std::optional<std::chrono::duration<double>> time) {
+    return time ? std::optional(time->count()) : std::nullopt;
+  }
 
   /// Seconds per save.
   struct save_price {

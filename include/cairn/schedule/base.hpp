@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/schedule/erasure.hpp"
 
 namespace cairn {
@@ -19,8 +20,8 @@ namespace cairn {
 struct moment {
   std::uint64_t step = 0;  ///< that was just done
   double seconds = 0;      ///< since the run began or was restored
-  std::uint64_t saved_step =
-      0;                     ///< of the newest checkpoint of this run; else the step at which it began or was restored
+  /// Of the newest checkpoint of this run; if there is none, where the run began or was restored.
+  std::uint64_t saved_step = 0;
   double saved_seconds = 0;  ///< when that checkpoint was copied
   std::optional<double> loss{};
   double iteration_seconds = 0;  ///< of training since the step before, without stalls
@@ -50,11 +51,11 @@ struct save_cost {
   std::uint64_t step = 0;
   save_kind kind = save_kind::whole;
   double stall_seconds = 0;  ///< that the trainer waited
-  double background_seconds =
-      0;                      ///< from the copy to publication; a failure before that falls back to an older checkpoint
-  double encode_seconds = 0;  ///< part of the background work
-  double write_seconds = 0;   ///< part of the background work
-  std::uint64_t bytes = 0;    ///< of the files
+  /// From the copy to publication. A failure before that falls back to an older checkpoint.
+  double background_seconds = 0;
+  double encode_seconds = 0;      ///< part of the background work
+  double write_seconds = 0;       ///< part of the background work
+  std::uint64_t bytes = 0;        ///< of the files
   std::uint64_t state_bytes = 0;  ///< before encoding
 };
 
@@ -65,9 +66,6 @@ struct restart {
   bool after_failure = true;   ///< the previous run did not end by itself
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };
-
-/// What a policy has learned, as named numbers. Every checkpoint keeps it.
-using policy_memory = std::map<std::string, std::vector<double>>;
 
 /// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease. It may also have the members of
 /// `observes_saves`, `observes_restarts` and `remembers`. A member of these names with another signature, a `remember` without a `recall`

@@ -70,6 +70,7 @@ concept misspells_saved = requires(Type& self, const Cost& cost) { self.save(cos
                           requires(Type& self, const Cost& cost) { self.was_saved(cost); } ||
                           requires(Type& self, const Cost& cost) { self.on_save(cost); } ||
                           requires(Type& self, const Cost& cost) { self.on_saved(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.save_done(cost); } ||
                           requires(Type& self, const Cost& cost) { self.onSaved(cost); } ||
                           requires(Type& self, const Cost& cost) { self.published(cost); };
 
@@ -79,6 +80,8 @@ concept misspells_restarted = requires(Type& self, const Restart& how) { self.re
                               requires(Type& self, const Restart& how) { self.restared(how); } ||
                               requires(Type& self, const Restart& how) { self.Restarted(how); } ||
                               requires(Type& self, const Restart& how) { self.on_restart(how); } ||
+                              requires(Type& self, const Restart& how) { self.on_restore(how); } ||
+                              requires(Type& self, const Restart& how) { self.was_restarted(how); } ||
                               requires(Type& self, const Restart& how) { self.on_restarted(how); } ||
                               requires(Type& self, const Restart& how) { self.onRestarted(how); } ||
                               requires(Type& self, const Restart& how) { self.resumed(how); } ||

@@ -17,13 +17,15 @@ namespace cairn {
 /// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its decimal logarithm. The
 /// default knows little: between three quarters of an hour and a month, with a probability of two thirds.
 struct mtbf_prior {
-  std::chrono::duration<double> mtbf =
-      std::chrono::hours{24};  ///< median; infinite: never fails; not positive: 24 hours
+  /// Median. Infinite: never fails; not positive: 24 hours.
+  std::chrono::duration<double> mtbf = std::chrono::hours{24};
   double decades = 1.5;  ///< standard deviation, in powers of ten; not positive: the MTBF is known, nothing is learned
 };
 
 /// An MTBF of one worker that is known: nothing is learned.
 [[nodiscard]] inline mtbf_prior known_mtbf(std::chrono::duration<double> mtbf) noexcept { return {mtbf, 0}; }
+
+namespace schedule {
 
 /// Learns the rate of failures from the run: Bayes' rule for a Poisson process, on a grid of rates. With a wide prior the expected rate is
 /// high while nothing is known, and falls the longer a run lasts without a failure.
@@ -49,7 +51,7 @@ class mtbf_estimate {
   }
   /// A run continues. After a failure it had worked since its checkpoint: as long as it was away, but at most `longest` seconds. The
   /// rest was downtime, for example in the queue of a cluster.
-  void restarted(const restart& how, double workers = 1, double longest = schedule::longest_interval) {
+  void restarted(const restart& how, double workers = 1, double longest = longest_interval) {
     if (!how.after_failure) return;
     worked(std::min(how.away_seconds, longest), workers);
     failed();
@@ -116,4 +118,5 @@ class mtbf_estimate {
   double rate_ = 0;
 };
 
+}  // namespace schedule
 }  // namespace cairn

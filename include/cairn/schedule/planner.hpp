@@ -14,16 +14,16 @@
 
 namespace cairn::schedule {
 
-/// A run, as far as its policy knows it.
-struct outlook {
+/// What the options say about the run.
+struct run_facts {
   objective what = objective::machine_time;
-  std::uint64_t last_step = 0;                 ///< 0: not known
-  double seconds = 0;                          ///< T, of the whole run; not positive: from the mean iteration
+  std::optional<std::uint64_t> last_step{};    ///< none: not known
+  std::optional<double> seconds{};             ///< T, of the whole run; none: from the mean iteration
   any_early_stop stops = early_stops::none{};  ///< of the run
 };
 
-/// What a save would be now.
-struct circumstances {
+/// Current estimates.
+struct current_costs {
   double iteration_seconds = 0;
   double mtbf = 0;          ///< of the job, in seconds
   double save_seconds = 0;  ///< all that a save takes from the training: S
@@ -36,14 +36,14 @@ struct circumstances {
 /// left until the end this is too coarse, and the exact optimum of what is left decides. Without a curve or a last step c = r = 1.
 class planner {
  public:
-  explicit planner(outlook run) : run_(std::move(run)) {}
+  explicit planner(run_facts run) : run_(std::move(run)) {}
 
   /// Whether the objective needs a curve of the loss.
-  [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step > 0 && is_by_loss(run_.what); }
+  [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step && is_by_loss(run_.what); }
 
   /// To be called once per step, `worked` seconds after the step before. O(1); O(512) where few saves are left: after a save, with a new
   /// curve, and after every eighth of what is left.
-  [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const circumstances& all,
+  [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const current_costs& all,
                                          const std::optional<loss_curve>& curve);
 
   /// Keeps the step at which the run began: prices are scaled to the run from there on.
@@ -57,19 +57,21 @@ class planner {
   }
 
  private:
-  [[nodiscard]] bool knows_end(const moment& now) const noexcept { return run_.last_step > now.step; }
+  [[nodiscard]] bool knows_end(const moment& now) const noexcept {
+    return run_.last_step && *run_.last_step > now.step;
+  }
   [[nodiscard]] std::uint64_t first_step() const noexcept { return first_step_.value_or(0); }
   /// Of the newest checkpoint, or where the run began.
   [[nodiscard]] std::uint64_t checkpoint_step(const moment& now) const noexcept {
     return std::max(now.saved_step, first_step());
   }
-  [[nodiscard]] double price_of_loss(const circumstances& all) const noexcept;
-  [[nodiscard]] double density(double step, const circumstances& all) const noexcept;
-  [[nodiscard]] double saves_left(const moment& now, const circumstances& all) const noexcept;
-  void look_ahead(const moment& now, const circumstances& all);
-  [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const moment& now, const circumstances& all) const;
+  [[nodiscard]] double price_of_loss(const current_costs& all) const noexcept;
+  [[nodiscard]] double density(double step, const current_costs& all) const noexcept;
+  [[nodiscard]] double saves_left(const moment& now, const current_costs& all) const noexcept;
+  void look_ahead(const moment& now, const current_costs& all);
+  [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const moment& now, const current_costs& all) const;
 
-  outlook run_;
+  run_facts run_;
   std::optional<std::uint64_t> first_step_{};  // before the first one observed
   std::optional<loss_curve> curve_{};          // only if it is of use
   double scale_ = 0;                           // 1 / fall of the curve over the run

@@ -8,11 +8,13 @@
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/shuffle.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/workload.hpp"
 #include "cairn/schedule/risks.hpp"
@@ -25,10 +27,7 @@ class seeded_numbers {
   explicit seeded_numbers(std::uint64_t seed) : seed_(seed) {}
 
   [[nodiscard]] std::uint64_t bits(std::uint64_t index) const noexcept {
-    auto z = seed_ + (index + 1) * 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
+    return cairn::detail::mix(seed_ + index * cairn::detail::mix_increment);
   }
 
   /// An independent sequence.
@@ -105,14 +104,7 @@ struct sample_mean {
 };
 
 /// Of independent values; the mean of none is 0. O(n).
-[[nodiscard]] inline sample_mean mean_of(std::span<const double> values) {
-  const auto n = static_cast<double>(values.size());
-  double sum = 0, squares = 0;
-  for (const double each : values) sum += each;
-  const double mean = values.empty() ? 0 : sum / n;
-  for (const double each : values) squares += (each - mean) * (each - mean);
-  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::infinity()};
-}
+[[nodiscard]] CAIRN_INLINE sample_mean mean_of(std::span<const double> values);
 
 /// Saves of one kind.
 struct kind_of_save {
@@ -132,8 +124,9 @@ struct scenario {
   any_early_stop stops = early_stops::none{};        ///< drawn once per job
   std::array<kind_of_save, 3> kinds{};               ///< by save_kind
   save_kind usual = save_kind::whole;                ///< where the policy asks for no kind
-  std::size_t anchor_every = 10;  ///< every nth checkpoint is whole, as in chain_options; 0: only the first
-  double loss_noise = 0;          ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
+  /// Every nth checkpoint is whole, as in chain_options. At least 1; none: only the first.
+  std::optional<std::size_t> anchor_every = 10;
+  double loss_noise = 0;  ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
 };
 
 struct simulate_options {
@@ -176,8 +169,8 @@ struct simulation {
 
 /// Runs jobs one by one. What a job draws (its stop, its failures, the noise at each step) depends only on the seed and its index, so all
 /// policies meet the same failures and can be compared job by job. O(iterations done), about 20 ns each, and what the policy and the
-/// failure model take. Throws errc::invalid for an invalid workload (see prices_of), and for times, noise and numbers of workers that are
-/// negative or not finite.
+/// failure model take. Throws errc::invalid for an invalid workload (see prices_of), for times, noise and numbers of workers that are
+/// negative or not finite, and for an `anchor_every` of 0.
 ///
 /// - While a save runs in the background, a second of that takes `slowdown` seconds from the training. The policy is asked after each
 ///   iteration but the last one.

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include <range/v3/numeric/accumulate.hpp>
 
 #include "cairn/schedule/simulate.hpp"
 
@@ -114,7 +117,7 @@ class simulated_job {
   }
 
   bool save(save_kind kind) {
-    const bool starts_chain = newest_.links == 0 || (what_.anchor_every > 0 && newest_.links >= what_.anchor_every);
+    const bool starts_chain = newest_.links == 0 || (what_.anchor_every && newest_.links >= *what_.anchor_every);
     if (kind == save_kind::delta && starts_chain) kind = save_kind::whole;
     const auto& takes = times_of(kind);
     const bool is_delta = kind == save_kind::delta;
@@ -239,14 +242,22 @@ inline void check(const scenario& what) {
     check_number(kind.takes.restore, most, "the time of a restore");
   }
   check_number(what.loss_noise, most, "the noise of the loss");
+  if (what.anchor_every == std::size_t{0}) fail(errc::invalid, {"anchor_every of a scenario is 0"});
   for (const double workers : what.work.workers) check_number(workers, most, "the number of workers");
 }
 
 }  // namespace detail
 
+CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = values.empty() ? 0 : ranges::accumulate(values, 0.0) / n;
+  const auto square = [&](double each) { return (each - mean) * (each - mean); };
+  const double squares = ranges::accumulate(values, 0.0, {}, square);
+  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::infinity()};
+}
+
 CAIRN_INLINE std::size_t simulation::given_up() const {
-  return static_cast<std::size_t>(
-      std::count_if(jobs.begin(), jobs.end(), [](const outcome& each) { return each.is_given_up; }));
+  return static_cast<std::size_t>(std::ranges::count(jobs, true, &outcome::is_given_up));
 }
 
 CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {

@@ -3,7 +3,7 @@
 
 namespace cairn {
 
-/// Tells how to save and load a `T` whose parts Cairn cannot find by itself. Specialise it with one of these:
+/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. Specialise it with one of these:
 ///
 /// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Where it can grow,
 ///   `static void resize(T&, const extents&)`, and `static bool can_be(const extents&)` if some shapes are impossible.

@@ -1,4 +1,4 @@
-// The answers of the engine to a walk: what to do with the object at hand.
+// What a walk does with the current object, as decided by a describer or a matcher.
 #pragma once
 
 #include <cstdint>
@@ -7,38 +7,45 @@
 
 namespace cairn::detail {
 
-/// What becomes of an object that may be absent: the value of an optional, what a pointer points to.
+/// What to do with an object that may be absent: the value of an optional, the object behind a pointer.
 enum class presence {
-  keep,      ///< nothing to do
-  clear,     ///< the holder becomes empty
-  walk,      ///< the object is there: walk it
-  make,      ///< make a new object in the holder, then walk that
-  prototype  ///< the load will make it: walk a temporary object in its place
+  keep,      ///< nothing
+  clear,     ///< make the holder empty
+  walk,      ///< the object exists: walk it
+  make,      ///< make a new object in the holder and walk that
+  prototype  ///< the load will make the object later: walk a temporary one in its place
 };
 
+/// What to do with an object behind a pointer to its base class.
 struct pointee_answer {
   presence what{};
-  std::string_view type;  ///< the object's, of the closed list of types
+  std::string_view type;  ///< the name of the type to walk, make, or use as prototype; from the closed list of types
 };
 
+/// What to do with an object that several pointers may share.
 struct shared_answer {
   presence what{};
-  std::string_view type;
-  std::shared_ptr<void> same;  ///< not null: the pointer becomes one to this object
+  std::string_view type;       ///< as in `pointee_answer`; empty where there is no list of types
+  std::shared_ptr<void> same;  ///< not null: set the pointer to this object, which another path has loaded
 };
 
+/// What to do with a variant.
 struct alternative_answer {
   presence what{};
-  std::uint64_t index = 0;
+  std::uint64_t index = 0;  ///< of the alternative to walk, make, or use as prototype
 };
 
 /// The size that a container has from now on, or will have after the load.
 struct size_answer {
   std::uint64_t size = 0;
-  bool resize = false;  ///< give it that size now
+  bool resize = false;  ///< resize it to `size` now
 };
 
-/// What becomes of a copy after it was walked.
-enum class copy_answer { drop, check, put };
+/// What to do with a copy after its walk.
+enum class copy_answer {
+  drop,   ///< nothing: the save owns it, or the checkpoint does not have all of it
+  check,  ///< first walk of a load: test that the object can take the value, and change nothing
+  put     ///< give the object the value of the copy: second walk of a load, or an object in another private copy
+};
 
 }  // namespace cairn::detail

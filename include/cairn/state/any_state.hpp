@@ -1,4 +1,4 @@
-// A state of any type behind one type: where the templates end.
+// A reference to a state of any type, so that only `state/` has templates over the state's type.
 #pragma once
 
 namespace cairn {
@@ -7,13 +7,13 @@ namespace detail {
 class walker;
 }
 
-/// A reference to a state that is saved, and the one function that its type compiles to.
+/// A reference to a state that is saved, and the walk function of its type.
 struct any_state {
   const void* object = nullptr;
   void (*walk)(detail::walker&, void* object) = nullptr;
 };
 
-/// A reference to a state that a checkpoint can be loaded into. Only a state that is not const gives one.
+/// A reference to a state that a checkpoint can be loaded into, which is not const.
 struct any_mutable_state : any_state {};
 
 }  // namespace cairn

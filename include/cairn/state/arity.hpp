@@ -19,7 +19,7 @@ constexpr bool takes_flat(std::index_sequence<I...>) {
   return requires { T{anything_at<I>{}...}; };
 }
 
-/// The largest number of initializers that T takes, at least `Low` and less than `High`.
+/// The largest number of initializers that T takes, where T takes `Low` and not `High`.
 template <class T, std::size_t Low, std::size_t High>
 constexpr std::size_t bisect_length() {
   constexpr std::size_t middle = (Low + High) / 2;
@@ -31,7 +31,7 @@ constexpr std::size_t bisect_length() {
     return bisect_length<T, Low, middle>();
 }
 
-/// The same from `Length` on, which T takes, where T takes every smaller number, too.
+/// As bisect_length, but doubles `Length` until T refuses. Precondition: T takes any number of initializers up to `Length`.
 template <class T, std::size_t Length>
 constexpr std::size_t double_length() {
   if constexpr (takes_flat<T>(std::make_index_sequence<2 * Length>{}))
@@ -40,8 +40,8 @@ constexpr std::size_t double_length() {
     return bisect_length<T, Length, 2 * Length>();
 }
 
-/// The same for a T with a member that needs an initializer. `Misses` counts refused numbers in a row: there, the next
-/// number may be taken.
+/// As bisect_length, for a T with a member that needs an initializer: T refuses some numbers below the largest one. Tries all
+/// numbers from `Length` on, until 8 in a row are refused. `Misses` counts these.
 template <class T, std::size_t Length = 1, std::size_t Misses = 0>
 constexpr std::size_t search_length() {
   if constexpr (takes_flat<T>(std::make_index_sequence<Length>{}))
@@ -52,7 +52,7 @@ constexpr std::size_t search_length() {
     return Length - Misses - 1;
 }
 
-/// The largest number of initializers that T takes when the braces around C arrays are left out.
+/// The largest number of initializers that T takes: one for each field, but one for each element of a C array.
 template <class T>
 constexpr std::size_t flat_length() {
   if constexpr (!takes_flat<T>(std::index_sequence<>{}))
@@ -68,8 +68,8 @@ constexpr bool takes_empty_between(std::index_sequence<Left...>, std::index_sequ
   return requires { T{anything_at<Left>{}..., {}, anything_at<Right>{}...}; };
 }
 
-/// How many of `Length` initializers the field at `First` takes; more than one only for a C array: where `{}` stands for
-/// all of them, `Rest` others still fit behind it.
+/// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and `Rest`
+/// initializers still fit after it.
 template <class T, std::size_t First, std::size_t Length, std::size_t Rest = Length - First - 1>
 constexpr std::size_t initializers_at() {
   if constexpr (takes_empty_between<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Rest>{}))

@@ -27,10 +27,10 @@ struct match_report {
 namespace detail {
 
 /// A state as all other stages see it. Laws: the same state gives the same description; no path occurs twice; the memory
-/// of a leaf stays valid while the state lives and keeps its sizes, and that of a copy while the description lives.
+/// of a leaf is valid while the state exists and keeps its sizes, and that of a copy while the description exists.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
-  cairn::detail::structure structure;
+  detail::structure structure;
 };
 
 /// How a load compares a state with a checkpoint.

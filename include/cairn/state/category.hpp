@@ -1,4 +1,4 @@
-// Puts every type into exactly one category, by its operations.
+// Assigns each type to exactly one category, by its operations.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ enum class category {
   unsupported
 };
 
-/// The category of T, which is neither const nor a reference. Where several categories fit, the first one here counts.
+/// The category of T, which is neither const nor a reference. If several categories fit, the first one here is taken.
 template <class T>
 consteval category category_of() {
   if constexpr (has_adapter<T>)

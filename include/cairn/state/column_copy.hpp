@@ -1,4 +1,4 @@
-// Copies of elements that do not lie side by side in the state, laid side by side as columns.
+// Copies elements that are not contiguous in the state into columns, and back.
 #pragma once
 
 #include <concepts>
@@ -34,13 +34,13 @@ class bool_array {
   std::size_t size_ = 0;
 };
 
-/// Strings as two arrays: the text of all, and the offset at which each one ends.
+/// Strings as two arrays: the text of all, and the end offset of each.
 struct text_column {
   std::string text;
   std::vector<std::uint64_t> ends;
 };
 
-/// A map of small keys and values as two columns, in the order of the keys.
+/// A map as two columns, keys and values, in the order of the keys.
 template <class Keys, class Values>
 struct map_columns {
   Keys key;
@@ -50,7 +50,7 @@ struct map_columns {
 template <class T>
 struct copy_traits;
 
-/// T is saved as a copy of `copy_type<T>`, made by `copy_traits<T>::take` and given back by `put`.
+/// T is saved as a copy of type `copy_type<T>`, which `copy_traits<T>::take` makes and `put` writes back.
 template <class T>
 concept copied = requires { typename copy_traits<T>::type; };
 
@@ -79,7 +79,7 @@ using column = std::conditional_t<
     text<typename column_element<T>::type>, text_column,
     std::conditional_t<std::same_as<T, bool>, bool_array, std::vector<typename column_element<T>::type>>>;
 
-/// Throws errc::corrupt unless a string of `stored` can reach from `begin` to `end`.
+/// errc::corrupt: no string of `stored` can reach from `begin` to `end`.
 CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
 
 template <class T>
@@ -100,7 +100,7 @@ void put_element(T& value, Stored&& stored) {
   }
 }
 
-/// Makes a column of values that are given in order.
+/// Makes a column from values that are added in order.
 template <columnar T>
 class column_writer {
  public:
@@ -135,7 +135,7 @@ template <columnar T>
     return stored.size();
 }
 
-/// Takes the elements of a column in order.
+/// Reads the elements of a column in order.
 template <columnar T>
 class column_reader {
  public:
@@ -159,7 +159,7 @@ class column_reader {
   std::uint64_t begin_ = 0;
 };
 
-/// Order for the keys of unordered containers: their own where they have one, else field by field.
+/// An order for the keys of unordered containers: operator< if they have it, else field by field.
 template <class Key>
 bool key_less(const Key& a, const Key& b) {
   if constexpr (requires {
@@ -183,7 +183,7 @@ bool key_less(const Key& a, const Key& b) {
   }
 }
 
-/// Sorts pointers; those to equal objects keep their order.
+/// Sorts pointers by the objects; stable.
 CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*));
 
 /// Calls `action` for all values of an associative container in the order of their keys.

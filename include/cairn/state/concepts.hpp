@@ -1,4 +1,4 @@
-// Concepts that recognise a type by its operations, so that no container's header is included here.
+// Concepts that recognise a type by its operations, so that this header includes no container's header.
 #pragma once
 
 #include <array>

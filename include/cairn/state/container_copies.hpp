@@ -1,4 +1,4 @@
-// Containers that are saved as columns or as a vector: sets, maps of small values, and sequences that are not contiguous.
+// Containers that are saved as columns or as a vector: sets, maps, and sequences that are not contiguous.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +33,9 @@ struct copy_traits<T> {
   }
 };
 
-/// errc::corrupt where an associative container of `size` holds less than the `stored` elements put into it.
+/// errc::corrupt: an associative container has fewer elements than the `stored` ones that were inserted, so a key was there twice.
 CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
-/// errc::corrupt where the columns of a map differ in length.
+/// errc::corrupt: the columns of a map differ in length.
 CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
 
 template <class T>
@@ -82,7 +82,7 @@ struct copy_traits<T> {
   }
 };
 
-/// Maps whose values have paths of their own: one value per key, and the key is a short text or a number.
+/// Maps whose values have their own paths: the key is text or an integer, and occurs once.
 template <class T>
 concept short_key = text<T> || std::is_integral_v<T> || std::is_enum_v<T>;
 

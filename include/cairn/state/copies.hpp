@@ -1,4 +1,4 @@
-// Single values that are saved as a copy of another type, because their own memory cannot be read or written as an array.
+// Types that are saved as a copy of another type, because their memory cannot be read or written as an array.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ struct copy_traits<T> {
 template <class T>
 requires(category_of<T>() == category::calendar)
 struct copy_traits<T> {
-  using type = std::array<std::int32_t, 3>;  // year, month, day: also of dates that do not exist
+  using type = std::array<std::int32_t, 3>;  // year, month, day; dates that do not exist are kept, too
   static type take(const T& value) {
     return {static_cast<int>(value.year()), static_cast<std::int32_t>(static_cast<unsigned>(value.month())),
             static_cast<std::int32_t>(static_cast<unsigned>(value.day()))};
@@ -79,7 +79,7 @@ struct copy_traits<T> {
   }
 };
 
-/// errc::mismatch where a bitset of `size` bits cannot take the stored ones.
+/// errc::mismatch: a bitset of `size` bits cannot take `stored` bits.
 CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored);
 
 template <class T>

@@ -1,4 +1,4 @@
-// Answers a walk that describes a state: collects its leaves and structure, once where an object is shared.
+// Collects the leaves and the structure of a state during a walk, once for each shared object.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@
 
 namespace cairn::detail {
 
-/// Each `path` is that of the object at hand. The answers leave every object as it is.
+/// `path` is that of the current object. No object is changed.
 class describer {
  public:
-  /// Adds the leaf, or that it is the same memory as an earlier one.
+  /// Adds a leaf, or an entry that it is the same memory as an earlier leaf.
   void add(std::string path, memory_view view);
 
-  size_answer sequence(std::string path, std::uint64_t size);
+  size_answer sequence(std::string path, std::uint64_t size, bool empty_elements);
   presence optional(std::string path, bool engaged);
   pointee_answer polymorphic(std::string path, bool engaged, std::string_view type, std::string_view base);
-  shared_answer shared(std::string path, const void* object, std::type_index pointee, std::string_view type,
-                       std::string_view base);
+  shared_answer shared(std::string path, const std::shared_ptr<void>& object, std::type_index pointee,
+                       std::string_view type, std::string_view base);
   alternative_answer alternative(std::string path, std::uint64_t index, std::uint64_t count);
   void keys(std::string path, std::vector<std::string> keys);
-  void ranks(std::string path, std::uint64_t ranks);
+  std::uint64_t ranks(std::string path, std::string_view known, std::uint64_t ranks, bool takes_all);
 
-  /// Makes `copy` the owner of the memory that is walked; null: the state owns it. Returns the owner before.
+  /// Sets the owner of the memory of the next leaves: a private copy, or null for the state. Returns the previous owner.
   std::shared_ptr<const void> own(std::shared_ptr<const void> copy) noexcept { return std::exchange(owner_, copy); }
 
   [[nodiscard]] description take() { return std::move(result_); }

@@ -25,7 +25,7 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
   result_.leaves.push_back(std::move(added));
 }
 
-CAIRN_INLINE size_answer describer::sequence(std::string path, std::uint64_t size) {
+CAIRN_INLINE size_answer describer::sequence(std::string path, std::uint64_t size, bool) {
   note(std::move(path), {.what = structure_entry::kind::size, .number = size});
   return {size};
 }
@@ -43,10 +43,10 @@ CAIRN_INLINE pointee_answer describer::polymorphic(std::string path, bool engage
   return {presence::walk, type};
 }
 
-CAIRN_INLINE shared_answer describer::shared(std::string path, const void* object, std::type_index pointee,
-                                             std::string_view type, std::string_view base) {
+CAIRN_INLINE shared_answer describer::shared(std::string path, const std::shared_ptr<void>& object,
+                                             std::type_index pointee, std::string_view type, std::string_view base) {
   if (object) {
-    const auto [at, first] = objects_.try_emplace({object, pointee}, path);
+    const auto [at, first] = objects_.try_emplace({object.get(), pointee}, path);
     if (!first) {
       note(std::move(path), {.what = structure_entry::kind::same, .text = at->second});
       return {};
@@ -67,8 +67,9 @@ CAIRN_INLINE void describer::keys(std::string path, std::vector<std::string> key
   note(std::move(path), {.what = structure_entry::kind::keys, .keys = std::move(keys)});
 }
 
-CAIRN_INLINE void describer::ranks(std::string path, std::uint64_t ranks) {
+CAIRN_INLINE std::uint64_t describer::ranks(std::string path, std::string_view, std::uint64_t ranks, bool) {
   note(std::move(path), {.what = structure_entry::kind::ranks, .number = ranks});
+  return ranks;
 }
 
 CAIRN_INLINE void describer::note(std::string path, structure_entry entry) {

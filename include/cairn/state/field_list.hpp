@@ -1,4 +1,4 @@
-// The one line by which a class with private members, or with base classes, names what to save.
+// The line by which a class with private members, or with base classes, lists its members to save.
 #pragma once
 
 namespace cairn {

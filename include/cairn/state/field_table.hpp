@@ -5,8 +5,7 @@
 
 namespace cairn::detail {
 
-template <std::size_t>
-inline constexpr bool too_many_fields = true;
+inline constexpr std::size_t max_fields = 100;
 
 // One structured binding per number of fields: CAIRN_TEN_ROWS makes those for ten numbers of fields, `before` being the
 // names of the tens before.
@@ -36,8 +35,8 @@ inline constexpr bool too_many_fields = true;
 /// Calls `action` with references to all `Count` fields of the record, and returns what it returns.
 template <std::size_t Count, class Record, class Action>
 constexpr decltype(auto) bind_fields(Record& record, const Action& action) {
-  if constexpr (Count > 100) {
-    static_assert(!too_many_fields<Count>,
+  if constexpr (Count > max_fields) {
+    static_assert(Count <= max_fields,
                   "cairn: an aggregate of more than 100 fields: group some into a nested struct, or give the type a "
                   "public line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   }

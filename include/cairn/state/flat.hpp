@@ -1,4 +1,4 @@
-// Which types have a fixed layout of elements. A container of them is saved as columns: one leaf per field, not per object.
+// Types with a fixed layout of elements. A container of them is saved as columns: one leaf per field, not per object.
 #pragma once
 
 #include <cstddef>

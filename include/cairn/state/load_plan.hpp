@@ -1,4 +1,4 @@
-// From a checkpoint's catalog into a state, in two steps: check all, then change.
+// Loads a checkpoint's catalog into a state in two steps: check everything, then change.
 #pragma once
 
 #include <vector>

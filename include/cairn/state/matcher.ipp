@@ -33,12 +33,9 @@ CAIRN_INLINE void matcher::add(std::string path, memory_view view) {
     if (index != catalog::npos) used_[index] = true;
     return skip();
   }
-  if (index == catalog::npos) return miss(std::move(path));
+  if (index == catalog::npos) return report_missing(std::move(path));
   used_[index] = true;
-  if (!fits(from_.leaves[index], stored, view)) {
-    ++incomplete_;
-    return;
-  }
+  if (!fits(from_.leaves[index], stored, view)) return skip();
   if (!applying_) {
     report_.loaded.push_back(stored);
     if (from_.leaves[index].type != view.type) report_.converted.push_back(stored);
@@ -68,7 +65,8 @@ CAIRN_INLINE presence matcher::optional(const std::string& path, bool engaged) {
   return is_writing() ? presence::make : presence::prototype;
 }
 
-CAIRN_INLINE pointee_answer matcher::polymorphic(const std::string& path, bool engaged, std::string_view type) {
+CAIRN_INLINE pointee_answer matcher::polymorphic(const std::string& path, bool engaged, std::string_view type,
+                                                 std::string_view) {
   const auto* stored = find(path, structure_entry::kind::type);
   if (!stored) return {};
   if (stored->what == structure_entry::kind::engaged && stored->number == 0)
@@ -78,7 +76,8 @@ CAIRN_INLINE pointee_answer matcher::polymorphic(const std::string& path, bool e
 }
 
 CAIRN_INLINE shared_answer matcher::shared(const std::string& path, const std::shared_ptr<void>& object,
-                                           std::type_index pointee, std::string_view type, bool listed) {
+                                           std::type_index pointee, std::string_view type, std::string_view base) {
+  const bool listed = !base.empty();
   const auto* stored = find(path, listed ? structure_entry::kind::type : structure_entry::kind::engaged);
   if (!stored) {
     if (listed || !object || !filled_objects_.insert(object.get()).second) return {};
@@ -88,12 +87,12 @@ CAIRN_INLINE shared_answer matcher::shared(const std::string& path, const std::s
     const auto at = objects_.find(stored->text);
     const bool found = at != objects_.end();
     if (found && at->second.first == pointee) return {presence::keep, {}, is_writing() ? at->second.second : nullptr};
-    refuse(path, "shares the object at " + stored->text + ", which is not loaded" + (found ? " as the same type" : ""));
+    reject(path, "shares the object at " + stored->text + ", which is not loaded" + (found ? " as the same type" : ""));
     return {};
   }
   if (stored->what == structure_entry::kind::engaged && stored->number == 0)
     return {is_writing() ? presence::clear : presence::keep, {}, {}};
-  // An object that another path has filled is not this path's: in the checkpoint the two are distinct.
+  // An object that another path has filled cannot be used here: in the checkpoint the two are distinct.
   const bool is_free = object && !filled_objects_.contains(object.get());
   const bool fits = is_free && (!listed || type == stored->text);
   if (fits || !is_writing()) shared_made(path, is_free ? object : nullptr, pointee);
@@ -111,7 +110,7 @@ CAIRN_INLINE alternative_answer matcher::alternative(const std::string& path, st
   const auto* stored = find(path, structure_entry::kind::index);
   if (!stored) return {presence::walk, index};
   if (stored->number >= count) {
-    refuse(path, "holds alternative " + std::to_string(stored->number) + " of a variant of " + std::to_string(count));
+    reject(path, "holds alternative " + std::to_string(stored->number) + " of a variant of " + std::to_string(count));
     return {};
   }
   if (index == stored->number) return {presence::walk, index};
@@ -132,8 +131,8 @@ CAIRN_INLINE std::uint64_t matcher::ranks(const std::string& path, std::string_v
                                           bool takes_all) {
   const auto* stored = find(path, structure_entry::kind::ranks);
   if (!stored) return 0;
-  claim(known);
-  if (stored->number == 0) refuse(path, "is per-rank state saved by no rank");
+  mark_used(known);
+  if (stored->number == 0) reject(path, "is per-rank state saved by no rank");
   if (takes_all && stored->number != ranks) check_size(path, stored->number, false);
   return stored->number;
 }
@@ -156,7 +155,8 @@ CAIRN_INLINE bool matcher::resizes(const std::string& path, std::uint64_t from, 
 }
 
 CAIRN_INLINE bool matcher::may_grow_later(std::uint64_t bytes) const noexcept {
-  constexpr std::uint64_t large = 64 * 1024;  // worth large pages, which are prepared for all containers together
+  constexpr std::uint64_t large =
+      64 * 1024;  // memory of this size is prepared in large pages, for all containers at once
   return copies_.empty() && bytes >= large;
 }
 
@@ -169,19 +169,18 @@ CAIRN_INLINE copy_answer matcher::end_copy() {
   return is_writing() ? copy_answer::put : copy_answer::check;
 }
 
-CAIRN_INLINE bool matcher::wants(const std::string& path) const {
+CAIRN_INLINE bool matcher::is_selected(const std::string& path) const {
   if (!options_.filter) return true;
   const std::string stored = stored_path(path);
   if (options_.filter(stored)) return true;
   const std::string inside = stored + '.';
-  auto at = std::lower_bound(from_.leaves.begin(), from_.leaves.end(), inside,
-                             [](const stored_leaf& l, const std::string& p) { return l.path < p; });
+  auto at = std::ranges::lower_bound(from_.leaves, inside, {}, &stored_leaf::path);
   for (; at != from_.leaves.end() && at->path.starts_with(inside); ++at)
     if (options_.filter(at->path)) return true;
   return false;
 }
 
-CAIRN_INLINE void matcher::refuse(const std::string& path, const std::string& problem) {
+CAIRN_INLINE void matcher::reject(const std::string& path, const std::string& problem) {
   problems_.push_back(path + ' ' + problem);
   ++incomplete_;
 }
@@ -217,7 +216,7 @@ CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, struc
   using enum structure_entry::kind;
   const auto at = from_.structure.find(stored_path(path));
   if (at == from_.structure.end()) {
-    if (from_.has_structure && !probe_) miss(path);
+    if (from_.has_structure && !probe_) report_missing(path);
     return nullptr;
   }
   const structure_entry& found = at->second;
@@ -225,7 +224,7 @@ CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, struc
   if (found.what == kind || (kind == type && found.what == engaged) ||
       ((kind == type || kind == engaged) && found.what == same))
     return &found;
-  refuse(path, "is another kind of object in the checkpoint");
+  reject(path, "is another kind of object in the checkpoint");
   return nullptr;
 }
 
@@ -244,12 +243,12 @@ CAIRN_INLINE void matcher::check_size(const std::string& path, std::uint64_t siz
     fail(errc::corrupt, {path, " in ", from_.origin, " claims ", size, " objects, which it cannot hold"});
 }
 
-CAIRN_INLINE void matcher::miss(std::string path) {
+CAIRN_INLINE void matcher::report_missing(std::string path) {
   ++incomplete_;
   if (!applying_ && !probe_) report_.missing.push_back(std::move(path));
 }
 
-CAIRN_INLINE void matcher::claim(std::string_view path) {
+CAIRN_INLINE void matcher::mark_used(std::string_view path) {
   const std::string inside = path.empty() ? "" : stored_path(path) + '.';
   for (std::size_t i = 0; i < from_.leaves.size(); ++i)
     if ((from_.leaves[i].path + '.').starts_with(inside)) used_[i] = true;
@@ -288,8 +287,7 @@ CAIRN_INLINE void matcher::check_ties(std::size_t index, const memory_view& view
   const stored_leaf& other = from_.leaves[at->second];
   const stored_leaf& stored = from_.leaves[index];
   if (first || at->second == index || other.bytes() != stored.bytes()) return;
-  std::vector<std::byte> left(stored.bytes());
-  std::vector<std::byte> right(other.bytes());
+  std::vector<std::byte> left(stored.bytes()), right(other.bytes());
   from_.fetch(index, left);
   from_.fetch(at->second, right);
   if (left != right)

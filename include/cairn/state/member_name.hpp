@@ -34,7 +34,7 @@ consteval auto signature_of_type() {
   return __PRETTY_FUNCTION__;
 }
 
-/// A copy of a name, so that the program does not contain the whole signature.
+/// A copy of a name, so that the whole signature does not become part of the program.
 template <std::size_t Size>
 struct short_name {
   std::array<char, Size> chars{};

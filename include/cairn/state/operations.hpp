@@ -1,4 +1,4 @@
-// What a walk needs of a type, as functions without templates.
+// The operations of a type that the walker needs, as tables of functions: the walker has no templates.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace cairn::detail {
 
 class walker;
 
-/// Walks an object of the type that the function is made for.
+/// Walks the object, whose type the function knows.
 using walk_function = void (*)(walker&, void* object);
 
 struct named_part {
@@ -20,19 +20,19 @@ struct named_part {
   walk_function walk = nullptr;
 };
 
-/// A container whose elements lie side by side, with a fixed layout each.
+/// A container whose elements have a fixed layout and are contiguous.
 struct contiguous_operations {
   std::size_t width;  ///< bytes per element
   walk_function walk_element;
-  void* sample;  ///< an element to take addresses in where there is none; not read or written
-  /// Resizes; null where the container cannot. Returns the first element.
+  void* sample;  ///< stands for an element of an empty container; neither read nor written
+  /// Resizes and returns the first element. Null if the container cannot be resized.
   void* (*resize)(void* container, std::uint64_t size);
-  /// Empties the container and reserves memory; null where the container cannot. Returns the first element, or null,
-  /// having done nothing, when there is room already.
+  /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does nothing, if
+  /// the capacity suffices already. Null if the container cannot reserve.
   void* (*reserve)(void* container, std::uint64_t size);
 };
 
-/// A map whose values have paths of their own.
+/// A map whose values have their own paths.
 struct map_operations {
   struct entry {
     std::string key;
@@ -54,9 +54,9 @@ struct copy_operations {
   void* (*make)();  ///< an empty copy
   void (*destroy)(void* copy);
   void (*put)(void* object, void* copy);  ///< may move from the copy
-  /// Throws where the copy does not fit this very object; null: any fits.
+  /// Throws if the copy does not fit this object. Null: each copy fits.
   void (*check)(const void* object, const void* copy);
-  /// Throws where `put` would, whatever the object; null: not known. May move from the copy.
+  /// Throws if `put` would throw for any object. Null: not known. May move from the copy.
   void (*try_put)(void* copy);
 };
 

@@ -8,7 +8,7 @@ template <class... Types>
 struct one_of {};
 
 /// Specialise it for a base class: `template <> struct cairn::polymorphic<layer> : cairn::one_of<dense, conv> {};`
-/// A checkpoint can name only one of these types, so that a file never chooses code to run.
+/// A checkpoint can name only one of these types, so that a file never selects other code to run.
 template <class Base>
 struct polymorphic;
 

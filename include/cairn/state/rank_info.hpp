@@ -1,9 +1,9 @@
-// This process among those that save together.
+// The rank of this process and the number of ranks.
 #pragma once
 
 namespace cairn::detail {
 
-/// This process among those that save together. The default is a process of its own, one rank of one.
+/// The rank of this process, and the number of processes that save together. The default is a single process.
 struct rank_info {
   unsigned rank = 0;
   unsigned ranks = 1;

@@ -1,5 +1,6 @@
-// The fields of a plain aggregate, by reference, type and name. Rests on structured bindings and on the compiler's spelling
-// of a pointer to a member of an object that is never defined.
+// The fields of a plain aggregate, by reference, type and name. The references come from Boost.PFR, or from own structured
+// bindings for records that PFR cannot read; the names from the compiler's spelling of a pointer to a member of an object that
+// is never defined.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,9 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include <boost/pfr/core.hpp>
+#include <boost/version.hpp>
 
 #include "cairn/state/arity.hpp"
 #include "cairn/state/field_table.hpp"
@@ -21,10 +25,33 @@ namespace cairn::detail {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
 
+/// False for a type that makes Boost.PFR before 1.87 fail or take long to compile. Those versions try up to 8 initializers per
+/// byte of the record, and up to 1.76 refuse what cannot be copied or moved. g++ 12 has an internal error in them where a default
+/// member initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
+template <class Record>
+inline constexpr bool is_safe_in_pfr =
+#if BOOST_VERSION < 108700
+    sizeof(Record) <= 4096 && std::is_copy_constructible_v<Record> &&
+#if !defined(__clang__)
+    std::is_trivially_destructible_v<Record> && std::is_nothrow_default_constructible_v<Record> &&
+#endif
+#endif
+    true;
+
+/// True if Boost.PFR reads the fields of the record. It counts the elements of a C array one by one, and tries many more
+/// numbers of initializers where one of the fields needs one.
+template <class Record>
+inline constexpr bool is_read_by_pfr = arity<Record> == flat_length<Record>() && arity<Record> <= max_fields &&
+                                       takes_flat<Record>(std::index_sequence<>{}) && is_safe_in_pfr<Record>;
+
 /// Calls `action` with references to all fields, and returns what it returns.
 template <class Record, class Action>
 constexpr decltype(auto) with_fields(Record& record, const Action& action) {
-  return bind_fields<arity<std::remove_const_t<Record>>>(record, action);
+  using type = std::remove_const_t<Record>;
+  if constexpr (is_read_by_pfr<type>)
+    return std::apply(action, boost::pfr::structure_tie(record));
+  else
+    return bind_fields<arity<type>>(record, action);
 }
 
 /// A std::tuple of references to all fields.

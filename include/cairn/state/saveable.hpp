@@ -24,8 +24,8 @@ concept not_const = !std::is_const_v<T>;  // cairn: a const state can be saved b
 
 }  // namespace detail
 
-/// A type that can be saved, as far as the type itself tells. A part of it that cannot be saved is a compile-time
-/// error, too, with advice.
+/// A type that can be saved. Its parts are not checked here: one that cannot be saved is a compile-time error with advice
+/// when the type is walked.
 template <class T>
 concept saveable =
     std::is_object_v<T> && !std::is_volatile_v<T> && !std::derived_from<T, any_state> && detail::has_category<T>;

@@ -10,7 +10,7 @@
 namespace cairn {
 
 /// `shape` elements at `data`. Element (i, j, ...) is at data[i * strides[0] + j * strides[1] + ...]; an empty `strides`
-/// means row-major and packed. The memory stays the caller's: a save gathers from it and a load scatters into it.
+/// means row-major and packed. The memory is the caller's: a save reads from it and a load writes into it.
 template <class T>
 struct tensor_view {
   using value_type = T;

@@ -1,4 +1,4 @@
-// Shows the parts of an object of any type to the walker: one function per category.
+// Passes the parts of an object of any type to the walker: one function per category.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace cairn::detail {
 
-/// Walks the T at `object`: a `walk_function`. It changes the object only where the walker answers so.
+/// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say.
 template <class T>
 void walk(walker& w, void* object);
 
@@ -32,13 +32,13 @@ void destroy(void* object) {
   delete static_cast<T*>(object);
 }
 
-/// Walks an object that stands for one that the load will make.
+/// Walks a temporary T in place of an object that the load will make.
 template <class T>
 void walk_prototype(walker& w) {
   if constexpr (std::is_default_constructible_v<T>)
     w.prototype(new T(), walk<T>, destroy<T>);
   else
-    w.refuse("has to be made by the load but its type has no default constructor; make it before the load");
+    w.reject("has to be made by the load but its type has no default constructor; make it before the load");
 }
 
 template <class T>
@@ -46,7 +46,7 @@ concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
                             (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
                              std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
 
-/// A T to take addresses in where a container is empty. Its value is neither read nor written.
+/// A T whose address stands for an element of an empty container. Its value is neither read nor written.
 template <class T>
 T& sample() {
   if constexpr (implicit_lifetime<T>) {

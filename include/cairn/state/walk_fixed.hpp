@@ -1,4 +1,4 @@
-// Walks what has a fixed number of parts: records, tuples, fixed arrays, and the numbers made of numbers.
+// Walks types with a fixed number of parts: records, tuples, fixed arrays, complex numbers and durations.
 #pragma once
 
 #include <cstddef>

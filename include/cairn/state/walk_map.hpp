@@ -13,7 +13,7 @@
 
 namespace cairn::detail {
 
-/// What a key that is not text counts as.
+/// The integer type as which a key that is not text is written in a path.
 template <class Key>
 struct key_number {
   using type = Key;
@@ -32,11 +32,11 @@ std::string key_text(const Key& key) {
     return std::to_string(static_cast<typename key_number<Key>::type>(key));
 }
 
-/// False where the text is no such number.
+/// Returns false if the text is not a number of that type.
 CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number);
 CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number);
 
-/// False where the text is no such key.
+/// Returns false if the text is not a key of that type.
 template <class Key>
 bool parse_key(const std::string& from, Key& key) {
   if constexpr (text<Key>) {

@@ -1,4 +1,4 @@
-// Walks state of one rank: each rank's value has a path of its own.
+// Walks per-rank state: the value of each rank has its own path.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
     T mine = Redistribute::redistribute(std::move(*values), rank, ranks);
     if (answer == copy_answer::put) object.value = std::move(mine);
   } else {
-    w.refuse("is per-rank state saved by " + std::to_string(saved) + " ranks, which cannot be loaded on " +
+    w.reject("is per-rank state saved by " + std::to_string(saved) + " ranks, which cannot be loaded on " +
              std::to_string(ranks) + "; give cairn::per_rank a Redistribute that can");
   }
 }

@@ -23,13 +23,13 @@ consteval void check_pointee() {
                   "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
 }
 
-/// Calls `action` with a null pointer of each listed type until one call returns true; false when none does.
+/// Calls `action` with a null pointer of each listed type until a call returns true. Returns false if none does.
 template <class... Types, class Action>
 bool for_some_type(const one_of<Types...>&, const Action& action) {
   return (action(static_cast<Types*>(nullptr)) || ...);
 }
 
-/// The name of the object's type if it is listed, else nothing.
+/// The name of the object's type; empty if the type is not listed.
 template <class Base>
 std::string_view listed_type(const Base* object) {
   std::string_view name;
@@ -41,7 +41,7 @@ std::string_view listed_type(const Base* object) {
   return name;
 }
 
-/// Walks the object behind a pointer that is not null, or will not be: `made<Derived>()` returns a new object.
+/// Walks the object behind a pointer, or the one that it will point to. `made<Derived>()` returns a new object.
 template <class Base, class Make>
 void walk_pointee(walker& w, Base* object, presence what, std::string_view type, const Make& made) {
   const auto walk_as = [&]<class Derived>(Derived*) {
@@ -58,7 +58,7 @@ void walk_pointee(walker& w, Base* object, presence what, std::string_view type,
           if (type == type_name<Derived>()) walk_as(derived);
           return type == type_name<Derived>();
         }))
-      w.refuse("is a '" + std::string(type) + "' in the checkpoint, which is not a listed type");
+      w.reject("is a '" + std::string(type) + "' in the checkpoint, which is not a listed type");
   } else {
     walk_as(object);
   }

@@ -1,4 +1,4 @@
-// Walks sequences: as columns where the elements have a fixed layout, else with one path per element.
+// Walks sequences: as columns if the elements have a fixed layout, else with one path per element.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ void resize_to(T& object, std::uint64_t size) {
   }
 }
 
-/// A container whose elements, of fixed layout, lie side by side.
+/// The operations of a container whose elements have a fixed layout and are contiguous.
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
@@ -68,7 +68,7 @@ void walk_valarray(walker& w, T& object) {
   contiguous_container<T>::walk_all(w, object);
 }
 
-/// Elements with sizes of their own, each under its index.
+/// Walks elements of varying size, each with its index as path.
 template <class T>
 void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;

@@ -1,4 +1,4 @@
-// Walks arrays with a shape of their own: tensors of any library, and adapted types that are viewed as one array.
+// Walks tensors of any library, and adapted types that are viewed as one array.
 #pragma once
 
 #include "cairn/state/walk.hpp"
@@ -38,10 +38,10 @@ template <class T>
 concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
                            (!has_adapter<T> && requires(T& t, const extents& shape) { t.resize(shape); });
 
-/// Whether the tensor can have the shape: some dimensions are fixed or bounded.
+/// Whether the tensor can have the shape; its type may fix or bound some dimensions.
 template <class T>
 bool can_be([[maybe_unused]] const T& tensor, const extents& shape) {
-  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: products of signed sizes stay in range
+  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension; keeps products of signed sizes in range
   for (const auto n : shape)
     if (n > largest) return false;
   if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); })

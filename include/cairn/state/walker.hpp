@@ -1,4 +1,4 @@
-// Where in the state a walk is, and the questions that it asks: what becomes of the object at hand.
+// The position of a walk in the state, and its calls to the describer or matcher.
 #pragma once
 
 #include <cstddef>
@@ -23,64 +23,64 @@ namespace cairn::detail {
 class describer;
 class matcher;
 
-/// One type is walked by one function for all purposes: it shows the walker what the object has and does what the walker
-/// answers. Answers come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
-/// first and changes the object in a second walk.
+/// Each type has one walk function, for saving, checking and loading. It passes the parts of an object to the walker and acts
+/// on the result. Results come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
+/// in a first walk and changes the object in a second one.
 class walker {
  public:
   walker(describer& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
   walker(matcher& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
 
-  /// The path of the object at hand; "value" for a state that is a single leaf.
+  /// The path of the current object; "value" for a state that is a single leaf.
   [[nodiscard]] std::string path() const;
 
   [[nodiscard]] rank_info here() const noexcept { return here_; }
 
-  /// Walks a part of the object at hand unless a filter leaves it out. errc::invalid: too deep.
+  /// Walks a part of the current object unless the filter excludes it. errc::invalid: too deep.
   void part(std::string_view name, void* object, walk_function walk);
   void part(std::uint64_t index, void* object, walk_function walk);
   void parts(std::span<const named_part> all);
   void prototype_part(std::uint64_t index, void (*walk_prototype)(walker&));
 
-  /// Walks a temporary object in the place of one that the load makes, and destroys it.
+  /// Walks a temporary object in place of one that the load will make, and destroys it.
   void prototype(void* object, walk_function walk, void (*destroy)(void*));
 
   /// An element of `type` at `memory`; of columns, the first of many.
   void element(dtype type, void* memory);
 
-  /// An array of `shape` at `memory`, packed. Each of its elements is `components` numbers.
+  /// A packed array of `shape` at `memory`. Each of its elements consists of `components` numbers.
   void array(dtype type, unsigned components, void* memory, const extents& shape) {
     array(type, components, memory, shape, {});
   }
-  /// The same, `strides` elements apart; packed when `strides` is empty.
+  /// The same with strides, which count elements. Empty `strides`: packed.
   void array(dtype type, unsigned components, void* memory, const extents& shape,
              const std::vector<std::int64_t>& strides);
 
-  /// `rows` objects of one fixed layout, `width` bytes apart: the first is walked on behalf of all.
+  /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; each of its leaves stands for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
 
-  /// Walks a container as columns. It has `size` elements from `first` on.
+  /// Walks a container of `size` elements, the first at `first`, as columns.
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
 
-  /// A sequence of `size` objects with paths of their own.
+  /// A sequence of `size` objects, each with its own path.
   [[nodiscard]] size_answer sequence(std::uint64_t size, bool empty_elements);
 
-  /// True where a tensor of `shape` has another shape of as many dimensions in the checkpoint, which is then `wanted`.
+  /// True if the checkpoint has the tensor with as many dimensions and another shape, which is stored in `wanted`.
   [[nodiscard]] bool has_other_shape(const extents& shape, unsigned components, extents& wanted);
-  /// Notes that the object at hand gets another size or shape, `to` elements, and tells whether to do that now. errc::io:
-  /// more than the machine's memory.
+  /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
+  /// to be resized now (second walk). errc::io: more than the machine's memory.
   [[nodiscard]] bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width);
 
   /// An object that may be absent.
   [[nodiscard]] presence optional(bool engaged);
 
-  /// An object of a closed list of types behind a pointer to `base`; `type` is empty for one that is not listed.
+  /// An object behind a pointer to `base`, which has a list of types; `type` is empty for a type that is not in the list.
   [[nodiscard]] pointee_answer polymorphic(bool engaged, std::string_view type, std::string_view base);
 
   /// An object that may be shared. `base` is empty where there is no list of types.
   [[nodiscard]] shared_answer shared(std::shared_ptr<void> object, const std::type_info& pointee, std::string_view type,
                                      std::string_view base);
-  /// The shared object that was made for the answer `make`; before it is walked.
+  /// Passes the object that was made for the answer `make`. Call it before the object is walked.
   void shared_made(std::shared_ptr<void> object, const std::type_info& pointee);
 
   /// A variant that holds alternative `index` of `count`.
@@ -90,17 +90,17 @@ class walker {
 
   void copy(void* object, const copy_operations& how);
 
-  /// Between these two calls a private copy is walked. Described, it is kept as long as the description; else it is
-  /// filled at once.
+  /// Between these two calls the walk is in a private copy. A save keeps the copy as long as the description; a load fills
+  /// it at once.
   void begin_copy(std::shared_ptr<const void> object);
   [[nodiscard]] copy_answer end_copy();
 
-  /// The number of ranks that saved the per-rank object at hand; 0: keep it. An object that `takes_all` can be made from
-  /// the values of another number of ranks.
+  /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks than
+  /// now is not an error.
   [[nodiscard]] std::uint64_t saved_ranks(bool takes_all);
 
-  /// Notes that the object at hand cannot be loaded: "<path> <problem>".
-  void refuse(const std::string& problem);
+  /// Records that the current object cannot be loaded: "<path> <problem>".
+  void reject(const std::string& problem);
 
  private:
   template <class Question>
@@ -114,8 +114,8 @@ class walker {
   std::variant<describer*, matcher*> purpose_;
   rank_info here_;
   std::string path_;
-  std::vector<std::size_t> lengths_;  // of the path of each object that the one at hand is in
-  extents shape_;                     // of the columns that the object at hand stands for
+  std::vector<std::size_t> lengths_;  // of the path of each object that contains the current one
+  extents shape_;                     // of the columns that the current object stands for
   std::vector<std::int64_t> strides_;
   std::vector<std::shared_ptr<const void>> outer_copies_;
 };

@@ -40,7 +40,7 @@ CAIRN_INLINE void walker::leave() {
 
 CAIRN_INLINE bool walker::is_filtered() {
   auto* const* to = std::get_if<matcher*>(&purpose_);
-  if (!to || (*to)->wants(path_)) return false;
+  if (!to || (*to)->is_selected(path_)) return false;
   (*to)->skip();
   return true;
 }
@@ -134,8 +134,7 @@ CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* 
 }
 
 CAIRN_INLINE size_answer walker::sequence(std::uint64_t size, bool empty_elements) {
-  if (auto* const* to = std::get_if<describer*>(&purpose_)) return (*to)->sequence(path(), size);
-  return load().sequence(path(), size, empty_elements);
+  return ask([&](auto& to) { return to.sequence(path(), size, empty_elements); });
 }
 
 CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned components, extents& wanted) {
@@ -155,15 +154,12 @@ CAIRN_INLINE presence walker::optional(bool engaged) {
 }
 
 CAIRN_INLINE pointee_answer walker::polymorphic(bool engaged, std::string_view type, std::string_view base) {
-  if (auto* const* to = std::get_if<describer*>(&purpose_)) return (*to)->polymorphic(path(), engaged, type, base);
-  return load().polymorphic(path(), engaged, type);
+  return ask([&](auto& to) { return to.polymorphic(path(), engaged, type, base); });
 }
 
 CAIRN_INLINE shared_answer walker::shared(std::shared_ptr<void> object, const std::type_info& pointee,
                                           std::string_view type, std::string_view base) {
-  if (auto* const* to = std::get_if<describer*>(&purpose_))
-    return (*to)->shared(path(), object.get(), pointee, type, base);
-  return load().shared(path(), object, pointee, type, !base.empty());
+  return ask([&](auto& to) { return to.shared(path(), object, pointee, type, base); });
 }
 
 CAIRN_INLINE void walker::shared_made(std::shared_ptr<void> object, const std::type_info& pointee) {
@@ -248,13 +244,9 @@ CAIRN_INLINE copy_answer walker::end_copy() {
 }
 
 CAIRN_INLINE std::uint64_t walker::saved_ranks(bool takes_all) {
-  if (auto* const* to = std::get_if<describer*>(&purpose_)) {
-    (*to)->ranks(path(), here_.ranks);
-    return here_.ranks;
-  }
-  return load().ranks(path(), path_, here_.ranks, takes_all);
+  return ask([&](auto& to) { return to.ranks(path(), path_, here_.ranks, takes_all); });
 }
 
-CAIRN_INLINE void walker::refuse(const std::string& problem) { load().refuse(path(), problem); }
+CAIRN_INLINE void walker::reject(const std::string& problem) { load().reject(path(), problem); }
 
 }  // namespace cairn::detail

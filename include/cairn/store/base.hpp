@@ -1,8 +1,5 @@
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
-// Words. slice: a run of elements of a leaf, as one tensor of a shard. block: what a checksum covers. chunk: the blocks that a thread
-// writes at a time. part: bytes in memory, one of several that are written together. window: bytes of a stored file, readable in memory.
-//
 // Threads. In all options, 0 threads means: as many as keep the device busy. For reading and for files in the page cache this is
 // default_threads() (system/parallel.hpp); a sink may ask for another number to write.
 #pragma once
@@ -22,10 +19,10 @@ namespace cairn {
 
 namespace stores {
 
-/// Bytes to write, somewhere in memory.
-using part = std::span<const std::byte>;
+/// Bytes to write.
+using buffer = std::span<const std::byte>;
 
-/// Bytes of a stored file, readable as long as the window lives.
+/// Bytes of a stored file, mapped or in memory. They are readable as long as a copy of the window lives.
 class window {
  public:
   window() = default;
@@ -62,8 +59,8 @@ class sink {
   sink& operator=(const sink&) = delete;
   virtual ~sink() = default;
 
-  /// Writes the parts consecutively from `offset` on: all of them, or throws errc::io.
-  virtual void write(std::uint64_t offset, std::span<const part> parts) = 0;
+  /// Writes the buffers consecutively from `offset` on: all of them, or throws errc::io.
+  virtual void write(std::uint64_t offset, std::span<const buffer> buffers) = 0;
   /// What every address, offset and length given to `write` has to be a multiple of; but for the length at the file's end.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
   /// The store's own memory of the range, which is filled instead of calling `write`; empty if the store has none. All sinks of a store
@@ -95,7 +92,7 @@ using ownership = std::shared_ptr<const void>;
 
 /// Keeps named checkpoints. Laws: after `commit`, `open` gives what was written; `list` names exactly what was committed and not removed;
 /// what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are cairn::error: io,
-/// busy, not_found, invalid. A store may also have `bool is_durable() const`: whether `commit` waits for the disk; without it, it does not.
+/// busy, not_found, invalid.
 template <class Store>
 concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Its place, for messages.
@@ -123,7 +120,6 @@ class any_store {
       : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {}
 
   [[nodiscard]] std::string location() const { return self_->location(); }
-  [[nodiscard]] bool is_durable() const { return self_->is_durable(); }
   [[nodiscard]] stores::ownership lock() { return self_->lock(); }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) { return self_->begin(name); }
   [[nodiscard]] std::vector<std::string> list() const { return self_->list(); }
@@ -137,7 +133,6 @@ class any_store {
   struct interface {
     virtual ~interface() = default;
     virtual std::string location() const = 0;
-    virtual bool is_durable() const = 0;
     virtual stores::ownership lock() = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
@@ -151,12 +146,6 @@ class any_store {
     template <class S>
     explicit model(S&& chosen) : held(std::forward<S>(chosen)) {}
     std::string location() const override { return held.location(); }
-    bool is_durable() const override {
-      if constexpr (requires { static_cast<bool>(held.is_durable()); })
-        return held.is_durable();
-      else
-        return false;
-    }
     stores::ownership lock() override { return held.lock(); }
     std::unique_ptr<stores::transaction> begin(std::string_view name) override { return held.begin(name); }
     std::vector<std::string> list() const override { return held.list(); }

@@ -23,7 +23,6 @@ class directory {
   CAIRN_INLINE explicit directory(std::string root, directory_options options = {});
 
   [[nodiscard]] std::string location() const { return path_; }
-  [[nodiscard]] bool is_durable() const noexcept { return options_.durable; }
 
   /// Also removes what crashed processes left unfinished.
   [[nodiscard]] CAIRN_INLINE ownership lock();

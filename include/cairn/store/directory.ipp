@@ -60,7 +60,7 @@ class directory_transaction final : public transaction {
         name_(std::move(name)),
         making_(std::string(temporary_prefix) + name_),
         durable_(durable) {
-    refuse_foreign_place();
+    check_not_foreign();
     claim();
   }
 
@@ -93,8 +93,8 @@ class directory_transaction final : public transaction {
   }
 
  private:
-  /// A directory of other files is not replaced.
-  void refuse_foreign_place() const {
+  /// Throws errc::invalid if the place has a directory of other files, which is not replaced.
+  void check_not_foreign() const {
     const auto there = open_in(root_->fd.get(), name_, root_->file(name_));
     if (!there.fd || ::faccessat(there.fd.get(), std::string(cairn::detail::index_file).c_str(), F_OK, 0) == 0) return;
     for (const auto& entry : posix::entries(there.fd.get(), there.path))
@@ -183,7 +183,7 @@ inline void sweep(const open_directory& root, const std::string& entry) {
   }
 }
 
-/// Renames a checkpoint that is to be deleted to a temporary name, which the next owner of the root removes if a crash comes between.
+/// Renames a checkpoint before it is deleted to a temporary name, which the next owner of the root removes if this process crashes.
 /// Returns its name afterwards: the old one where it holds files of others, which stay.
 inline std::string hide(const open_directory& root, const std::string& name, const open_directory& there) {
   const auto entries = posix::entries(there.fd.get(), there.path);
@@ -203,7 +203,7 @@ inline void settle(const open_directory& root, const std::vector<std::string>& c
     for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
       if (!cairn::detail::is_own_file(entry)) continue;
       const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY);
-      if (!file && errno != EACCES) fail_io("open", there.file(entry));  // what may not be read is not built on
+      if (!file && errno != EACCES) fail_io("open", there.file(entry));  // an unreadable file is no part of a parent
       if (file) posix::sync(file.get(), there.file(entry));
     }
     posix::sync(there.fd.get(), there.path);

@@ -43,9 +43,9 @@ class file_sink final : public sink {
       fail_io("reserve space for", where_);
   }
 
-  void write(std::uint64_t offset, std::span<const part> parts) override {
-    if (mode_ != file_mode::direct) return posix::write_all(file_.get(), parts, offset, where_);
-    for (const auto& bytes : parts) {
+  void write(std::uint64_t offset, std::span<const buffer> buffers) override {
+    if (mode_ != file_mode::direct) return posix::write_all(file_.get(), buffers, offset, where_);
+    for (const auto& bytes : buffers) {
       write_direct(bytes, offset);
       offset += bytes.size();
     }
@@ -64,7 +64,7 @@ class file_sink final : public sink {
   }
 
  private:
-  void write_direct(part bytes, std::uint64_t offset) {
+  void write_direct(buffer bytes, std::uint64_t offset) {
     if (offset % cairn::detail::page_bytes != 0 ||
         reinterpret_cast<std::uintptr_t>(bytes.data()) % cairn::detail::page_bytes != 0)
       fail(errc::invalid, {"a direct write to ", where_, " is not aligned to 4096 bytes"});

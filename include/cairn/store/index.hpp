@@ -26,14 +26,12 @@ struct index_shard {
 };
 
 struct checkpoint_index {
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics;
+  checkpoint_info info{};
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards;
   std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
   std::optional<checkpoint_ref> parent{};                      ///< of a delta
   std::optional<std::uint64_t> id{};  ///< where it is not derived from the bytes: see checkpoint_id
-  run_notes notes{};
 };
 
 /// Identifies what a checkpoint restores: the same for a delta and for what merging makes of it.

@@ -38,15 +38,15 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   json_writer json;
   json.begin_object().key("metadata").begin_object();
   json.key("checksum").text(zero_checksum).key("format").text("cairn").key("version").text(format_version);
-  json.key("step").natural(index.step).key("total_size").natural(index.total_size);
+  json.key("step").natural(index.info.step).key("total_size").natural(index.total_size);
   if (index.parent) write_parent(json.key("parent"), *index.parent);
   if (index.id) json.key("id").text(to_hex(*index.id));
   json.key("metrics").begin_object();
-  for (const auto& [name, value] : index.metrics) json.key(name, "the metric").real(value);
+  for (const auto& [name, value] : index.info.metrics) json.key(name, "the metric").real(value);
   json.end_object();
-  if (!index.notes.empty()) {
+  if (!index.info.notes.empty()) {
     json.key("notes").begin_object();
-    for (const auto& [name, numbers] : index.notes) {
+    for (const auto& [name, numbers] : index.info.notes) {
       json.key(name, "the note").begin_list();
       for (const double number : numbers) json.real(number);
       json.end_list();
@@ -83,7 +83,7 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   parent_field.open = [&](std::string_view) { has_parent = true; };
   const auto note = json_list(
       json_real([&](const json_value& number) { numbers.push_back(number.real); }), {}, [&](std::string_view name) {
-        index.notes[std::string(name)].assign(numbers.begin(), numbers.end());  // exactly the memory that it needs
+        index.info.notes[std::string(name)].assign(numbers.begin(), numbers.end());  // exactly the memory that it needs
         numbers.clear();
         return "";
       });
@@ -96,12 +96,12 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
       {{"checksum", {}},
        {"format", {}},
        {"version", json_text([&](const json_value& version) { check_version(version.text); }), false},
-       {"step", json_natural([&](const json_value& step) { index.step = step.natural; })},
+       {"step", json_natural([&](const json_value& step) { index.info.step = step.natural; })},
        {"total_size", json_natural([&](const json_value& bytes) { index.total_size = bytes.natural; })},
        {"parent", parent_field, false},
        {"id", digits_form([&](std::uint64_t id) { index.id = id; }), false},
        {"metrics",
-        json_map(json_real([&](const json_value& metric) { index.metrics.emplace(metric.key, metric.real); }))},
+        json_map(json_real([&](const json_value& metric) { index.info.metrics.emplace(metric.key, metric.real); }))},
        {"notes", json_map(note), false},
        {"shards", json_list(shard)}});
   const auto weight_map =

@@ -52,8 +52,8 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<cairn::detail::huge_buffer>>
-      idle_;  // Guarded by mutex_. The last one given back comes first.
+  // guarded by mutex_; the last one given back comes first
+  std::vector<std::unique_ptr<cairn::detail::huge_buffer>> idle_;
 };
 
 struct memory_file {
@@ -64,7 +64,7 @@ struct memory_file {
 using memory_checkpoint = std::map<std::string, memory_file, std::less<>>;
 
 struct memory_contents {
-  std::mutex mutex;  // guards the rest, but for the pool
+  std::mutex mutex;  // guards the rest but the pool
   std::map<std::string, memory_checkpoint, std::less<>> published;
   std::set<std::string, std::less<>> unfinished;
   bool owned = false;
@@ -75,8 +75,8 @@ class memory_sink final : public sink {
  public:
   explicit memory_sink(const memory_file& file) : bytes_(file.memory->bytes().first(file.size)) {}
 
-  void write(std::uint64_t offset, std::span<const part> parts) override {
-    for (const auto& bytes : parts) {
+  void write(std::uint64_t offset, std::span<const buffer> buffers) override {
+    for (const auto& bytes : buffers) {
       if (bytes.empty()) continue;
       std::memcpy(memory(offset, bytes.size()).data(), bytes.data(), bytes.size());
       offset += bytes.size();

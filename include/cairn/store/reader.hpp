@@ -50,9 +50,9 @@ class checkpoint_reader {
   CAIRN_INLINE checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
 
   [[nodiscard]] const catalog& contents() const noexcept { return contents_; }
-  [[nodiscard]] std::uint64_t step() const noexcept { return opened_->index.step; }
-  [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return opened_->index.metrics; }
-  [[nodiscard]] const run_notes& notes() const noexcept { return opened_->index.notes; }
+  [[nodiscard]] const checkpoint_info& info() const noexcept { return opened_->index.info; }
+  [[nodiscard]] std::uint64_t step() const noexcept { return info().step; }
+  [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return info().metrics; }
 
   /// Bytes of all shards.
   [[nodiscard]] CAIRN_INLINE std::uint64_t bytes() const noexcept;

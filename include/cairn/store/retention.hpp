@@ -34,15 +34,18 @@ struct retained_entry {
   std::map<std::string, double> metrics{};
   bool pinned = false;               ///< never removed
   std::vector<std::string> needs{};  ///< names of the checkpoints that this one is built on
-  bool counts = true;                ///< for the rules; one that does not count is kept, with what it needs
+  bool is_usable = true;             ///< false: no rule applies; it is kept together with the checkpoints it needs
 };
 
-/// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything.
+/// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is errc::invalid.
 struct retention_rules {
   std::optional<std::size_t> keep_last;     ///< the newest ones
   std::optional<keep_best_rule> keep_best;  ///< entries without the metric, or with NaN, never count as best
-  std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this; 0: none
+  std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this
 };
+
+/// Throws errc::invalid for a rule of 0.
+CAIRN_INLINE void check_rules(const retention_rules& rules);
 
 /// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it is built on. The
 /// newest checkpoint is never among them, nor one that is pinned, nor one that a kept one needs, directly or not. O(n log n).

@@ -8,10 +8,18 @@
 #include <string_view>
 #include <utility>
 
+#include "cairn/core/error.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/retention.hpp"
 
 namespace cairn::detail {
+
+CAIRN_INLINE void check_rules(const retention_rules& rules) {
+  const auto refuse = [](std::string_view rule) { fail(errc::invalid, {rule, " is 0: std::nullopt is no rule"}); };
+  if (rules.keep_last == std::size_t{0}) refuse("keep_last");
+  if (rules.keep_best && rules.keep_best->count == 0) refuse("keep_best.count");
+  if (rules.keep_every == std::uint64_t{0}) refuse("keep_every");
+}
 
 using retained_entries = std::vector<const retained_entry*>;
 
@@ -58,11 +66,12 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
 
 CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                  const retention_rules& rules) {
+  check_rules(rules);
   if (entries.empty() || (!rules.keep_last && !rules.keep_best && !rules.keep_every)) return {};
   retained_entries newest_first;
   std::set<std::string_view> kept;
   for (const auto& entry : entries) {
-    if (entry.counts)
+    if (entry.is_usable)
       newest_first.push_back(&entry);
     else
       kept.insert(entry.name);
@@ -72,7 +81,7 @@ CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry>
   for (std::size_t i = 0; i < newest_first.size(); ++i) {
     const auto& entry = *newest_first[i];
     const bool is_last = i == 0 || (rules.keep_last && i < *rules.keep_last);
-    const bool is_multiple = rules.keep_every && *rules.keep_every != 0 && entry.step % *rules.keep_every == 0;
+    const bool is_multiple = rules.keep_every && entry.step % *rules.keep_every == 0;
     if (is_last || is_multiple || entry.pinned) kept.insert(entry.name);
   }
   if (rules.keep_best)

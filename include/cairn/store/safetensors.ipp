@@ -88,7 +88,7 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
 
 /// Checks that sizes match shapes, and that the tensors fill the data section without holes or overlaps.
 inline void check_layout(safetensors_header& header, std::string_view origin) {
-  const auto refuse = [&](std::string_view key, const std::string& why) {
+  const auto corrupt = [&](std::string_view key, const std::string& why) {
     fail(errc::corrupt, {origin, ": \"", key, "\" ", why});
   };
   auto& tensors = header.tensors;
@@ -99,20 +99,20 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
   for (const auto& tensor : tensors) {
     std::uint64_t bytes = 0;
     if (!checked_bytes(tensor.shape, size_of(tensor.type), bytes))
-      refuse(tensor.key, "has a shape of more than 2^64 bytes");
+      corrupt(tensor.key, "has a shape of more than 2^64 bytes");
     const auto range = "[" + std::to_string(tensor.begin) + ", " + std::to_string(tensor.end) + ")";
     if (tensor.end < tensor.begin || tensor.end > header.data_bytes)
-      refuse(tensor.key, "claims bytes " + range + " of a data section of " + std::to_string(header.data_bytes));
+      corrupt(tensor.key, "claims bytes " + range + " of a data section of " + std::to_string(header.data_bytes));
     if (tensor.end - tensor.begin != bytes)
-      refuse(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) + " bytes, but its shape needs " +
-                             std::to_string(bytes));
-    if (tensor.begin < filled) refuse(tensor.key, "overlaps another tensor at bytes " + range);
-    if (tensor.begin > filled) refuse(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
+      corrupt(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) + " bytes, but its shape needs " +
+                              std::to_string(bytes));
+    if (tensor.begin < filled) corrupt(tensor.key, "overlaps another tensor at bytes " + range);
+    if (tensor.begin > filled) corrupt(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
     filled = tensor.end;
   }
   if (filled != header.data_bytes)
-    refuse("__metadata__", "of a file whose tensors end at byte " + std::to_string(filled) + " of a data section of " +
-                               std::to_string(header.data_bytes));
+    corrupt("__metadata__", "of a file whose tensors end at byte " + std::to_string(filled) + " of a data section of " +
+                                std::to_string(header.data_bytes));
 }
 
 CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {

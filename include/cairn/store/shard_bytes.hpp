@@ -69,8 +69,8 @@ class shard_bytes {
       gather(*each.view, each.first, place);
   }
 
-  /// Appends the parts that make up [begin, end). What is strided in memory is gathered into `bounce`.
-  void parts(std::uint64_t begin, std::uint64_t end, page_buffer& bounce, std::vector<stores::part>& out) const {
+  /// Appends the buffers that make up [begin, end). What is strided in memory is gathered into `bounce`.
+  void buffers(std::uint64_t begin, std::uint64_t end, page_buffer& bounce, std::vector<stores::buffer>& out) const {
     for_each(begin, end, [&](const run& each) {
       if (each.memory != nullptr) return out.emplace_back(each.memory, each.size), void();
       const auto packed = bounce.first(end - begin);

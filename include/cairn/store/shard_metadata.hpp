@@ -26,7 +26,7 @@ inline constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;
   return bytes / block_bytes + (bytes % block_bytes != 0);
 }
 
-/// Which part of a leaf a tensor is.
+/// The elements of a leaf that a tensor holds.
 struct slice_info {
   std::string leaf;
   extents shape;  ///< of the whole leaf
@@ -40,7 +40,7 @@ struct shard_metadata {
   std::uint64_t step = 0;
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
-  cairn::detail::structure structure;
+  detail::structure structure;
   encodings encoded;  ///< by tensor key
   chain_metadata chain;
 

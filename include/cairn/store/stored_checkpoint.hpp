@@ -32,7 +32,7 @@ struct stored_shard {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return header.data_start + header.data_bytes; }
 };
 
-/// A run of elements of a leaf in one shard.
+/// Where a slice of a leaf is.
 struct stored_slice {
   std::size_t leaf = 0;  ///< index into `stored_checkpoint::leaves`
   std::uint64_t first = 0;
@@ -53,7 +53,7 @@ struct stored_checkpoint {
   std::vector<stored_shard> shards;
   std::vector<stored_leaf> leaves;   ///< by path
   std::vector<stored_slice> slices;  ///< by leaf, then by first element; they cover every leaf exactly
-  cairn::detail::structure structure;
+  detail::structure structure;
   bool has_structure = false;
 
   /// The slices of one leaf. O(log n).

@@ -69,12 +69,12 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
     std::uint64_t covered = 0;
     const auto first = at;
     for (; at != found.end() && at->path == leaf.path; ++at) {
-      const auto refuse = [&](std::string_view why) {
+      const auto corrupt = [&](std::string_view why) {
         fail(errc::corrupt, {where, ": the slices of \"", leaf.path, "\" ", why});
       };
-      if (at->type != leaf.type || *at->shape != leaf.shape) refuse("disagree about its dtype or shape");
-      if (at != first && (at->first < covered || at->count == 0)) refuse("overlap");
-      if (at->first > covered) refuse("leave a hole at element " + std::to_string(covered));
+      if (at->type != leaf.type || *at->shape != leaf.shape) corrupt("disagree about its dtype or shape");
+      if (at != first && (at->first < covered || at->count == 0)) corrupt("overlap");
+      if (at->first > covered) corrupt("leave a hole at element " + std::to_string(covered));
       const auto& encoded = checkpoint.shards[at->shard].metadata.encoded;
       const auto how = encoded.find(at->tensor->key);
       checkpoint.slices.push_back({checkpoint.leaves.size(), at->first, at->count, at->shard, at->tensor->begin,
@@ -99,14 +99,14 @@ inline void unite_structures(stored_checkpoint& checkpoint) {
 
 /// Checks that the index and the shard agree: step, parent, and which tensor is where.
 inline void check_against_index(const stored_shard& shard, const checkpoint_index& index, std::size_t number) {
-  const auto refuse = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
-  if (!shard.metadata.has_structure) refuse("has no cairn metadata");
-  if (shard.metadata.step != index.step) refuse("is of another step than its index");
-  if (shard.metadata.chain.parent != index.parent) refuse("is built on another checkpoint than its index says");
+  const auto corrupt = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
+  if (!shard.metadata.has_structure) corrupt("has no cairn metadata");
+  if (shard.metadata.step != index.info.step) corrupt("is of another step than its index");
+  if (shard.metadata.chain.parent != index.parent) corrupt("is built on another checkpoint than its index says");
   for (const auto& tensor : shard.header.tensors) {
     const auto at = index.weight_map.find(tensor.key);
     if (at == index.weight_map.end() || at->second != index.shards[number].file)
-      refuse("holds \"" + tensor.key + "\", which the index does not have there");
+      corrupt("holds \"" + tensor.key + "\", which the index does not have there");
   }
 }
 
@@ -172,7 +172,7 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> f
   opened.shards.push_back(open_shard(std::move(file), opened.origin));
   auto& shard = opened.shards.front();
   opened.has_structure = shard.metadata.has_structure;
-  opened.index.step = shard.metadata.step;
+  opened.index.info.step = shard.metadata.step;
   opened.index.total_size = shard.header.data_bytes;
   opened.index.parent = shard.metadata.chain.parent;
   assemble_leaves(opened);

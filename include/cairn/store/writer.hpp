@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
@@ -30,9 +30,7 @@ struct checkpoint_spec {
   std::span<const leaf> leaves;
   shards_of<write_piece> shards;      ///< empty: every leaf whole, in one shard
   std::vector<structure> structures;  ///< per shard, united on reading; shards beyond its end have none
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics;
-  run_notes notes{};                  ///< see index.hpp
+  checkpoint_info info{};
   chain_metadata chain{};             ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers

@@ -38,17 +38,17 @@ inline constexpr std::uint64_t cached_chunk = block_bytes, direct_chunk = 2 * bl
 
 struct write_scratch {
   page_buffer bounce;
-  std::vector<stores::part> parts;
+  std::vector<stores::buffer> buffers;
 };
 
 /// Writes a chunk of one block from where its bytes are in memory.
-inline void write_parts(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
-  scratch.parts.clear();
-  shard_bytes(leaves, shard.layout).parts(which.begin, which.end, scratch.bounce, scratch.parts);
+inline void write_buffers(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
+  scratch.buffers.clear();
+  shard_bytes(leaves, shard.layout).buffers(which.begin, which.end, scratch.bounce, scratch.buffers);
   running_checksum sum;
-  for (const auto& part : scratch.parts) sum.add(part);
+  for (const auto& each : scratch.buffers) sum.add(each);
   shard.blocks[which.begin / block_bytes] = sum.value();
-  shard.out->write(shard.data_start() + which.begin, scratch.parts);
+  shard.out->write(shard.data_start() + which.begin, scratch.buffers);
 }
 
 /// Copies a chunk into aligned memory and writes it from there.
@@ -59,7 +59,7 @@ inline void write_aligned(std::span<const leaf> leaves, new_shard& shard, const 
     shard_bytes(leaves, shard.layout).copy(which.begin + at, block);
     shard.blocks[(which.begin + at) / block_bytes] = checksum(block);
   }
-  const stores::part all[] = {whole};
+  const stores::buffer all[] = {whole};
   shard.out->write(shard.data_start() + which.begin, all);
 }
 
@@ -121,16 +121,14 @@ inline void write_text(stores::sink& out, std::string_view text) {
   page_buffer aligned;
   const auto bytes = aligned.first(text.size());
   std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), bytes.data());
-  const stores::part all[] = {bytes};
+  const stores::buffer all[] = {bytes};
   out.write(0, all);
 }
 
 CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                                   std::size_t shards)
     : store_(store), name_(name), spec_(spec), shards_(shards) {
-  index_.step = spec.step;
-  index_.metrics = spec.metrics;
-  index_.notes = spec.notes;
+  index_.info = spec.info;
   index_.id = spec.id;
 }
 
@@ -169,7 +167,7 @@ CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector
                                              const chain_metadata& chain) {
   const auto number = laid_out_++;
   const auto described = number < spec_.structures.size() ? spec_.structures[number] : structure{};
-  shard.layout = lay_out_shard(spec_.leaves, pieces, described, spec_.step, chain);
+  shard.layout = lay_out_shard(spec_.leaves, pieces, described, spec_.info.step, chain);
   shard.blocks.resize(block_count(shard.layout.header.data_bytes));
   index_.total_size += shard.layout.header.data_bytes;
   for (const auto& tensor : shard.layout.header.tensors)
@@ -211,7 +209,7 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std
   std::vector<write_scratch> scratch(threads);
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
-    const auto write = is_aligned ? write_aligned : write_parts;
+    const auto write = is_aligned ? write_aligned : write_buffers;
     write(spec_.leaves, shards[each.shard], each, scratch[worker]);
     report(each.end - each.begin);
   });

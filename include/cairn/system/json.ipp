@@ -45,7 +45,7 @@ class json_reader {
     const bool is_natural = parse({text, length}, value.natural);
     value.real = static_cast<double>(value.natural);
     if (!is_natural && !parse({text, length}, value.real))
-      refuse("is out of range: " + std::string(text, length), path_.size());
+      malformed("is out of range: " + std::string(text, length), path_.size());
     if (form.what == kind::real || (form.what == kind::natural && is_natural)) return take(form, value);
     return mismatch(form);
   }
@@ -78,7 +78,7 @@ class json_reader {
       next = &at->form;
     } else {
       next = form->what == kind::ignored ? form : form->others.get();
-      if (next == nullptr) refuse("has the unknown field \"" + name + "\"", path_.size() - 1);
+      if (next == nullptr) malformed("has the unknown field \"" + name + "\"", path_.size() - 1);
       is_first = other_keys.insert(name).second;
     }
     if (!is_first) fail(errc::corrupt, {origin_, ": the key \"", name, "\" appears twice"});
@@ -107,7 +107,7 @@ class json_reader {
   [[nodiscard]] std::string_view key() const { return path_.empty() ? std::string_view() : path_.back().key; }
 
   bool take(const json_form& form, const json_value& value) {
-    if (const auto wrong = form.take(value); !wrong.empty()) refuse(wrong, path_.size());
+    if (const auto wrong = form.take(value); !wrong.empty()) malformed(wrong, path_.size());
     return true;
   }
 
@@ -117,7 +117,7 @@ class json_reader {
   bool mismatch(const json_form& form) const {
     static constexpr std::string_view kinds[] = {"a string", "an integer from 0 to 2^64 - 1", "a number", "a list",
                                                  "an object"};
-    if (form.what != kind::ignored) refuse(sentence({"is not ", kinds[static_cast<int>(form.what)]}), path_.size());
+    if (form.what != kind::ignored) malformed(sentence({"is not ", kinds[static_cast<int>(form.what)]}), path_.size());
     return true;
   }
 
@@ -136,16 +136,16 @@ class json_reader {
     const auto& [form, name, next, seen, other_keys] = path_.back();
     for (std::size_t i = 0; i < form->fields.size(); ++i)
       if (form->fields[i].required && (seen >> i & 1U) == 0)
-        refuse(sentence({"lacks \"", form->fields[i].name, "\""}), path_.size() - 1);
+        malformed(sentence({"lacks \"", form->fields[i].name, "\""}), path_.size() - 1);
     const auto& closed = *form;
     path_.pop_back();
     if (!closed.close) return true;
-    if (const auto wrong = closed.close(key()); !wrong.empty()) refuse(wrong, path_.size());
+    if (const auto wrong = closed.close(key()); !wrong.empty()) malformed(wrong, path_.size());
     return true;
   }
 
   /// `levels`: how many of the open containers lead to what is wrong.
-  [[noreturn]] void refuse(std::string_view why, std::size_t levels) const {
+  [[noreturn]] void malformed(std::string_view why, std::size_t levels) const {
     std::string where;
     for (std::size_t i = 0; i < levels; ++i)
       if (path_[i].form->what != kind::list) where += sentence({where.empty() ? "\"" : ", \"", path_[i].key, "\""});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "cairn/core/config.hpp"
@@ -15,6 +16,15 @@ namespace cairn::detail {
 /// `worker` < threads. The first exception stops the loop and is rethrown.
 CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
                                const std::function<void(std::size_t item, unsigned worker)>& body);
+
+/// Items of at least this many bytes are worth all threads.
+inline constexpr std::uint64_t large_item_bytes = std::uint64_t{4} << 20U;
+
+/// Calls `body(item, threads)` for every item in [0, items): for large ones one at a time, with all threads; for smaller ones in
+/// parallel, with one thread each.
+CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
+                                   const std::function<std::uint64_t(std::size_t item)>& bytes_of,
+                                   const std::function<void(std::size_t item, unsigned threads)>& body);
 
 }  // namespace cairn::detail
 

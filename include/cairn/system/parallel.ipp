@@ -24,7 +24,7 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
   }
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
-  std::exception_ptr first_failure;  // Guarded by mutex.
+  std::exception_ptr first_failure;  // guarded by mutex
   const auto work = [&](unsigned worker) {
     try {
       for (std::size_t i = next++; i < items; i = next++) body(i, worker);
@@ -47,6 +47,19 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
     work(0);
   }
   if (first_failure) std::rethrow_exception(first_failure);
+}
+
+CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
+                                   const std::function<std::uint64_t(std::size_t item)>& bytes_of,
+                                   const std::function<void(std::size_t item, unsigned threads)>& body) {
+  std::vector<std::size_t> small;
+  for (std::size_t item = 0; item < items; ++item) {
+    if (bytes_of(item) < large_item_bytes)
+      small.push_back(item);
+    else
+      body(item, threads == 0 ? default_threads() : threads);
+  }
+  parallel_for(small.size(), threads, [&](std::size_t i, unsigned) { body(small[i], 1); });
 }
 
 }  // namespace cairn::detail

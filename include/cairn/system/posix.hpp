@@ -125,16 +125,16 @@ inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t 
   }
 }
 
-/// Writes all parts consecutively from `offset` on.
-inline void write_all(int file, std::span<const std::span<const std::byte>> parts, std::uint64_t offset,
+/// Writes all buffers consecutively from `offset` on.
+inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
                       std::string_view where) {
   constexpr std::size_t most = 1024;  // IOV_MAX on Linux
   std::vector<iovec> vectors;
-  while (!parts.empty()) {
+  while (!buffers.empty()) {
     vectors.clear();
-    for (const auto& part : parts.first(std::min(parts.size(), most)))
-      vectors.push_back({const_cast<std::byte*>(part.data()), part.size()});
-    parts = parts.subspan(vectors.size());
+    for (const auto& each : buffers.first(std::min(buffers.size(), most)))
+      vectors.push_back({const_cast<std::byte*>(each.data()), each.size()});
+    buffers = buffers.subspan(vectors.size());
     std::size_t first = 0;
     while (true) {
       while (first < vectors.size() && vectors[first].iov_len == 0) ++first;

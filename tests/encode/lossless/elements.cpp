@@ -16,19 +16,19 @@ TEST_CASE("only what has an exponent and several bytes is floating") {
   }
 }
 
-TEST_CASE("elements are cut into chunks, and are their difference to a reference") {
-  constexpr std::size_t count = 2 * chunk_elements + 5;
+TEST_CASE("elements are cut into strips, and are their difference to a reference") {
+  constexpr std::size_t count = 2 * strip_elements + 5;
   std::vector<std::byte> values(count * 2), reference(count * 2, std::byte{3});
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::byte>(i * 7);
   for (const bool with_reference : {false, true}) {
     const elements all{{2, false}, values.data(), with_reference ? reference.data() : nullptr, count};
     std::size_t seen = 0, wrong = 0;
-    chunk_memory memory;
-    all.for_each_chunk([&](std::size_t first, const elements& part) {
-      wrong += first != seen || part.count > chunk_elements;
-      seen += part.count;
-      const std::byte* const words = part.words(memory);
-      for (std::size_t i = 0; i < part.count * 2; ++i)
+    strip_memory memory;
+    all.for_each_strip([&](std::size_t first, const elements& strip) {
+      wrong += first != seen || strip.count > strip_elements;
+      seen += strip.count;
+      const std::byte* const words = strip.words(memory);
+      for (std::size_t i = 0; i < strip.count * 2; ++i)
         wrong += words[i] != (values[first * 2 + i] ^ (with_reference ? std::byte{3} : std::byte{}));
     });
     CHECK(seen == count);

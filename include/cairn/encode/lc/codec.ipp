@@ -234,13 +234,13 @@ CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string
 }
 
 CAIRN_INLINE void decode(const decode_request& from) {
-  const auto refuse = [&](const char* why) { fail(errc::corrupt, {from.where, ": ", from.path, ": ", why}); };
+  const auto corrupt = [&](const char* why) { fail(errc::corrupt, {from.where, ": ", from.path, ": ", why}); };
   if (!is_quantizable(from.type) || from.values.size() % size_of(from.type) != 0)
-    refuse("a quantized payload for elements that cannot have one");
+    corrupt("a quantized payload for elements that cannot have one");
   const bool good = for_each_step(from.payload, [&](std::span<const std::byte> step) {
-    if (const char* why = decode_step(step, from)) refuse(why);
+    if (const char* why = decode_step(step, from)) corrupt(why);
   });
-  if (!good) refuse("a quantized payload is malformed, or of a newer version");
+  if (!good) corrupt("a quantized payload is malformed, or of a newer version");
 }
 
 CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) {

@@ -204,9 +204,9 @@ inline void apply(const quantized& trial, dtype type, unsigned bits, const simd:
   parallel_for(blocks_of(count), threads, [&](std::size_t block, unsigned) {
     const default_float_environment guard;
     const std::size_t begin = block * block_elements;
-    const auto part = elements.subspan(begin * item, block_size(count, block) * item);
-    add_symbols(type, bits, trial.packed.get() + packed_size(begin, bits), symbols, part);
-    for (const auto& e : trial.exceptions[block]) std::memcpy(part.data() + e.index * item, &e.bits, item);
+    const auto some = elements.subspan(begin * item, block_size(count, block) * item);
+    add_symbols(type, bits, trial.packed.get() + packed_size(begin, bits), symbols, some);
+    for (const auto& e : trial.exceptions[block]) std::memcpy(some.data() + e.index * item, &e.bits, item);
   });
 }
 

@@ -43,10 +43,10 @@ using const_plane_pointers = std::array<const std::byte*, sizeof(std::uint64_t)>
 /// Sets a bit for each element that is not zero. Returns their number.
 inline std::size_t mark_elements(const elements& in, std::span<std::byte> marks) noexcept {
   const auto& kernels = simd::zeros().of_width(in.format.width);
-  chunk_memory memory;
+  strip_memory memory;
   std::size_t kept = 0;
-  in.for_each_chunk([&](std::size_t first, const elements& part) {
-    kept += kernels.mark(part.words(memory), part.count, marks.data() + first / 8);
+  in.for_each_strip([&](std::size_t first, const elements& strip) {
+    kept += kernels.mark(strip.words(memory), strip.count, marks.data() + first / 8);
   });
   return kept;
 }
@@ -56,10 +56,10 @@ inline void split_elements(const elements& in, const std::byte* marks, bool rota
   const auto& kernels = simd::planes().of_width(in.format.width);
   const auto& zeros = simd::zeros().of_width(in.format.width);
   if (in.reference == nullptr && marks == nullptr) return kernels.split(in.values, in.count, rotated, planes.data());
-  chunk_memory memory, packed;
-  in.for_each_chunk([&](std::size_t first, const elements& part) {
-    const std::byte* words = part.words(memory);
-    std::size_t count = part.count;
+  strip_memory memory, packed;
+  in.for_each_strip([&](std::size_t first, const elements& strip) {
+    const std::byte* words = strip.words(memory);
+    std::size_t count = strip.count;
     if (marks != nullptr) {
       count = zeros.pack(words, marks + first / 8, count, packed.data());
       words = packed.data();
@@ -76,9 +76,9 @@ inline void merge_elements(const_plane_pointers planes, const std::byte* marks, 
   const auto& zeros = simd::zeros().of_width(width);
   const std::size_t all = out.size() / width;
   if (!relative && marks == nullptr) return kernels.merge(planes.data(), all, rotated, out.data());
-  chunk_memory memory, packed;
-  for (std::size_t first = 0; first < all; first += chunk_elements) {
-    const std::size_t count = std::min(chunk_elements, all - first);
+  strip_memory memory, packed;
+  for (std::size_t first = 0; first < all; first += strip_elements) {
+    const std::size_t count = std::min(strip_elements, all - first);
     std::byte* const to = out.data() + first * width;
     std::byte* const words = relative ? memory.data() : to;
     std::size_t kept = count;

@@ -23,9 +23,9 @@ struct element_format {
   return {size_of(type), is_floating(type) && size_of(type) > 1};
 }
 
-/// Elements that go through all steps at a time: few enough for the L1 cache. A multiple of 64.
-inline constexpr std::size_t chunk_elements = 1024;
-using chunk_memory = std::array<std::byte, chunk_elements * sizeof(std::uint64_t) + 64>;
+/// Elements of a strip: few enough for the L1 cache. A multiple of 64.
+inline constexpr std::size_t strip_elements = 1024;
+using strip_memory = std::array<std::byte, strip_elements * sizeof(std::uint64_t) + 64>;
 
 /// `count` elements: `values`, or `values` XOR `reference` where there is one.
 struct elements {
@@ -34,23 +34,23 @@ struct elements {
   const std::byte* reference = nullptr;
   std::size_t count = 0;
 
-  [[nodiscard]] elements part(std::size_t first, std::size_t part_count) const noexcept {
+  [[nodiscard]] elements range(std::size_t first, std::size_t range_count) const noexcept {
     const std::size_t offset = first * format.width;
-    return {format, values + offset, reference == nullptr ? nullptr : reference + offset, part_count};
+    return {format, values + offset, reference == nullptr ? nullptr : reference + offset, range_count};
   }
 
-  /// The words of at most `chunk_elements` elements: in place, or in `memory` where they are an XOR.
-  [[nodiscard]] const std::byte* words(chunk_memory& memory) const noexcept {
+  /// The words of at most `strip_elements` elements: in place, or in `memory` where they are an XOR.
+  [[nodiscard]] const std::byte* words(strip_memory& memory) const noexcept {
     if (reference == nullptr) return values;
     simd::planes().combine(values, reference, count * format.width, memory.data());
     return memory.data();
   }
 
-  /// Calls `act(first, part)` for consecutive parts of at most `chunk_elements`.
+  /// Calls `act(first, strip)` for all strips, in order.
   template <class Act>
-  void for_each_chunk(const Act& act) const {
-    for (std::size_t first = 0; first < count; first += chunk_elements)
-      act(first, part(first, std::min(chunk_elements, count - first)));
+  void for_each_strip(const Act& act) const {
+    for (std::size_t first = 0; first < count; first += strip_elements)
+      act(first, range(first, std::min(strip_elements, count - first)));
   }
 };
 

@@ -25,23 +25,23 @@ struct block_plan {
   std::uint64_t cost = 0;     ///< bits of the sample when coded, and the price of coding; fixed point
 };
 
-inline constexpr std::size_t sample_runs = 2 * chunk_elements / 64, run_elements = 32;
-static_assert(sample_runs * run_elements == chunk_elements);
+inline constexpr std::size_t sample_runs = 2 * strip_elements / 64, run_elements = 32;
+static_assert(sample_runs * run_elements == strip_elements);
 
 /// Copies 32 runs of 32 elements, evenly spaced, or all elements where there are no more. Returns their number.
-inline std::size_t take_sample(const elements& from, chunk_memory& sample) noexcept {
+inline std::size_t take_sample(const elements& from, strip_memory& sample) noexcept {
   const std::size_t width = from.format.width;
-  chunk_memory memory;
-  const auto copy = [&](const elements& part, std::size_t to) {
-    std::memcpy(sample.data() + to * width, part.words(memory), part.count * width);
+  strip_memory memory;
+  const auto copy = [&](const elements& strip, std::size_t to) {
+    std::memcpy(sample.data() + to * width, strip.words(memory), strip.count * width);
   };
-  if (from.count <= chunk_elements) {
+  if (from.count <= strip_elements) {
     copy(from, 0);
     return from.count;
   }
   for (std::size_t run = 0; run < sample_runs; ++run)
-    copy(from.part((from.count - run_elements) / (sample_runs - 1) * run, run_elements), run * run_elements);
-  return chunk_elements;
+    copy(from.range((from.count - run_elements) / (sample_runs - 1) * run, run_elements), run * run_elements);
+  return strip_elements;
 }
 
 /// The time to code and decode a byte, in bits that it has to save: 3/8.
@@ -49,7 +49,7 @@ inline constexpr std::uint64_t price_of_coding = (std::uint64_t{3} << fraction_b
 
 /// The plan for these words, rotated or not.
 inline block_plan plan_planes(const std::byte* words, std::size_t count, std::size_t width, bool rotated) noexcept {
-  chunk_memory memory;
+  strip_memory memory;
   std::array<std::byte*, sizeof(std::uint64_t)> planes{};
   for (std::size_t b = 0; b < width; ++b) planes[b] = memory.data() + b * count;
   simd::planes().of_width(width).split(words, count, rotated, planes.data());
@@ -77,9 +77,9 @@ inline block_plan plan_words(const std::byte* words, std::size_t count, const el
 [[nodiscard]] inline block_plan plan_block(const elements& all) noexcept {
   const auto& format = all.format;
   const auto& zeros = simd::zeros().of_width(format.width);
-  chunk_memory sample, packed;
+  strip_memory sample, packed;
   const std::size_t count = take_sample(all, sample);
-  std::array<std::byte, chunk_elements / 8> marks;
+  std::array<std::byte, strip_elements / 8> marks;
   const std::size_t kept = zeros.mark(sample.data(), count, marks.data());
   const auto with_zeros = plan_words(sample.data(), count, format);
   if (count - kept < count / 64 + 1) return with_zeros;

@@ -15,8 +15,8 @@ struct loss_fit {
   loss_curve curve{};
   double scale = 0;      ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect
   double criterion = 0;  ///< BIC with a robust likelihood; of fits to the same buckets, the smaller one is better
-  double gain =
-      0;  ///< F: by how much it explains the losses better than a constant does, per parameter, against its residuals
+  /// F: by how much it explains the losses better than a constant does, per parameter, against its residuals.
+  double gain = 0;
   double fall = 0;            ///< from the first step to the newest one, on the curve
   double error_at_twice = 0;  ///< standard error of the curve after twice the observed steps
   double recent = 0;  ///< mean residual of the newest sixth of the buckets; positive: the losses are above the curve

@@ -10,6 +10,8 @@
 #include <optional>
 #include <span>
 
+#include <range/v3/numeric/accumulate.hpp>
+
 #include "cairn/schedule/fits/curve_basis.hpp"
 #include "cairn/schedule/fits/fit.hpp"
 #include "cairn/schedule/fits/solve.hpp"
@@ -76,11 +78,9 @@ class curve_fitting {
     double sum = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const std::size_t from = i > beside ? i - beside : 0, to = std::min(i + beside + 1, size_);
-      double scatter = 0, count = 0;
-      for (std::size_t k = from; k < to; ++k) {
-        scatter += buckets[k].scatter_sum;
-        count += buckets[k].count;
-      }
+      const auto near = buckets.subspan(from, to - from);
+      const double scatter = ranges::accumulate(near, 0.0, {}, &loss_bucket::scatter_sum);
+      const double count = ranges::accumulate(near, 0.0, {}, &loss_bucket::count);
       const double hidden = 0.005 * (y_[i > 0 ? i - 1 : 0] - y_[std::min(i + 1, size_ - 1)]);
       const double variance = scatter / unit_ / unit_ / (count * buckets[i].count) + hidden * hidden + 1e-14;
       base_[i] = 1 / variance;

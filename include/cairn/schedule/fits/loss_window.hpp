@@ -18,8 +18,8 @@ struct loss_bucket {
   double last = 0;      ///< its highest step
   double step_sum = 0;  ///< of all of them
   double loss_sum = 0;  ///< of all of them, spikes clipped
-  double scatter_sum =
-      0;  ///< of half the squared differences between each loss and the one before: noise without the trend
+  /// Of half the squared differences between each loss and the one before: noise without the trend.
+  double scatter_sum = 0;
 
   [[nodiscard]] double step() const noexcept { return step_sum / count; }
   [[nodiscard]] double loss() const noexcept { return loss_sum / count; }
