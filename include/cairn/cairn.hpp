@@ -1,5 +1,5 @@
 // What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in: merge.hpp,
-// encode/lc.hpp, schedule/policies.hpp, schedule/fits/ and adapters/.
+// encode/lc.hpp, schedule/policies.hpp, schedule/simulate.hpp, schedule/optimum.hpp, schedule/fits/ and adapters/.
 #pragma once
 
 #include "cairn/checkpointer.hpp"

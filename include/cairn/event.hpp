@@ -26,7 +26,7 @@ struct event {
     pruned,     ///< retention removed a checkpoint of `bytes`: `message` is the reason
     stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
     hanging,    ///< the running save has made no progress for `seconds`
-    unmatched   ///< a codec rule matches no leaf of the state: `message` names it; once, with the first save
+    unmatched   ///< a codec rule encodes no leaf of the state: `message` names it; once, with the first save
   };
 
   kind what{};
