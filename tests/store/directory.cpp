@@ -2,9 +2,12 @@
 
 #include <csignal>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "catch.hpp"
 #include "store/sample.hpp"
@@ -184,6 +187,22 @@ TEST_CASE("two processes") {
   CHECK(in_child([&] { static_cast<void>(directory(scratch.path()).lock()); }).sentence.empty());
   CHECK(in_child([&] { write_shard(directory(scratch.path()), "a", 10); }).sentence.empty());
   CHECK(store.list() == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("a checkpoint that another process holds is not replaced, and stays") {
+  const sample::scratch scratch;
+  const directory store(scratch.path());
+  write_shard(store, "a", 10);
+  const int held = ::open(scratch.path("a").c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
+  const auto failure = sample::failure_of([&] { write_shard(store, "a", 20); });
+  CHECK(failure.code == errc::busy);
+  CHECK(failure.says("another process is saving to " + scratch.path("a")));
+  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(store.open("a", cairn::detail::shard_file(0, 1))->size() == 10);
+  ::close(held);
+  CHECK_NOTHROW(write_shard(store, "a", 20));
+  CHECK(store.open("a", cairn::detail::shard_file(0, 1))->size() == 20);
 }
 
 TEST_CASE("a full disk leaves nothing but the older checkpoints") {
