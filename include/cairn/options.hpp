@@ -43,7 +43,7 @@ enum class when_destroyed : std::uint8_t {
 /// A save that `step` started has failed.
 enum class when_failed : std::uint8_t {
   raise,         ///< the next call of the checkpointer throws the error, once
-  keep_training  ///< no call throws it: it is an event, counted in `stats`, and thrown by `save_handle::get`
+  keep_training  ///< only `save_handle::get` throws it, and `step` if the save before a stop fails; also an event, and counted in `stats`
 };
 
 /// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept.
