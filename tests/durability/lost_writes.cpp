@@ -131,7 +131,10 @@ std::vector<version> undisturbed(const plan& how) {
   cairn::any_store store = cairn::stores::memory();
   std::vector<version> all;
   trainer twin;
-  twin.open = [&](auto options) { return std::make_unique<checkpointer>(store, std::move(options)); };
+  twin.open = [&](auto options) {
+    options.durable = true;  // an option of directories
+    return std::make_unique<checkpointer>(store, std::move(options));
+  };
   twin.returned = [&](std::size_t, checkpointer& run) {
     run.wait();
     const auto name = store.list().back();
