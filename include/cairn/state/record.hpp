@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <boost/pfr/core.hpp>
-#include <boost/version.hpp>
 
 #include "cairn/state/arity.hpp"
 #include "cairn/state/field_table.hpp"
@@ -25,24 +24,18 @@ namespace cairn::detail {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
 
-/// False for a type that makes Boost.PFR before 1.87 fail or take long to compile. Those versions try up to 8 initializers per
-/// byte of the record, and up to 1.76 refuse what cannot be copied or moved. g++ 12 has an internal error in them where a default
-/// member initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
+/// True for a record of plain values, whose fields Boost.PFR reads. Others it may fail to compile, depending on its version and on the
+/// compiler:
+/// - it counts the elements of a C array one by one, and may not count fields of which one needs an initializer;
+/// - while it counts, it copies fields whose type claims to be copyable, which is an error for `std::vector<std::unique_ptr<T>>`;
+/// - before 1.87 it tries up to 8 initializers per byte of the record, and causes an internal error of g++ 12 where a default member
+///   initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
 template <class Record>
-inline constexpr bool is_safe_in_pfr =
-#if BOOST_VERSION < 108700
-    sizeof(Record) <= 4096 && std::is_copy_constructible_v<Record> &&
-#if !defined(__clang__)
-    std::is_trivially_destructible_v<Record> && std::is_nothrow_default_constructible_v<Record> &&
-#endif
-#endif
-    true;
-
-/// True if Boost.PFR reads the fields of the record. It counts the elements of a C array one by one, and tries many more
-/// numbers of initializers where one of the fields needs one.
-template <class Record>
-inline constexpr bool is_read_by_pfr = arity<Record> == flat_length<Record>() && arity<Record> <= max_fields &&
-                                       takes_flat<Record>(std::index_sequence<>{}) && is_safe_in_pfr<Record>;
+inline constexpr bool is_read_by_pfr =
+    std::is_trivially_destructible_v<Record> && std::is_copy_constructible_v<Record> &&
+    std::is_nothrow_default_constructible_v<Record> && sizeof(Record) <= 4096 &&
+    takes_flat<Record>(std::index_sequence<>{}) && arity<Record> <= max_fields &&
+    arity<Record> == flat_length<Record>();
 
 /// Calls `action` with references to all fields, and returns what it returns.
 template <class Record, class Action>
