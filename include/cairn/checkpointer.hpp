@@ -70,8 +70,8 @@ class checkpointer {
   }
   [[nodiscard]] step_outcome step(any_state state, const observation& now);
 
-  /// Saves now, whatever the policy says, and returns when the checkpoint is published and what no rule keeps is removed; what cannot
-  /// be removed is an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
+  /// Saves now, whatever the policy says, and returns when the checkpoint is published and retention has run; a checkpoint that cannot be
+  /// removed is reported as an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
   /// and all earlier checkpoints stay.
   template <saveable State>
   save_report save(const State& state, const observation& now) {
@@ -79,8 +79,8 @@ class checkpointer {
   }
   save_report save(any_state state, const observation& now);
 
-  /// Has a signal asked to stop? For long work between two steps, such as an evaluation: then go on to the next `step`. Costs a few
-  /// nanoseconds.
+  /// Has a signal asked to stop? Call it during long work between two steps, such as an evaluation; if true, go on to the next `step`.
+  /// Costs a few nanoseconds.
   [[nodiscard]] bool poll() const noexcept;
 
   /// Returns when the running save and merge are done; throws, once, what went wrong (see `on_failure`).

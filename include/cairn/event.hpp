@@ -8,7 +8,7 @@
 
 namespace cairn {
 
-/// One thing that happened. `kind` says which of the other members mean something.
+/// One thing that happened. `what` says which of the other members have a meaning.
 struct event {
   enum class kind : std::uint8_t {
     started,  ///< a save of a state of `total` bytes begins

@@ -1,5 +1,5 @@
-// What a header with the types of a state needs to make them saveable: no more than the names that it specialises and uses.
-// Includes no other code; save.hpp, load.hpp or checkpointer.hpp is for the unit that saves and loads.
+// For headers that define the types of a state: `fields`, `adapter`, `per_rank` and `polymorphic`, which make these types saveable, and no
+// other code. Units that save and load also include save.hpp, load.hpp or checkpointer.hpp.
 #pragma once
 
 #include "cairn/state/adapter.hpp"

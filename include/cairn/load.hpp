@@ -1,4 +1,4 @@
-// One-shot loading of a state from a path, a store or an open checkpoint.
+// Loads a state once, from a path, a store or an open checkpoint.
 #pragma once
 
 #include <string>

@@ -47,9 +47,9 @@ struct saved_loop {
 /// any number of restarts, in the order of a run without restarts. A batch counts as seen as soon as it is handed out, so save at the
 /// end of the loop's body.
 ///
-/// Saved are seven numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item. Loading continues the
-/// saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, `epochs` stays as constructed. A checkpoint
-/// over another number of items is errc::mismatch. An input range; copies continue independently.
+/// A checkpoint contains seven numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item. Loading
+/// continues the saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, `epochs` stays as constructed. A
+/// checkpoint over another number of items is errc::mismatch. An input range; copies continue independently.
 class loop {
  public:
   class iterator;
@@ -84,7 +84,7 @@ class loop {
   detail::saved_loop at_;
   std::uint64_t epochs_ = 1;
   bool is_sized_ = false;             // false: takes the number of items from the checkpoint
-  std::vector<std::uint64_t> order_;  // of `order_epoch_`; of the batch only when not shuffled
+  std::vector<std::uint64_t> order_;  // shuffled: all items of epoch `order_epoch_`; else the items of the batch
   std::uint64_t order_epoch_ = 0;
   batch batch_;
 };

@@ -1,4 +1,4 @@
-// Ready-made observers. The only header of Cairn that prints, and only when it is used.
+// Observers that print events: a line for people, or JSON lines for programs. No other header of Cairn prints.
 #pragma once
 
 #include <unistd.h>

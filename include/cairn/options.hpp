@@ -54,16 +54,17 @@ struct checkpointer_options {
   std::set<std::uint64_t> pinned{};           ///< those at these steps
   any_policy when = default_policy();         ///< decides when to save, and as what
 
-  bool durable = true;   ///< see save_options; with a store that is passed in leave it: it is the store's option
-  unsigned threads = 0;  ///< for saves that the trainer waits for
+  bool durable = true;              ///< see save_options; true for a store that is passed in, which has its own option
+  unsigned threads = 0;             ///< for saves that the trainer waits for
   unsigned background_threads = 1;  ///< for saves in the background, where the training needs the cores
   std::size_t shards = 1;           ///< see save_options
   codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
   chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
   observer on_event{};
 
-  /// `step` returns when the state is copied; else when the checkpoint is published, and then the options for the background may only
-  /// be given for what else runs there: merging.
+  /// True: `step` returns when the state is copied. False: when the checkpoint is published. Then `on_busy`, `copy_threads`,
+  /// `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`, `on_destruction` and `hang_timeout` need
+  /// `chain.merge_every`, since merges run in the background in any case.
   bool asynchronous = true;
   when_busy on_busy = when_busy::skip;
   when_destroyed on_destruction = when_destroyed::finish;
@@ -77,7 +78,7 @@ struct checkpointer_options {
   std::optional<double> max_bytes_per_second{};  ///< for writing in the background; nullopt: no limit
 
   signals preempt{};  ///< signals that ask the trainer to stop: {SIGTERM, SIGUSR1}
-  /// From the signal until the state has to be saved. Only with `preempt`.
+  /// From the signal until the state must be saved. Only with `preempt`.
   std::chrono::duration<double> preempt_deadline{30};
 };
 

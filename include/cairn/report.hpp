@@ -49,7 +49,7 @@ struct load_report : match_report {
 struct merge_report {
   std::string checkpoint;
   std::string parent{};     ///< what the checkpoint is built on now; empty: nothing
-  std::size_t deltas = 0;   ///< that were merged; 0, or 1 that stays a delta: nothing was done
+  std::size_t deltas = 0;   ///< that were merged; 0, or 1 that was not made whole: nothing was done
   std::uint64_t bytes = 0;  ///< of the checkpoint's files now
   double seconds = 0;
 };

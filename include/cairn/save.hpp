@@ -1,4 +1,4 @@
-// One-shot saving of a state: one directory, one checkpoint.
+// Saves a state once, as one checkpoint: in a directory of its own or in a store.
 #pragma once
 
 #include <cstddef>

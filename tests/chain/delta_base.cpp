@@ -24,7 +24,7 @@ TEST_CASE("a chain can be extended until its next anchor is due") {
   CHECK_FALSE(chain.can_extend(4, every_third));
   chain.merged(true);
   CHECK(chain.can_extend(4, every_third));
-  chain.end();
+  chain.clear();
   CHECK_FALSE(chain.can_extend(4, every_third));
 }
 

@@ -131,11 +131,11 @@ TEST_CASE("the newest checkpoint is that of the newest save that began, and that
     return policy.log->asked.back();
   };
   CHECK(ask().saved_step == 0);
-  driver.began({.step = 4, .began = 1, .copied = 2});
+  driver.set_newest({.step = 4, .began = 1, .copied = 2});
   CHECK(driver.saved_step() == 4);
   CHECK(ask().saved_step == 4);
   CHECK(ask().saved_seconds == 2);
-  driver.began({.step = 6, .began = 7, .copied = 8});
+  driver.set_newest({.step = 6, .began = 7, .copied = 8});
   CHECK(ask().saved_step == 6);
   CHECK(ask().saved_seconds == 8);
   record.published({.step = 4, .seconds = 2});
@@ -151,7 +151,7 @@ TEST_CASE("a published save is reported with its costs, once, if it is the newes
   const recording_policy policy;
   policy_driver driver(policy);
   cairn::detail::run_record record(nobody);
-  driver.began({.step = 4, .stall_seconds = 0.125});
+  driver.set_newest({.step = 4, .stall_seconds = 0.125});
   record.published({.step = 4});  // of an earlier process
   driver.learn(record);
   record.published(published_at(3));
@@ -177,7 +177,7 @@ TEST_CASE("background time does not include what the trainer waited for") {
   policy_driver driver(policy);
   cairn::detail::run_record record(nobody);
   const auto background_of = [&](const save_timeline& times, const published_save& published) {
-    driver.began(times);
+    driver.set_newest(times);
     record.published(published);
     driver.learn(record);
     return policy.log->saved.back().background_seconds;
@@ -242,7 +242,7 @@ TEST_CASE("a process that goes back to a checkpoint of its own recalls nothing a
   policy_driver driver(policy);
   work();
   static_cast<void>(driver.ask({.step = 8}, false));
-  driver.began({.step = 8});
+  driver.set_newest({.step = 8});
   driver.restored(loaded(8, {{"mine", {1}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}}));
   CHECK(policy.log->order == order{"asked", "restarted"});
   CHECK_FALSE(policy.log->restarted[0].after_failure);

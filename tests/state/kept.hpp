@@ -21,7 +21,7 @@ struct kept {
 
   explicit kept(const cairn::detail::description& what) {
     contents.origin = "kept";
-    contents.has_structure = true;
+    contents.written_by_cairn = true;
     contents.structure = what.structure;
     for (const auto& leaf : what.leaves) {
       contents.leaves.push_back({leaf.path, leaf.type, leaf.shape});

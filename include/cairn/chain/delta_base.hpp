@@ -1,4 +1,4 @@
-// The newest checkpoint of a chain, as the next delta needs it: its name and the values that a reader has.
+// What the next delta is built on: the newest checkpoint of the chain, and the values that a reader restores from it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace cairn::detail {
 
-/// The newest checkpoint of a chain. Its references are the values that a reader restores from it, bit for bit; where that is not
-/// certain, there are none.
+/// The newest checkpoint of a chain, which is the parent of the next delta, and its references: the values that a reader restores from it,
+/// bit for bit. After a failure they are not certain, and are dropped.
 class delta_base {
  public:
   /// The elements of a leaf that a reader restores.
@@ -29,8 +29,8 @@ class delta_base {
     page_buffer values;
   };
 
-  /// Whether the chain may be extended by a delta of `step`: it has a parent that is older, no anchor is due, and there are not too
-  /// many code tables.
+  /// Whether the next checkpoint, of `step`, may be a delta: there is an older parent, no anchor is due, and there are not too many code
+  /// tables.
   [[nodiscard]] bool can_extend(std::uint64_t step, const chain_options& options) const noexcept {
     return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every) &&
            tables_.all().size() <= most_tables;
@@ -78,7 +78,7 @@ class delta_base {
   }
 
   /// Removes the parent too: the next checkpoint is whole.
-  void end() noexcept {
+  void clear() noexcept {
     forget();
     parent_.reset();
   }

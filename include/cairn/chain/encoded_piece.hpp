@@ -1,4 +1,4 @@
-// A piece as it will be stored: what encoding and merging give to the writer.
+// A piece as it will be stored: the output of encoding and merging, and the input of the writer.
 #pragma once
 
 #include <cstddef>

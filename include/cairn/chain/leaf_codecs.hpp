@@ -13,7 +13,7 @@
 
 namespace cairn::detail {
 
-/// Smaller leaves are stored as they are: the description of an encoding in the file's header takes as many bytes.
+/// Smaller leaves are not encoded: the description of the encoding in the file's header takes about as many bytes.
 inline constexpr std::uint64_t least_encoded_bytes = 256;
 
 /// The codecs of the leaves of one save. Matches every path against the rules once. `leaves` and `rules` must outlive it.

@@ -1,4 +1,4 @@
-// Encodes the pieces of a save: gives the codec of each piece what the parent checkpoint has, and keeps what a reader will have.
+// Encodes the pieces of a save. For codecs that use the parent: passes them its values, and keeps those that a reader of this save restores.
 #pragma once
 
 #include <cstddef>
@@ -42,16 +42,16 @@ struct encode_summary {
   return codec.bound(whole.type, bytes) - bytes;
 }
 
-/// Encodes the pieces of one checkpoint, a few shards at a time. With a chain, the references of the codecs that use them become what
-/// a reader of this checkpoint restores; if it is not published, call delta_base::forget.
+/// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose codecs use the parent
+/// become what a reader of this checkpoint restores; if the checkpoint is not published, call delta_base::forget.
 class leaf_encoder {
  public:
   /// The arguments must outlive the encoder. `check` is called before each piece, from any thread; what it throws ends the encoding.
-  leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* chain, bool as_delta,
+  leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* base, bool as_delta,
                unsigned threads, std::function<void()> check = {})
       : leaves_(leaves),
         codecs_(codecs),
-        chain_(chain),
+        base_(base),
         as_delta_(as_delta),
         threads_(threads),
         check_(std::move(check)) {}
@@ -75,10 +75,10 @@ class leaf_encoder {
 
   /// What the checkpoint records beside the pieces. Call it once, after all shards.
   [[nodiscard]] encode_summary finish() {
-    if (chain_ != nullptr) {
+    if (base_ != nullptr) {
       std::set<std::string_view> kept;
       for (const auto& [index, unused] : references_) kept.insert(leaves_[index].path);
-      chain_->keep_only(kept);
+      base_->keep_only(kept);
     }
     return std::move(result_);
   }
@@ -96,23 +96,23 @@ class leaf_encoder {
     std::size_t rule = 0;
     page_buffer packed{};                 // the elements of a strided leaf
     std::span<const std::byte> values{};  // row-major
-    std::span<std::byte> parent{};        // the reader's elements of the parent checkpoint; empty: none
-    std::span<std::byte> kept{};          // where the reader's elements are kept for the next delta; empty: nowhere
+    std::span<std::byte> parent{};        // what a reader restores from the parent; empty: none
+    std::span<std::byte> kept{};  // what a reader restores from this save, kept for the next delta; empty: not kept
     encode_result result{};
   };
 
-  /// What the chain has of a leaf, which may be cut into several pieces.
-  struct remembered {
+  /// The reference of a leaf, which may be cut into several pieces.
+  struct leaf_reference {
     delta_base::reference* reference = nullptr;
-    bool is_of_parent = false;
+    bool is_of_parent = false;  // false: made for this save
   };
 
-  remembered remember(std::size_t index) {
+  leaf_reference reference_of(std::size_t index) {
     const auto& whole = leaves_[index];
     const auto [at, is_first] = references_.try_emplace(index);
     if (!is_first) return at->second;
-    auto* found = chain_->find(whole.path, whole.type, whole.shape);
-    at->second = {found != nullptr ? found : &chain_->make(whole.path, whole.type, whole.shape), found && as_delta_};
+    auto* found = base_->find(whole.path, whole.type, whole.shape);
+    at->second = {found != nullptr ? found : &base_->make(whole.path, whole.type, whole.shape), found && as_delta_};
     return at->second;
   }
 
@@ -137,8 +137,8 @@ class leaf_encoder {
         const auto& whole = leaves_[from.leaf];
         const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
         task made{.from = &from, .to = &encoded[shard][i], .rule = codecs_.rule_of(from.leaf)};
-        if (chain_ != nullptr && codecs_[from.leaf].uses_parent()) {
-          const auto [reference, is_of_parent] = remember(from.leaf);
+        if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
+          const auto [reference, is_of_parent] = reference_of(from.leaf);
           made.kept = reference->values.bytes().subspan(begin, bytes);
           if (is_of_parent) made.parent = made.kept;
         }
@@ -157,7 +157,7 @@ class leaf_encoder {
 
   [[nodiscard]] encode_request request_of(const task& each, unsigned threads) const {
     const auto& whole = leaves_[each.from->leaf];
-    return {whole.path, whole.type, each.values, each.parent, threads, chain_ != nullptr ? &chain_->tables() : nullptr};
+    return {whole.path, whole.type, each.values, each.parent, threads, base_ != nullptr ? &base_->tables() : nullptr};
   }
 
   /// The prepared codecs of all rules, by number.
@@ -172,7 +172,7 @@ class leaf_encoder {
     return codecs;
   }
 
-  /// Encodes one piece and keeps what a reader will have of it.
+  /// Encodes one piece, and updates its reference if it has one.
   void run(task& each, const any_codec& codec, unsigned threads) const {
     if (check_) check_();
     const auto* const from = each.from;
@@ -200,23 +200,24 @@ class leaf_encoder {
     each.to->bytes = out.first(result.bytes);
   }
 
+  /// Adds the result to the summary.
   void note(const task& each) {
     const auto& result = each.result;
     result_.is_delta = result_.is_delta || result.relative;
     if (result.lost) result_.lost.emplace_back(leaves_[each.from->leaf].path, *result.lost);
     for (const auto& table : result.new_tables) {
       result_.tables.insert(write_code_table(table));
-      if (chain_ != nullptr) chain_->tables().add(table);
+      if (base_ != nullptr) base_->tables().add(table);
     }
   }
 
   std::span<const leaf> leaves_;
   const leaf_codecs& codecs_;
-  delta_base* chain_;
+  delta_base* base_;  // may be null
   bool as_delta_;
   unsigned threads_;
   std::function<void()> check_;
-  std::map<std::size_t, remembered> references_;  // by leaf
+  std::map<std::size_t, leaf_reference> references_;  // by leaf
   encode_summary result_;
 };
 

@@ -1,4 +1,4 @@
-// Loads a stored checkpoint into a state: checks structure, codecs and checksums, then changes the state in place.
+// Loads a checkpoint, or the newest of a store that can be restored, into a state: checks all, then changes the state in place.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace cairn::detail {
 
-/// Throws errc::invalid for a step in the options of a load to which the checkpoint is given.
+/// Throws errc::invalid if the options have a step. For loads that are given a checkpoint, so that it is not searched by step.
 CAIRN_INLINE void refuse_step(const load_options& options);
 
 /// Loads an open checkpoint. The state is not changed before all checks have passed.

@@ -30,7 +30,7 @@ inline void grow(const std::vector<growth>& growths, unsigned threads) {
                [&](std::size_t i, unsigned) { growths[i].resize(growths[i].container, growths[i].size); });
 }
 
-/// Whether two targets share memory: tied arrays, or views into one another.
+/// Whether two targets share memory, as tied arrays and overlapping views do: these are read by one thread.
 inline bool overlap(const std::vector<read_request>& requests) {
   std::vector<memory_range> ranges;
   std::uint64_t bytes = 0;

@@ -96,7 +96,7 @@ class merger {
     shards_[shard].push_back(std::move(made));
   }
 
-  /// One payload with the effect of all of them; nullopt if the values are stored instead.
+  /// One payload with the effect of all of them; nullopt if the leaf's values must be stored instead.
   [[nodiscard]] std::optional<encoded_piece> merge_slices(const leaf& merged, const piece& which,
                                                           const history& slices) const {
     const auto& newest = *slices.front();

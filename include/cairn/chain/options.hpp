@@ -22,7 +22,8 @@ struct load_options {
   bool verify = true;    ///< check all checksums before the state is changed
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule
-  /// Of a run: the step to load. nullopt: the newest one that can be restored. errc::invalid where the checkpoint is given otherwise.
+  /// For loads from a store or directory: the step to load; nullopt: the newest one that can be restored. errc::invalid where the
+  /// checkpoint is given otherwise.
   std::optional<std::uint64_t> step{};
 };
 

@@ -56,10 +56,8 @@ class chain_reader {
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
  private:
-  /// The links that decode a leaf.
-  struct leaf_plan {
-    std::vector<std::size_t> leaf;  // its index in each link, the newest first, to the first one that holds it whole
-  };
+  /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
+  using leaf_plan = std::vector<std::size_t>;
 
   void open_ancestors(const any_store& store);
   void describe_contents();

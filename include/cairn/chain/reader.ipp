@@ -67,7 +67,7 @@ CAIRN_INLINE void chain_reader::describe_contents() {
   contents_.origin = stored.origin;
   contents_.leaves = stored.leaves;
   contents_.structure = stored.structure;
-  contents_.has_structure = stored.has_structure;
+  contents_.written_by_cairn = stored.written_by_cairn;
   contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
     const read_request all[] = {request_for(contents_.origin, contents_.leaves, index, out)};
     read(all, {.threads = 1});
@@ -75,16 +75,16 @@ CAIRN_INLINE void chain_reader::describe_contents() {
 }
 
 CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
-  leaf_plan plan{{leaf}};
+  leaf_plan plan{leaf};
   const auto& wanted = contents_.leaves[leaf];
-  for (std::size_t link = 0; links_[link]->is_relative(plan.leaf[link]); ++link) {
+  for (std::size_t link = 0; links_[link]->is_relative(plan[link]); ++link) {
     const auto& parent = links_[link + 1]->contents();
     const auto index = parent.find(wanted.path);
     if (index == catalog::npos || parent.leaves[index].type != wanted.type ||
         parent.leaves[index].shape != wanted.shape)
       fail(errc::corrupt, {links_[link]->contents().origin, ": \"", wanted.path,
                            "\" is stored relative to its parent, which has no such leaf"});
-    plan.leaf.push_back(index);
+    plan.push_back(index);
   }
   return plan;
 }
@@ -100,7 +100,7 @@ CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsi
   std::vector<std::vector<std::size_t>> of_link(links_.size());
   for (const auto leaf : leaves) {
     const auto plan = plan_of(leaf);
-    for (std::size_t link = 0; link < plan.leaf.size(); ++link) of_link[link].push_back(plan.leaf[link]);
+    for (std::size_t link = 0; link < plan.size(); ++link) of_link[link].push_back(plan[link]);
   }
   for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
 }
@@ -108,8 +108,8 @@ CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsi
 CAIRN_INLINE void chain_reader::require_codecs(std::span<const std::size_t> leaves) const {
   for (const auto leaf : leaves) {
     const auto plan = plan_of(leaf);
-    for (std::size_t link = 0; link < plan.leaf.size(); ++link)
-      for (const auto& slice : links_[link]->slices_of(plan.leaf[link]))
+    for (std::size_t link = 0; link < plan.size(); ++link)
+      for (const auto& slice : links_[link]->slices_of(plan[link]))
         if (slice.encoded != nullptr && slice.count != 0)
           static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
   }
@@ -118,10 +118,10 @@ CAIRN_INLINE void chain_reader::require_codecs(std::span<const std::size_t> leav
 /// Fills `values` from the link that holds the leaf whole, then applies the newer links in order.
 CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std::byte> values,
                                             unsigned threads) const {
-  for (std::size_t link = plan.leaf.size(); link-- > 0;) {
+  for (std::size_t link = plan.size(); link-- > 0;) {
     const auto& from = *links_[link];
-    const auto& leaf = from.contents().leaves[plan.leaf[link]];
-    for (const auto& slice : from.slices_of(plan.leaf[link])) {
+    const auto& leaf = from.contents().leaves[plan[link]];
+    for (const auto& slice : from.slices_of(plan[link])) {
       if (slice.count == 0) continue;
       const auto width = size_of(leaf.type);
       const auto elements = values.subspan(slice.first * width, slice.count * width);

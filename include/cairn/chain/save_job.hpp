@@ -1,4 +1,4 @@
-// What is saved, and how: the one value that a save passes through all stages.
+// A save as one value: what is saved, how, and the functions that are called during the save.
 #pragma once
 
 #include <cstddef>

@@ -66,12 +66,13 @@ double timed(const Act& act) {
   return watch.seconds();
 }
 
+/// One save. `encode` and `write` are called in turn, for all shards at once or for a few at a time; then `publish`.
 struct save_pipeline::stages {
-  stages(any_store& store, const save_job& what, std::size_t count, delta_base* chain)
+  stages(any_store& store, const save_job& what, std::size_t count, delta_base* base_of_delta)
       : job(what),
-        base(chain),
+        base(base_of_delta),
         codecs(what.what.leaves, what.codecs),
-        as_delta(begin_delta(store, what, codecs, chain)),
+        as_delta(begin_delta(store, what, codecs, base)),
         shards(count),
         pending_bytes(what.state_bytes()),
         spec{.leaves = what.what.leaves,
@@ -80,7 +81,7 @@ struct save_pipeline::stages {
              .info = what.info,
              .threads = what.threads,
              .on_progress = what.hooks.progress},
-        encoder(spec.leaves, codecs, chain, as_delta, what.threads, what.hooks.check),
+        encoder(spec.leaves, codecs, base, as_delta, what.threads, what.hooks.check),
         writer(store, what.name, spec, count) {
     report.path = store.location() + "/" + what.name;
     report.leaves = spec.leaves.size();

@@ -1,4 +1,4 @@
-// What a checkpoint says of itself beside its arrays.
+// What a checkpoint records besides arrays and structure: step, metrics, and the memory of the policy.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,8 @@ struct dtype_range {
   if (is_signed_integer(from) && !is_signed_integer(to) && !is_floating(to)) return false;
   const auto have = range_of(from);
   const auto want = range_of(to);
-  // E4M3 has no infinities and reaches finer than its exponent alone says; all wider types hold it but E5M2.
+  // The digits must fit. From floating to floating types the smallest denormal must too, which is 2^(3 - exponent - digits), for E4M3 twice
+  // that. From integers to floating types the range must.
   return have.digits <= want.digits &&
          (!is_floating(to) || (have.exponent + have.digits) <= (want.exponent + want.digits)) &&
          (is_floating(from) || !is_floating(to) || have.digits <= want.exponent);

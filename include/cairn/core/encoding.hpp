@@ -1,4 +1,4 @@
-// How an encoded piece is stored, and what was lost.
+// What a file records of an encoded piece: codec, dtype and shape of the elements, and the error of a lossy codec.
 #pragma once
 
 #include <algorithm>

@@ -44,7 +44,7 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// Text, or a whole number, which is written in decimal. Callers make no string of the number: that keeps their code small.
+/// Text, or a whole number, which is written in decimal. The number is converted here and not by callers, which keeps their code small.
 class sentence_part {
  public:
   template <class Text>

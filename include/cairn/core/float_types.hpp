@@ -29,7 +29,7 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
       shift += 1 - biased;
       biased = 0;
     } else {
-      mantissa -= 0x80'0000U;  // the leading one is the exponent's business
+      mantissa -= 0x80'0000U;  // the exponent implies the leading one
     }
     if (shift > 25) {
       result = 0;

@@ -1,15 +1,15 @@
 // Pieces of leaves, and how leaves are cut into pieces for shards.
 //
-// Words of all stages:
+// Terms of all stages:
 // - leaf: one array of a state (leaf.hpp).
 // - piece: consecutive elements of a leaf, which are copied, encoded and written together.
 // - slice: a piece in a checkpoint: one tensor of a shard.
 // - shard: one data file of a checkpoint, with pieces of many leaves.
 // - part: consecutive shards of a save that are copied together, where the memory for the copy is limited.
-// - block: what is checked or coded alone: bytes of a shard that have one checksum, elements that a codec encodes by one thread.
-// - chunk: blocks of a shard that a thread writes at a time.
-// - strip: elements of a block that stay in the cache while they go through all steps of a codec.
-// - window: bytes of a stored file that are read at a time.
+// - block: in a store, the bytes of a shard that have one checksum; in a codec, the elements that one thread encodes.
+// - chunk: consecutive blocks of a shard that one thread writes together.
+// - strip: elements of a block that stay in the cache during all steps of a codec.
+// - window: bytes of a stored file that are read together.
 #pragma once
 
 #include <algorithm>

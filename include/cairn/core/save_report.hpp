@@ -1,4 +1,4 @@
-// What a save reports.
+// The report of a save.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The contract of encode/: the elements of a leaf -> fewer bytes, and back.
+// The contract of encode/: what a codec takes and gives, and any_codec. A codec turns the elements of a piece into fewer bytes, and back.
 #pragma once
 
 #include <concepts>
@@ -69,7 +69,7 @@ struct merge_request {
   const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
 };
 
-/// Shrinks the elements of leaves. Laws:
+/// Encodes and decodes pieces. Laws:
 /// - `encode` writes at most `bound(type, bytes of elements)` bytes;
 /// - without `lost`, decode(encode(x)) == x, bit for bit;
 /// - with `lost`, `decode` of the payload over the parent's elements gives, bit for bit and on every machine, what `encode` left in
@@ -89,8 +89,8 @@ concept codec = std::copy_constructible<Codec> && requires(const Codec& self, co
   self.decode(from);
 };
 
-/// A codec that can encode in place: `out` then has `bound` bytes and ends with `values` themselves. They are lost where encoding
-/// pays, and unchanged where it does not.
+/// A codec that can encode in place: `values` are then the last bytes of `out`, which has `bound` bytes. They are overwritten, but
+/// restored where encoding does not pay.
 template <class Codec>
 concept in_place_codec = codec<Codec> && requires(const Codec& self) {
   { self.encodes_in_place() } -> std::convertible_to<bool>;

@@ -1,4 +1,4 @@
-// Lossy deltas: what changed since the parent checkpoint, in two or three bits per element before they are Huffman-coded.
+// The lossy delta codec: the change of each element since the parent checkpoint as a symbol of two or three bits, Huffman-coded.
 // A program that writes or loads such checkpoints includes this header.
 #pragma once
 
@@ -20,9 +20,9 @@ namespace cairn {
 namespace codecs {
 
 /// Quantizes the delta to the parent checkpoint into buckets of equal (sign, exponent). The 2^Bits - 1 buckets of highest priority get a
-/// symbol; all other elements get symbol 0 and do not change. Symbols are packed into bytes, and these Huffman-coded. Writer and
-/// reader hold the same approximation and move it by what was stored, so the error of one checkpoint is part of the next delta and
-/// does not accumulate.
+/// symbol; all other elements get symbol 0 and do not change. Symbols are packed into bytes, which are Huffman-coded. The delta is
+/// the difference to what a reader restores from the parent, so the error of one checkpoint is part of the next delta, and errors do
+/// not accumulate.
 ///
 /// For F32, BF16 and F16 leaves that have a parent. Others, small ones, and those that exceed a bound even with three bits are
 /// encoded by codecs::lossless, as `encode_result::codec` says. Elements whose delta is not finite are kept exactly.

@@ -1,4 +1,4 @@
-// Elements of any type -> byte planes, those coded that are worth it -> the same elements, bit for bit.
+// The lossless codec: splits elements of any type into byte planes, and Huffman-codes the planes that become smaller.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace cairn::codecs {
 
-/// Lossless for any bits. Takes out zero elements where there are many. Of the rest, bytes of equal significance are coded
-/// together: coding pays for the exponent of floating-point numbers, and rarely for their lower bytes. Leaves that get less than
-/// 3 % smaller are stored as they are. Models `in_place_codec` and `mergeable_codec`.
+/// Restores all bits. Takes out zero elements where there are many. Of the other elements, bytes of equal significance form a plane:
+/// coding pays for the plane of the exponents of floating-point numbers, and rarely for the lower ones. A piece that becomes less than
+/// 3 % smaller is stored as it is. Models `in_place_codec` and `mergeable_codec`.
 struct lossless {
   /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as
   /// much memory as the leaves have.
@@ -23,7 +23,6 @@ struct lossless {
 
   [[nodiscard]] std::string name() const { return "lossless"; }
   [[nodiscard]] bool uses_parent() const noexcept { return xor_parent; }
-  /// Values in the last bytes of `out` may be encoded over themselves.
   [[nodiscard]] static constexpr bool encodes_in_place() noexcept { return true; }
   [[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) const noexcept;
   /// Allocates a few bytes per element of a block of 2^17 elements, for each thread. Does not change `reference`.

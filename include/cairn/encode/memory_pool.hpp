@@ -1,4 +1,4 @@
-// Memory that threads take in turns, so that a block does not need new pages.
+// A pool of scratch memory: a thread takes memory that is free, so that not every block touches new pages.
 #pragma once
 
 #include <mutex>
@@ -8,7 +8,7 @@
 
 namespace cairn::detail {
 
-/// Movable objects that are expensive to make; at most one per thread that uses one at the same time. Thread-safe.
+/// Movable objects that are expensive to make: as many as there are threads that use one at the same time. Thread-safe.
 template <class Memory>
 class memory_pool {
  public:

@@ -1,4 +1,5 @@
-// Drives the policy of a checkpointer: has the clock, asks once per step, reports saves and restarts, and keeps what the policy learned.
+// Calls the policy of a checkpointer: measures times, asks it once per step, reports saves and restarts, and stores its memory in the
+// checkpoints.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +16,11 @@
 
 namespace cairn::detail {
 
-/// The times of one save, by `policy_driver::seconds`. A checkpoint that was restored has its step alone.
+/// The times of one save, by `policy_driver::seconds`. Of a checkpoint that was restored, only the step is known.
 struct save_timeline {
   std::uint64_t step = 0;
-  double began = 0;          // background work; a save in the foreground: when it was published
-  double copied = 0;         // the last part of the state; work after this is not in the checkpoint
+  double began = 0;          // when the background work began; of a synchronous save: when it was published
+  double copied = 0;         // when the last part was copied; later work is not in the checkpoint
   double stall_seconds = 0;  // that the trainer waited
 };
 
@@ -57,8 +58,8 @@ class policy_driver {
                                 .is_saving = is_saving});
   }
 
-  /// Records the newest save. Call it again when more of its times are known.
-  void began(const save_timeline& save) noexcept { newest_ = save; }
+  /// Sets the times of the newest save. Call it again when more of them are known.
+  void set_newest(const save_timeline& save) noexcept { newest_ = save; }
 
   /// Reports the newest save to the policy once it is published.
   void learn(run_record& record) {
@@ -114,7 +115,8 @@ class policy_driver {
   void report(const published_save& published) {
     if (!published.report || published.step != newest_.step) return;
     const auto& report = *published.report;
-    const double awaited = newest_.copied - newest_.began;  // part of the stall, not of the background
+    const double awaited =
+        newest_.copied - newest_.began;  // the trainer waited for this part: it is in `stall_seconds`
     policy_.saved({.step = published.step,
                    .kind = published.kind,
                    .stall_seconds = newest_.stall_seconds,

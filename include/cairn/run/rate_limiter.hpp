@@ -37,7 +37,7 @@ class rate_limiter {
     changed_.notify_all();
   }
 
-  /// No limit from now on.
+  /// Removes the limit for the rest of this save.
   void hurry() {
     {
       const std::lock_guard lock(mutex_);
@@ -83,9 +83,9 @@ class rate_limiter {
   mutable std::mutex mutex_;  // guards all members below but cancelled_
   std::condition_variable changed_;
   std::optional<double> bytes_per_second_;
-  std::optional<clock::time_point> first_;
-  unsigned waiting_ = 0;  // threads
-  clock::time_point since_;
+  std::optional<clock::time_point> first_;  // call of `reach`
+  unsigned waiting_ = 0;                    // threads
+  clock::time_point since_;                 // the first of these waits
   std::chrono::duration<double> held_back_{};
   std::atomic<bool> cancelled_{false};
 };

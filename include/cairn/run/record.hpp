@@ -22,7 +22,8 @@ struct published_save {
   std::optional<save_report> report{};  // none: of an earlier process
   save_kind kind = save_kind::whole;
   bool synchronous = false;  // the trainer waited for all of it
-  double held_back = 0;      // of the report's seconds of writing: spent waiting for the limit on bytes per second
+  double held_back =
+      0;  // the part of the report's `write_seconds` in which the limit on bytes per second was waited for
 };
 
 /// Thread-safe.
@@ -49,6 +50,7 @@ class run_record {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch() - touched_.load()).count();
   }
 
+  /// Calls `change(totals)`.
   template <class Change>
   void count(const Change& change) {
     const std::lock_guard lock(mutex_);

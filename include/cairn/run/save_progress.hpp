@@ -1,4 +1,4 @@
-// What is known of one save while it runs and afterwards: shared by the checkpointer and the handles of the save.
+// The state of one save, running or ended, which the checkpointer shares with the handles of the save.
 #pragma once
 
 #include <condition_variable>

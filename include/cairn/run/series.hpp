@@ -87,7 +87,9 @@ class checkpoint_series {
   template <class Act>
   auto guarded(const Act& act);
   void emit(const event& what) const { notify(on_event_, what); }
+  /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
+  /// Adds the codecs of the checkpointer.
   [[nodiscard]] load_options with_codecs(load_options options) const;
   [[nodiscard]] std::vector<retained_entry> entries();
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::uint64_t step);

@@ -48,7 +48,7 @@ CAIRN_INLINE load_options checkpoint_series::with_codecs(load_options options) c
 }
 
 CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& report) {
-  base_.end();
+  base_.clear();
   if (!report) return;
   base_.restored({report->name, report->id}, report->step, report->links);
   for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
@@ -165,6 +165,7 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
   what.seconds = running_->watch.seconds();
   running_.reset();
   emit(what);
+  // Only the first save with unmatched rules reports them.
   if (std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty())) return report;
   for (const auto& pattern : report.unmatched_rules) {
     what = about(event::kind::unmatched, newest_step_);

@@ -1,5 +1,4 @@
-// One run of a trainer: saves its state while it trains. Copies the state, hands the copy to the background thread, and keeps both
-// threads in step.
+// The implementation of a checkpointer: asks the policy, copies the state, and saves the copy in the background thread.
 #pragma once
 
 #include <atomic>
@@ -25,10 +24,8 @@
 
 namespace cairn::detail {
 
-/// The implementation of a checkpointer.
-///
-/// The background thread uses `series_`, `staging_`, and members that are thread-safe; the training thread uses `series_` and `staging_`
-/// only while the background thread has no job, but for functions of `series_` that any thread may call.
+/// The background thread uses `series_`, `staging_`, and members that are thread-safe. The training thread uses `series_` and `staging_`
+/// only while the background thread has no job, except for the functions of `series_` that any thread may call.
 class session {
  public:
   /// errc::invalid for options that are out of range or would do nothing.
@@ -53,12 +50,12 @@ class session {
   struct async_save {
     std::shared_ptr<save_job> job;
     std::optional<save_kind> kind;
-    /// For the training thread. The background thread reads `began` alone, which is set before it starts.
+    /// For the training thread. The background thread reads only `began`, which is set before its job starts.
     save_timeline times{};
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
   };
 
-  /// See core/piece.hpp.
+  /// Shards that are copied together, see core/piece.hpp; all of them if the memory for the copy is not limited.
   struct part {
     shards_of<staged_piece> shards;
     std::size_t shards_of_save = 0;

@@ -1,4 +1,4 @@
-// Definitions of session.hpp: what the trainer calls, and how the two threads are kept in step.
+// Definitions of session.hpp: what the trainer calls, and how it waits for the background thread.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline void check_options(const checkpointer_options& options) {
   check_unused(options.copy_threads == defaults.copy_threads, "copy_threads");
   check_unused(!options.max_staging_bytes, "max_staging_bytes");
   check_unused(!options.max_bytes_per_second, "max_bytes_per_second");
-  if (options.chain.merge_every) return;  // merges run in the background all the same
+  if (options.chain.merge_every) return;  // merges run in the background in any case
   check_unused(options.background_threads == defaults.background_threads, "background_threads");
   check_unused(options.on_destruction == defaults.on_destruction, "on_destruction");
   check_unused(!options.hang_timeout, "hang_timeout");
@@ -147,7 +147,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
   if (!resolve_busy(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   const auto save = save_async(state, now, kind);
   save->times.stall_seconds = stalled(stall);
-  policy_.began(save->times);
+  policy_.set_newest(save->times);
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
@@ -155,7 +155,8 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
 CAIRN_INLINE bool session::resolve_busy(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
-    if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return false;
+    if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step())
+      return false;  // once per running save
     record_.count([](save_stats& all) { ++all.skipped; });
     auto what = series_.about(event::kind::skipped, now.step);
     what.message = "step " + std::to_string(policy_.saved_step()) + " is still being saved";
@@ -181,7 +182,7 @@ CAIRN_INLINE double session::stalled(const stopwatch& since) {
   return seconds;
 }
 
-/// Brings the results of the background thread to the policy, and its error to the caller.
+/// Takes over the results of the background thread: its error (see `on_failure`), or the published save, which is reported to the policy.
 CAIRN_INLINE void session::sync() {
   if (const auto failure = record_.take_failure()) {
     background_.wait();

@@ -103,7 +103,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
     if (which.is_first) {
       save->times = {.step = job->info.step, .began = plan.in_parts ? began : policy_.seconds()};
       save->times.copied = save->times.began;
-      policy_.began(save->times);
+      policy_.set_newest(save->times);
       is_hang_reported_ = false;
       record_.touch();
       saving_ = true;
@@ -142,7 +142,7 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
     prune();
-    policy_.began({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
+    policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
     return report;
   } catch (const error&) {
     record_.count([](save_stats& all) { ++all.failed; });
@@ -160,8 +160,8 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress
   };
 }
 
-/// Saves before the deadline of the signal if there is time, raw if encoding would take too long. `wait` throws an earlier error of the
-/// background thread.
+/// Saves the state of this step within the deadline of the signal, raw if encoding would take too long. An earlier error of the background
+/// thread is not thrown here, but by `wait`.
 CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now) {
   if (stopped_step_ == now.step) return {.stop = true};
   const stopwatch stall;
@@ -181,7 +181,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   const auto newest = record_.newest();
   if (!newest || newest->step != now.step) {
     std::optional<save_kind> kind;
-    job->info.notes = policy_.notes(true);  // it has learned from the save that it waited for
+    job->info.notes = policy_.notes(true);  // the policy has learned of the save that was waited for
     if (plan.as_raw) {
       kind = save_kind::raw;
       save_raw(*job);

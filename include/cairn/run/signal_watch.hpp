@@ -32,6 +32,7 @@ class signal_watch {
   /// Restores the earlier handlers, except where the program has installed another one since.
   void uninstall() noexcept;
 
+  /// Called by the handler. The first signal is recorded and all earlier handlers are restored; later ones go to their earlier handler.
   void take(int number) noexcept;
 
   [[nodiscard]] int number() const noexcept { return number_.load(std::memory_order_relaxed); }

@@ -42,7 +42,7 @@ class staging {
     planned.reserve(pieces.size());
     for (const auto& each : pieces) {
       const bool is_copied = staging::is_copied(leaves, each);
-      planned.push_back({each, is_copied ? in_lines(room_(leaves[each.leaf], bytes_of(leaves, each))) : 0});
+      planned.push_back({each, is_copied ? round_to_lines(room_(leaves[each.leaf], bytes_of(leaves, each))) : 0});
     }
     return planned;
   }
@@ -51,7 +51,7 @@ class staging {
   [[nodiscard]] static std::uint64_t bytes_for(std::span<const leaf> leaves, std::span<const planned_copy> pieces) {
     std::uint64_t bytes = 0;
     for (const auto& each : pieces)
-      if (is_copied(leaves, each)) bytes += each.room + in_lines(bytes_of(leaves, each));
+      if (is_copied(leaves, each)) bytes += each.room + round_to_lines(bytes_of(leaves, each));
     return bytes;
   }
 
@@ -81,7 +81,7 @@ class staging {
         if (!is_copied(leaves, each)) continue;
         made.room = each.room;
         made.copy = at + each.room;
-        at = made.copy + in_lines(bytes_of(leaves, each));
+        at = made.copy + round_to_lines(bytes_of(leaves, each));
         copied += bytes_of(leaves, each);
         add_tasks(tasks, leaves[each.leaf], made);
       }
@@ -103,7 +103,7 @@ class staging {
   /// Copying fewer bytes takes less time than starting a thread.
   static constexpr std::uint64_t min_bytes_per_thread = std::uint64_t{1} << 20U;
 
-  [[nodiscard]] static std::size_t in_lines(std::size_t bytes) noexcept {
+  [[nodiscard]] static std::size_t round_to_lines(std::size_t bytes) noexcept {
     return (bytes + cache_line - 1) / cache_line * cache_line;
   }
 

@@ -1,4 +1,4 @@
-// Plans the time that a signal leaves: how long the running save may take, and how the newest state is then stored.
+// Plans what is done between a signal and its deadline: how long the running save may take, and how the newest state is then stored.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace cairn::detail {
 
 struct preempt_plan {
-  double grace_seconds = 0;  ///< for the running save, which is then cancelled
+  double grace_seconds = 0;  ///< that the running save gets before it is cancelled
   bool as_raw = false;       ///< store the state raw: there is no time to encode it
 };
 

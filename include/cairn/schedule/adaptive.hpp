@@ -54,8 +54,9 @@ struct adaptive_options {
 /// is published, and f the rate of failures. Saves every T seconds cost, per second,
 ///   S / T + f (T / 2 + B).
 /// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when another one costs a
-/// tenth less. Before the first raw save its cost is derived: its writing from the bytes, without encoding. The first two saves, and one
-/// after every 32 of another kind, are as configured, to measure them. Lossy codecs are used only where the codec rules say so.
+/// tenth less. Until the first raw save, its cost is estimated from whole saves: the time of writing grows with the bytes, and there is no
+/// encoding. The first two saves, and one after every 32 of another kind, are as configured, to measure them. Lossy codecs are used
+/// only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
 /// first save, `probe_steps` after the run began, which measures the costs, and one save per `longest_interval`.
@@ -136,7 +137,7 @@ class adaptive {
   struct save_price {
     double taken = 0;       // from the training
     double background = 0;  // until it is published
-    double spent = 0;       // the same as `taken`, not clipped: see save_budget
+    double spent = 0;       // `taken` by the mean that is not clipped, see save_budget
   };
 
   /// Of the job, in seconds, now.
@@ -154,7 +155,7 @@ class adaptive {
     return save_price{taken, mean->background_seconds, budget_.mean(kind).value_or(taken)};
   }
 
-  /// Whole saves and deltas, as many of each as there were.
+  /// The mean over whole saves and deltas, weighted by their numbers.
   [[nodiscard]] std::optional<save_price> configured() const {
     const auto whole = price_of(save_kind::whole), delta = price_of(save_kind::delta);
     if (!whole || !delta) return whole ? whole : delta;
@@ -165,7 +166,7 @@ class adaptive {
                       std::lerp(whole->spent, delta->spent, part)};
   }
 
-  /// As measured, or a whole save without encoding that writes the bytes of the state.
+  /// As measured; until the first raw save, a whole save that writes the bytes of the state without encoding them.
   [[nodiscard]] std::optional<save_price> raw() const {
     if (const auto measured = price_of(save_kind::raw)) return measured;
     auto whole = run_.costs().mean(save_kind::whole);
@@ -177,7 +178,7 @@ class adaptive {
     return save_price{taken, whole->background_seconds, taken};
   }
 
-  /// At the kind's best interval.
+  /// What saves of this price and failures cost per second, at the best interval that the budget allows.
   [[nodiscard]] double cost_per_second(const save_price& of) const {
     const double affordable = budget_.interval(of.spent);
     const double least = std::max(of.background, std::isfinite(affordable) ? affordable : schedule::longest_interval);

@@ -20,9 +20,9 @@ namespace cairn {
 struct moment {
   std::uint64_t step = 0;  ///< that was just done
   double seconds = 0;      ///< since the run began or was restored
-  /// Of the newest checkpoint of this run; if there is none, where the run began or was restored.
+  /// Of the newest save of this run that was not cancelled and has not failed; if there is none, where the run began or was restored.
   std::uint64_t saved_step = 0;
-  double saved_seconds = 0;  ///< when that checkpoint was copied
+  double saved_seconds = 0;  ///< when the state was copied for it
   std::optional<double> loss{};
   double iteration_seconds = 0;  ///< of training since the step before, without stalls
   double workers = 1;            ///< at work: the job fails when one of them fails
@@ -79,12 +79,12 @@ concept policy = std::copy_constructible<Policy> && requires(Policy& self, const
 template <class Policy>
 concept observes_saves = policy<Policy> && requires(Policy& self, const save_cost& cost) { self.saved(cost); };
 
-/// `restarted` is called once, before the first step, when the run continues from a checkpoint.
+/// `restarted` is called when the run continues from a checkpoint: before the first step, and after each later restore.
 template <class Policy>
 concept observes_restarts = policy<Policy> && requires(Policy& self, const restart& how) { self.restarted(how); };
 
-/// `remember` gives what a checkpoint keeps of the policy. `recall` gets it back, before `restarted`; it ignores names and sizes that it
-/// does not know.
+/// `remember` gives what a checkpoint keeps of the policy. `recall` gets it back, before `restarted`, in a process that has made no step; it
+/// ignores names and sizes that it does not know.
 template <class Policy>
 concept remembers = policy<Policy> && requires(const Policy& self, Policy& restored, const policy_memory& kept) {
   { self.remember() } -> std::convertible_to<policy_memory>;

@@ -1,4 +1,4 @@
-// Policies made of policies: any of several, and a bound on their overhead.
+// Policies that contain others: any of several, and a bound on the overhead of one.
 #pragma once
 
 #include <cmath>

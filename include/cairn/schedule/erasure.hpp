@@ -39,7 +39,8 @@ struct hook_names {
 template <class Type>
 struct with_hook_names : Type, hook_names {};
 
-/// What is asked for a name: a final type cannot be derived from, but its public members that are not overloaded can be named.
+/// The type in which a name is looked up. A final type cannot be a base, so its own members are named: those that are public and not
+/// overloaded are found.
 template <class Type>
 using hook_lookup = typename std::conditional_t<std::is_final_v<Type>, std::type_identity<Type>,
                                                 std::type_identity<with_hook_names<Type>>>::type;

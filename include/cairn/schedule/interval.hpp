@@ -1,4 +1,4 @@
-// Even intervals: Young's and Daly's formulas, with bounds for invalid numbers.
+// Young's and Daly's formulas for the interval between saves, and when a save is due. Invalid numbers give bounded results.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Means of quantities that drift, and a budget for what saves take.
+// Running means of quantities that change slowly, and a budget for what saves take from the training.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace cairn::schedule {
 
-/// The mean of a quantity that may drift, in O(1). The newest values have most weight, and a value counts for at most `clip` times the
-/// mean before it. The first value, which often includes one-time work, is dropped where the second is less than a quarter of it.
+/// The mean of a quantity that may change slowly, in O(1). The newest values have most weight, and a value counts for at most `clip` times
+/// the mean before it. The first value, which often includes one-time work, is dropped where the second is less than a quarter of it.
 /// Negative values and values that are not finite are ignored.
 ///
 /// Clipping makes the mean robust and biased: where 10 % of the values are 10 and the others 0.1, the mean is 1.09 and this one 0.15.

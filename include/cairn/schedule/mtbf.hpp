@@ -49,8 +49,8 @@ class mtbf_estimate {
     failures_ += 1;
     update();
   }
-  /// A run continues. After a failure it had worked since its checkpoint: as long as it was away, but at most `longest` seconds. The
-  /// rest was downtime, for example in the queue of a cluster.
+  /// A run continues. If it had failed, it had worked since its checkpoint: for the time away, but at most `longest` seconds. The rest was
+  /// downtime, for example in the queue of a cluster.
   void restarted(const restart& how, double workers = 1, double longest = longest_interval) {
     if (!how.after_failure) return;
     worked(std::min(how.away_seconds, longest), workers);

@@ -18,8 +18,8 @@
 
 namespace cairn::schedule {
 
-/// Iteration times, and how much saves slow the training down. An iteration is beside a save when a save ran in the background at its
-/// beginning or end.
+/// Iteration times, and how much saves slow the training down. Iterations at whose beginning or end a save runs in the background are
+/// `beside` a save, the others are `alone`.
 class iteration_times {
  public:
   /// To be called once per step. O(1).
@@ -67,7 +67,7 @@ class iteration_times {
   static constexpr double most = 1e15;             // seconds: sums stay finite
 
   running_mean alone_, beside_;
-  double newest_taken_ = 0;            // seconds, since the newest save was published
+  double newest_taken_ = 0;            // seconds that the running save has taken from the training so far
   double taken_ = 0, background_ = 0;  // seconds, weighted sums
   bool was_saving_ = false;
   std::uint64_t saved_step_ = 0;
@@ -139,8 +139,9 @@ class time_since_save {
   double observe(const moment& now) noexcept {
     const bool is_same_step = has_begun_ && now.step == step_;
     if (!has_begun_ || now.saved_step != saved_step_) {
-      const bool is_after_us = has_begun_ && now.saved_step == step_ && !(now.saved_seconds > clock_);
-      if (!is_after_us) clock_ = now.saved_seconds;
+      // The copy after the last step cannot be older than that step, whatever the clock says.
+      const bool is_too_old = has_begun_ && now.saved_step == step_ && !(now.saved_seconds > clock_);
+      if (!is_too_old) clock_ = now.saved_seconds;
       seconds_ = 0;
     }
     const bool is_known = now.iteration_seconds > 0 && std::isfinite(now.iteration_seconds);
@@ -258,8 +259,8 @@ class observed_run {
     return workers > 0 && std::isfinite(workers) ? workers : 1;
   }
 
-  /// The interval from one save to the next, in seconds: the longest of the newest ones, each of which counts half as much as the one
-  /// after it, so that a save out of turn does not make it short. The first interval of a run may be a probe and does not count.
+  /// The interval between saves, in seconds: the longest of the newest ones, where each counts half as much as the next one, so that one
+  /// early save does not make it short. The first interval of a run may be a probe and does not count.
   [[nodiscard]] double interval_with_newest() const noexcept {
     if (!has_begun_) return interval_;
     return has_saved_ ? std::min(std::max(since_save(), interval_ / 2), longest_interval) : 0;
@@ -280,7 +281,8 @@ class observed_run {
   observed_costs costs_;
   mtbf_estimate failures_;
   time_since_save since_save_;
-  std::optional<double> given_, save_seconds_;
+  std::optional<double> given_;  // what a save takes, if it is known in advance
+  std::optional<double> save_seconds_;
   double background_seconds_ = 0;
   double workers_ = 1;
   double interval_ = 0;  // see interval_with_newest; 0: not known

@@ -41,8 +41,8 @@ class planner {
   /// Whether the objective needs a curve of the loss.
   [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step && is_by_loss(run_.what); }
 
-  /// To be called once per step, `worked` seconds after the step before. O(1); O(512) where few saves are left: after a save, with a new
-  /// curve, and after every eighth of what is left.
+  /// To be called once per step, `worked` seconds after the step before. O(1); where few saves are left, a plan of 512 cells is made after
+  /// each save, for each new curve, and after every eighth of the steps that are left.
   [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const current_costs& all,
                                          const std::optional<loss_curve>& curve);
 
@@ -72,7 +72,7 @@ class planner {
   [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const moment& now, const current_costs& all) const;
 
   run_facts run_;
-  std::optional<std::uint64_t> first_step_{};  // before the first one observed
+  std::optional<std::uint64_t> first_step_{};  // the one before the first one observed: where the run began
   std::optional<loss_curve> curve_{};          // only if it is of use
   double scale_ = 0;                           // 1 / fall of the curve over the run
   double integral_ = 0;                        // of the density since the newest checkpoint

@@ -18,7 +18,7 @@ namespace detail {
 inline constexpr double few_saves = 16;         // left: then the optimum decides
 inline constexpr std::size_t most_cells = 512;  // into which what is left is divided
 
-/// Early stops of what is left of a run from some part of it on.
+/// The early stops of a run that has reached the part `from`, as those of a run that begins there.
 struct rest_of {
   const any_early_stop* run;
   double from;
@@ -102,7 +102,8 @@ CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment&
                              ? std::max(-curve_->slope(x) / all.iteration_seconds * unit, 0.0)
                              : 1);
   }
-  if (run_.what == objective::coci)  // saves count in full, a failure only if there was none before
+  if (run_.what ==
+      objective::coci)  // a failure counts only if there was none before, saves always: they cost more by comparison
     for (auto& price : value.wait) price *= std::exp(failures_before_);
   const auto best = optimum(cost_model_of(std::move(value), run_.what == objective::coci,
                                           {.seconds = std::vector<double>(cells, seconds)},

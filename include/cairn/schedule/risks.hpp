@@ -1,4 +1,4 @@
-// What can end a run: models of failures of workers, and of jobs that are stopped early.
+// Models of what can end a run: failures of workers, and early stops of jobs.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A job, iteration by iteration; objectives; and the prices of waiting and of lost work under an objective.
+// The model of a job, the objectives of saving, and the prices of waiting and of lost work under each objective.
 #pragma once
 
 #include <array>

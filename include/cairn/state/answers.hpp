@@ -1,4 +1,4 @@
-// What a walk does with the current object, as decided by a describer or a matcher.
+// The answers of a describer or a matcher: what a walk does with the current object.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 namespace cairn::detail {
 
+/// Converts to any type, in initializers that are not evaluated.
 struct anything {
   template <class T>
   operator T() const noexcept;
@@ -14,6 +15,7 @@ struct anything {
 template <std::size_t>
 using anything_at = anything;
 
+/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may be left out.
 template <class T, std::size_t... I>
 constexpr bool takes_flat(std::index_sequence<I...>) {
   return requires { T{anything_at<I>{}...}; };
@@ -52,7 +54,7 @@ constexpr std::size_t search_length() {
     return Length - Misses - 1;
 }
 
-/// The largest number of initializers that T takes: one for each field, but one for each element of a C array.
+/// The largest number of initializers that T takes: one for each field, or for a C array one for each of its elements.
 template <class T>
 constexpr std::size_t flat_length() {
   if constexpr (!takes_flat<T>(std::index_sequence<>{}))

@@ -1,4 +1,4 @@
-// Copies elements that are not contiguous in the state into columns, and back.
+// Copies elements that no array in the state holds, such as those of a set, into columns, and back.
 #pragma once
 
 #include <concepts>
@@ -47,6 +47,7 @@ struct map_columns {
   Values value;
 };
 
+/// Specialised for each T that is saved as a copy.
 template <class T>
 struct copy_traits;
 

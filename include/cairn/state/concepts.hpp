@@ -1,4 +1,4 @@
-// Concepts that recognise a type by its operations, so that this header includes no container's header.
+// Concepts that recognise containers and other types by their operations, so that no header of a container is needed.
 #pragma once
 
 #include <array>

@@ -82,10 +82,11 @@ struct copy_traits<T> {
   }
 };
 
-/// Maps whose values have their own paths: the key is text or an integer, and occurs once.
+/// The keys that can be part of a path.
 template <class T>
 concept short_key = text<T> || std::is_integral_v<T> || std::is_enum_v<T>;
 
+/// Maps whose values have their own paths: the values do not fit into columns, and a key occurs once.
 template <class T>
 concept keyed_map = category_of<T>() == category::map && !columnar<typename T::mapped_type> &&
                     short_key<typename T::key_type> && requires(T& t, typename T::key_type k) { t[k]; };

@@ -1,4 +1,4 @@
-// From a state to its description.
+// Describes a state: a reference to any state -> its leaves and structure.
 #pragma once
 
 #include <memory>

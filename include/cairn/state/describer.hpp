@@ -1,4 +1,4 @@
-// Collects the leaves and the structure of a state during a walk, once for each shared object.
+// Collects the leaves and the structure of a state during a walk. A shared object is described once.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace cairn::detail {
 /// `path` is that of the current object. No object is changed.
 class describer {
  public:
-  /// Adds a leaf, or an entry that it is the same memory as an earlier leaf.
+  /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf.
   void add(std::string path, memory_view view);
 
   size_answer sequence(std::string path, std::uint64_t size, bool empty_elements);

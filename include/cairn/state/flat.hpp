@@ -56,6 +56,7 @@ concept contiguous = requires(T& t) {
   t.size();
 };
 
+/// A string.
 template <class T>
 concept text = contiguous<T> && std::same_as<typename T::value_type, char> && requires(T& t) { t.append(t); };
 

@@ -1,4 +1,4 @@
-// Loads a checkpoint's catalog into a state in two steps: check everything, then change.
+// Checks that a checkpoint fits a state, then gives the state the checkpoint's structure. The caller reads the arrays.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace cairn::detail {
 
-/// A load in two steps. The constructor compares everything and changes nothing. `apply` changes sizes and pointees, and
-/// lists where to read the arrays.
+/// The constructor compares everything and changes nothing. `apply` changes sizes, keys and pointees, and lists where to read
+/// the arrays.
 class load_plan {
  public:
   /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have. `from` and

@@ -1,4 +1,4 @@
-// Compares a state with a checkpoint in a first walk, and gives it the checkpoint's structure in a second one.
+// Compares a state with a checkpoint in a first walk, and gives the state the checkpoint's structure in a second walk.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,7 @@ class matcher {
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return growths_; }
   [[nodiscard]] const std::string& origin() const noexcept { return from_.origin; }
 
+  /// An array of the state: checked in the first walk, a target in the second one. In a private copy it is filled at once.
   void add(std::string path, memory_view view);
 
   size_answer sequence(const std::string& path, std::uint64_t size, bool empty_elements);
@@ -57,11 +58,12 @@ class matcher {
   alternative_answer alternative(const std::string& path, std::uint64_t index, std::uint64_t count);
   /// The stored keys of a map, each once; null: the map keeps its own.
   const std::vector<std::string>* keys(const std::string& path);
-  /// The number of ranks that saved the object; 0: none. Marks all entries below `known` as used; empty: all. With
-  /// `takes_all`, another number of ranks than `ranks` is not an error.
+  /// The number of ranks that saved the object; 0: the checkpoint does not have it. Marks all leaves and entries below `known` as used;
+  /// empty: all. With `takes_all`, another number of ranks than `ranks` is not an error.
   std::uint64_t ranks(const std::string& path, std::string_view known, std::uint64_t ranks, bool takes_all);
 
-  /// Between these two calls `add` only looks up the first dimension of the stored leaf. Returns it if there is one.
+  /// Between these two calls `add` only looks up the first dimension of stored leaves; `end_probe` returns the first one found. This gives
+  /// the stored size of a container that is saved as columns.
   void begin_probe() { probe_.emplace(); }
   [[nodiscard]] std::optional<std::uint64_t> end_probe() { return std::exchange(probe_, {}).value_or(std::nullopt); }
 
@@ -94,14 +96,14 @@ class matcher {
  private:
   using shared_object = std::pair<std::type_index, std::shared_ptr<void>>;
 
-  /// The walk may change the current object.
+  /// Whether the walk may change the current object: in the second walk, and in a private copy.
   [[nodiscard]] bool is_writing() const noexcept { return applying_ || !copies_.empty(); }
 
   [[nodiscard]] std::string stored_path(std::string_view path) const;
   [[nodiscard]] bool accepts(std::string_view stored) const;
 
-  /// The entry of that kind, or null: the object keeps its structure. A missing entry is reported if Cairn wrote the
-  /// checkpoint.
+  /// The entry of that kind; null if there is none: the object then keeps its structure. A missing entry is reported if Cairn
+  /// wrote the checkpoint.
   const structure_entry* find(const std::string& path, structure_entry::kind kind);
 
   /// The leaf at the path, or the earlier leaf that a `same` entry names.
@@ -124,20 +126,20 @@ class matcher {
   const catalog& from_;
   const match_options& options_;
   match_report report_;
-  bool applying_ = false;            // in the second walk
-  std::vector<std::size_t> copies_;  // per open copy: `incomplete_` when it began
-  unsigned prototypes_ = 0;          // that are open
-  std::size_t incomplete_ = 0;       // number of objects that could not be filled
-  std::optional<std::optional<std::uint64_t>> probe_;
+  bool applying_ = false;                              // in the second walk
+  std::vector<std::size_t> copies_;                    // per open copy: `incomplete_` when it began
+  unsigned prototypes_ = 0;                            // that are open
+  std::size_t incomplete_ = 0;                         // number of objects that could not be filled
+  std::optional<std::optional<std::uint64_t>> probe_;  // has a value during a probe: the dimension, once it is found
   std::vector<target> targets_;
   std::vector<growth> growths_;
   std::vector<std::string> problems_;
   std::map<std::string, shared_object, std::less<>> objects_;  // stored path -> shared object
   std::unordered_set<const void*> filled_objects_;             // shared objects that a path has loaded
-  std::vector<bool> used_;                                     // per stored leaf
-  std::unordered_set<const structure_entry*> known_;
-  std::uint64_t growing_ = 0;                            // bytes
-  std::unordered_map<const void*, std::size_t> arrays_;  // memory -> stored leaf
+  std::vector<bool> used_leaves_;                              // per stored leaf; the others are unexpected
+  std::unordered_set<const structure_entry*> used_entries_;    // the others are unexpected
+  std::uint64_t growing_ = 0;                                  // bytes of all containers that become larger
+  std::unordered_map<const void*, std::size_t> arrays_;        // memory -> stored leaf
 };
 
 }  // namespace cairn::detail

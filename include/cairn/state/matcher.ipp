@@ -11,7 +11,7 @@
 namespace cairn::detail {
 
 CAIRN_INLINE matcher::matcher(const catalog& from, const match_options& options)
-    : from_(from), options_(options), used_(from.leaves.size()) {}
+    : from_(from), options_(options), used_leaves_(from.leaves.size()) {}
 
 CAIRN_INLINE matcher::~matcher() = default;
 
@@ -30,11 +30,11 @@ CAIRN_INLINE void matcher::add(std::string path, memory_view view) {
     return;
   }
   if (!accepts(stored)) {
-    if (index != catalog::npos) used_[index] = true;
+    if (index != catalog::npos) used_leaves_[index] = true;
     return skip();
   }
   if (index == catalog::npos) return report_missing(std::move(path));
-  used_[index] = true;
+  used_leaves_[index] = true;
   if (!fits(from_.leaves[index], stored, view)) return skip();
   if (!applying_) {
     report_.loaded.push_back(stored);
@@ -186,10 +186,10 @@ CAIRN_INLINE void matcher::reject(const std::string& path, const std::string& pr
 }
 
 CAIRN_INLINE void matcher::finish_check() {
-  for (std::size_t i = 0; i < used_.size(); ++i)
-    if (!used_[i] && accepts(from_.leaves[i].path)) report_.unexpected.push_back(from_.leaves[i].path);
+  for (std::size_t i = 0; i < used_leaves_.size(); ++i)
+    if (!used_leaves_[i] && accepts(from_.leaves[i].path)) report_.unexpected.push_back(from_.leaves[i].path);
   for (const auto& [path, entry] : from_.structure)
-    if (!known_.contains(&entry) && accepts(path)) report_.unexpected.push_back(path);
+    if (!used_entries_.contains(&entry) && accepts(path)) report_.unexpected.push_back(path);
   if (options_.strict) {
     for (const auto& path : report_.missing) problems_.push_back(path + " is missing in the checkpoint");
     for (const auto& path : report_.unexpected)
@@ -216,11 +216,11 @@ CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, struc
   using enum structure_entry::kind;
   const auto at = from_.structure.find(stored_path(path));
   if (at == from_.structure.end()) {
-    if (from_.has_structure && !probe_) report_missing(path);
+    if (from_.written_by_cairn && !probe_) report_missing(path);
     return nullptr;
   }
   const structure_entry& found = at->second;
-  known_.insert(&found);
+  used_entries_.insert(&found);
   if (found.what == kind || (kind == type && found.what == engaged) ||
       ((kind == type || kind == engaged) && found.what == same))
     return &found;
@@ -233,7 +233,7 @@ CAIRN_INLINE std::size_t matcher::find_leaf(const std::string& stored) {
   if (index != catalog::npos) return index;
   const auto entry = from_.structure.find(stored);
   if (entry == from_.structure.end() || entry->second.what != structure_entry::kind::same) return catalog::npos;
-  known_.insert(&entry->second);
+  used_entries_.insert(&entry->second);
   return from_.find(entry->second.text);
 }
 
@@ -251,9 +251,9 @@ CAIRN_INLINE void matcher::report_missing(std::string path) {
 CAIRN_INLINE void matcher::mark_used(std::string_view path) {
   const std::string inside = path.empty() ? "" : stored_path(path) + '.';
   for (std::size_t i = 0; i < from_.leaves.size(); ++i)
-    if ((from_.leaves[i].path + '.').starts_with(inside)) used_[i] = true;
+    if ((from_.leaves[i].path + '.').starts_with(inside)) used_leaves_[i] = true;
   for (const auto& [at, entry] : from_.structure)
-    if ((at + '.').starts_with(inside)) known_.insert(&entry);
+    if ((at + '.').starts_with(inside)) used_entries_.insert(&entry);
 }
 
 CAIRN_INLINE bool matcher::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {

@@ -1,4 +1,4 @@
-// Member and type names, read from the compiler's own spelling of a function's signature.
+// The names of members and types, read from the text of a function's signature that the compiler gives.
 #pragma once
 
 #include <array>

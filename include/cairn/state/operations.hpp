@@ -1,4 +1,4 @@
-// The operations of a type that the walker needs, as tables of functions: the walker has no templates.
+// Tables of functions: the operations of a type that the walker needs. The walker itself is free of templates over the state.
 #pragma once
 
 #include <cstddef>

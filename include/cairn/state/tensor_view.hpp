@@ -1,4 +1,4 @@
-// A view of a strided array: Cairn's own tensor type, and its view of every other tensor.
+// A view of a strided array in the caller's memory. Tensors of other libraries are saved through such views.
 #pragma once
 
 #include <cstdint>

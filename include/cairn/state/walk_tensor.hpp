@@ -41,7 +41,7 @@ concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shap
 /// Whether the tensor can have the shape; its type may fix or bound some dimensions.
 template <class T>
 bool can_be([[maybe_unused]] const T& tensor, const extents& shape) {
-  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension; keeps products of signed sizes in range
+  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
   for (const auto n : shape)
     if (n > largest) return false;
   if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); })

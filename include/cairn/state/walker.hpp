@@ -1,4 +1,4 @@
-// The position of a walk in the state, and its calls to the describer or matcher.
+// Walks a state: tracks the path and columns of the current object, and passes its parts to a describer or a matcher.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class walker {
   /// Walks a temporary object in place of one that the load will make, and destroys it.
   void prototype(void* object, walk_function walk, void (*destroy)(void*));
 
-  /// An element of `type` at `memory`; of columns, the first of many.
+  /// An element of `type` at `memory`; in columns, the one in the first row.
   void element(dtype type, void* memory);
 
   /// A packed array of `shape` at `memory`. Each of its elements consists of `components` numbers.
@@ -62,7 +62,7 @@ class walker {
   /// Walks a container of `size` elements, the first at `first`, as columns.
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
 
-  /// A sequence of `size` objects, each with its own path.
+  /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
   [[nodiscard]] size_answer sequence(std::uint64_t size, bool empty_elements);
 
   /// True if the checkpoint has the tensor with as many dimensions and another shape, which is stored in `wanted`.
@@ -103,12 +103,15 @@ class walker {
   void reject(const std::string& problem);
 
  private:
+  /// Calls `question` with the describer or the matcher.
   template <class Question>
   decltype(auto) ask(const Question& question);
 
   void enter(std::string_view name);
   void leave();
+  /// Whether the filter excludes the current object. Tells the matcher so.
   [[nodiscard]] bool is_filtered();
+  /// Only in a load.
   [[nodiscard]] matcher& load() { return *std::get<matcher*>(purpose_); }
 
   std::variant<describer*, matcher*> purpose_;

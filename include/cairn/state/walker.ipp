@@ -112,22 +112,25 @@ CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* 
   if (!to) return columns(size, how.width, size > 0 ? first : how.sample, how.walk_element);
   matcher& load = **to;
   if (how.resize) {
+    // The stored size is that of the first stored column.
     load.begin_probe();
     columns(0, 0, how.sample, how.walk_element);
     const std::uint64_t stored = load.end_probe().value_or(size);
     const std::uint64_t bytes = stored * how.width;
     if (stored != size && load.resizes(path(), size, stored, how.width)) {
+      // Large containers are resized later, when the pages of all of them have been prepared. Reserved memory does not move until then.
       first = stored > size && how.reserve && load.may_grow_later(bytes) ? how.reserve(container, stored) : nullptr;
       if (first)
         load.grow_later({container, stored, how.resize, static_cast<std::byte*>(first), bytes});
       else
         first = how.resize(container, stored);
     } else if (stored != size) {
-      first = nullptr;
+      first = nullptr;  // first walk: the elements do not exist yet
     }
     size = stored;
   }
   if (size > 0 && first) return columns(size, how.width, first, how.walk_element);
+  // No elements to walk: the sample stands for them.
   load.begin_prototype();
   columns(size, how.width, how.sample, how.walk_element);
   load.end_prototype();

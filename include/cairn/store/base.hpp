@@ -1,7 +1,7 @@
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
-// Threads. In all options, 0 threads means: as many as keep the device busy. For reading and for files in the page cache this is
-// default_threads() (system/parallel.hpp); a sink may ask for another number to write.
+// Threads: in all options, 0 stands for as many as keep the device busy. To read, and to write to the page cache, these are
+// default_threads() (system/parallel.hpp); sink::writers may give another number to write.
 #pragma once
 
 #include <concepts>
@@ -61,10 +61,10 @@ class sink {
 
   /// Writes the buffers consecutively from `offset` on: all of them, or throws errc::io.
   virtual void write(std::uint64_t offset, std::span<const buffer> buffers) = 0;
-  /// What every address, offset and length given to `write` has to be a multiple of; but for the length at the file's end.
+  /// All addresses, offsets and lengths given to `write` must be multiples of this, except the length at the end of the file.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
-  /// The store's own memory of the range, which is filled instead of calling `write`; empty if the store has none. All sinks of a store
-  /// have it, or none.
+  /// Memory of the store for the range: the caller fills it instead of calling `write`. Empty if the store has none. Either all sinks of a
+  /// store have it, or none.
   [[nodiscard]] virtual std::span<std::byte> memory(std::uint64_t /*offset*/, std::uint64_t /*length*/) { return {}; }
   /// Threads that keep the device busy; 0: default_threads().
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
@@ -85,7 +85,7 @@ class transaction {
   virtual void commit() = 0;
 };
 
-/// Exclusive ownership of a store for saving; released with the last copy.
+/// The exclusive right to save to a store; released with the last copy.
 using ownership = std::shared_ptr<const void>;
 
 }  // namespace stores

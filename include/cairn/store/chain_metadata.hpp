@@ -1,4 +1,4 @@
-// What ties a checkpoint to others of its chain, its parent and shared code tables, as JSON text, and back from untrusted text.
+// What a checkpoint shares with others of its chain, its parent and code tables, as JSON text, and back from untrusted text.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace cairn::detail {
 
 struct chain_metadata {
   std::optional<checkpoint_ref> parent{};  ///< none: the checkpoint is whole
-  /// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store only keeps them.
+  /// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store does not read them.
   std::map<std::string, std::string, std::less<>> tables{};
 };
 
@@ -37,7 +37,7 @@ CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent);
 /// The form of a parent, which is read into `parent`.
 [[nodiscard]] CAIRN_INLINE json_form parent_form(checkpoint_ref& parent);
 
-/// A string of 16 hexadecimal digits, which is read into `value`.
+/// The form of a string of 16 hexadecimal digits, whose number is passed to `use`.
 [[nodiscard]] CAIRN_INLINE json_form digits_form(std::function<void(std::uint64_t)> use);
 
 }  // namespace cairn::detail

@@ -1,4 +1,4 @@
-// The name and id of the checkpoint that a delta is built on.
+// A reference from a checkpoint to another one: its name and id.
 #pragma once
 
 #include <cstdint>

@@ -195,7 +195,7 @@ inline std::string hide(const open_directory& root, const std::string& name, con
   return renamed ? hidden : name;
 }
 
-/// Makes durable what others have written here without waiting for the disk: deltas may be built on it, and all lies below the root.
+/// Makes the checkpoints durable that a store with `durable = false` has left in the page cache: new deltas may be built on them.
 inline void settle(const open_directory& root, const std::vector<std::string>& checkpoints) {
   for (const auto& name : checkpoints) {
     const auto there = open_in(root.fd.get(), name, root.file(name));
@@ -203,7 +203,7 @@ inline void settle(const open_directory& root, const std::vector<std::string>& c
     for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
       if (!cairn::detail::is_own_file(entry)) continue;
       const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY);
-      if (!file && errno != EACCES) fail_io("open", there.file(entry));  // an unreadable file is no part of a parent
+      if (!file && errno != EACCES) fail_io("open", there.file(entry));  // no delta is built on what cannot be read
       if (file) posix::sync(file.get(), there.file(entry));
     }
     posix::sync(there.fd.get(), there.path);
@@ -244,7 +244,7 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
     if (name.front() == '.') return true;
     if (::faccessat(root->fd.get(), index.c_str(), F_OK, 0) == 0) return false;
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
-      fail_io("look for", root->file(index));  // unknown is not absent
+      fail_io("look for", root->file(index));  // an error does not mean that it is absent
     return true;
   });
   cairn::detail::sort_items(names, checkpoint_before);

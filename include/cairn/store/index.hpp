@@ -1,4 +1,4 @@
-// The index of a checkpoint, written last: step, metrics, shards with their checksums, and which tensor is in which file.
+// The index of a checkpoint, index.json, which is written last: step, metrics, shards with their checksums, and the file of each tensor.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fills and hashes several blocks at once whose elements are fields of the same records, so that each cache line of the records is
-// fetched once for all of them.
+// Fills and hashes several blocks together. If their elements are fields of the same records, each cache line of the records is fetched
+// once for all blocks.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace cairn::detail {
 
-/// A block that is filled piece by piece and hashed while its bytes are in the cache.
+/// A block that is filled in parts, each of which is hashed while its bytes are in the cache.
 struct growing_block {
   std::span<std::byte> bytes;
   std::size_t hashed = 0;
@@ -41,7 +41,7 @@ struct strided_run {
   std::size_t block, at, left;  ///< number of the block, the next byte in it, and the bytes that are missing
 };
 
-/// The address of the step along the first dimension that `element` belongs to.
+/// The address of the row (index of the first dimension) that `element` belongs to.
 [[nodiscard]] CAIRN_INLINE const std::byte* row_address(const memory_view& view, std::uint64_t element) noexcept;
 
 /// Fills the blocks from the runs, and always continues with the run that is at the lowest address.

@@ -9,7 +9,7 @@
 
 namespace cairn::detail {
 
-/// Elements per step along the first dimension.
+/// Elements per index of the first dimension.
 [[nodiscard]] inline std::uint64_t row_elements(const memory_view& view) noexcept {
   return view.shape[0] == 0 ? 1 : view.count() / view.shape[0];
 }

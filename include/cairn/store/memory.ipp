@@ -64,7 +64,7 @@ struct memory_file {
 using memory_checkpoint = std::map<std::string, memory_file, std::less<>>;
 
 struct memory_contents {
-  std::mutex mutex;  // guards the rest but the pool
+  std::mutex mutex;  // guards all members except the pool, which has its own
   std::map<std::string, memory_checkpoint, std::less<>> published;
   std::set<std::string, std::less<>> unfinished;
   bool owned = false;

@@ -1,4 +1,4 @@
-// Sorts short lists: the comparison is compiled once instead of once per type of element.
+// Sorts lists by one std::sort of indices, which is compiled once instead of once per type of element.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One checkpoint, open for reading: its leaves listed, its bytes verified and copied in parallel.
+// Reads one checkpoint: lists its leaves, and verifies and copies their stored bytes in parallel.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct read_request {
 
 struct read_options {
   unsigned threads = 0;  ///< 0: see default_threads
-  bool verify = true;    ///< compare the checksum of every block that is touched before anything is copied
+  bool verify = true;    ///< first compare the checksums of all blocks that are read, then copy
 };
 
 /// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid, errc::mismatch.
@@ -69,8 +69,9 @@ class checkpoint_reader {
     return opened_->slices_of(leaf);
   }
 
-  /// True when a slice of the leaf is encoded, and when one is stored relative to the parent.
+  /// Whether a slice of the leaf is encoded.
   [[nodiscard]] CAIRN_INLINE bool is_encoded(std::size_t leaf) const noexcept;
+  /// Whether a slice of the leaf is stored relative to the parent.
   [[nodiscard]] CAIRN_INLINE bool is_relative(std::size_t leaf) const noexcept;
 
   /// The stored bytes of a slice, verified.

@@ -1,4 +1,4 @@
-// Which checkpoints to keep: a union of rules, as a pure function. Its answer is the dry run; a store applies it.
+// Which checkpoints to remove: those that no rule keeps. A pure function, which removes nothing itself.
 #pragma once
 
 #include <cstddef>

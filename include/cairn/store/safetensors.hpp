@@ -44,8 +44,8 @@ struct safetensors_header {
 /// key that is not UTF-8, appears twice or is "__metadata__", and for a header above `max_header_bytes`.
 [[nodiscard]] CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& header);
 
-/// Reads and checks the header of `file`: every claim is compared with the file's size before it is believed. Accepts any
-/// safetensors file, whatever its order and alignment. `origin` names the file in messages. Errors: corrupt; unsupported for a dtype
+/// Reads and checks the header of `file`: all sizes and offsets in it are compared with the size of the file before they are used.
+/// Accepts any safetensors file, whatever its order and alignment. `origin` names the file in messages. Errors: corrupt; unsupported for a dtype
 /// without a C++ type.
 [[nodiscard]] CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file,
                                                                       std::string_view origin);

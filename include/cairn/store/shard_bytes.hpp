@@ -16,7 +16,7 @@
 
 namespace cairn::detail {
 
-/// The bytes of a shard's data section, wherever they are in memory.
+/// Finds them: in payloads, in staged copies, or in the memory of a leaf.
 class shard_bytes {
  public:
   /// A run of bytes of one piece.

@@ -26,7 +26,7 @@ struct stored_shard {
   std::string where;  ///< its path, for messages
   safetensors_header header;
   shard_metadata metadata;
-  /// Per block: its checksum has been compared. Any thread may do that, in a race twice.
+  /// Per block: its checksum has been compared. Two threads may do so at the same time, which is harmless.
   std::unique_ptr<std::atomic<bool>[]> verified;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return header.data_start + header.data_bytes; }
@@ -54,7 +54,7 @@ struct stored_checkpoint {
   std::vector<stored_leaf> leaves;   ///< by path
   std::vector<stored_slice> slices;  ///< by leaf, then by first element; they cover every leaf exactly
   detail::structure structure;
-  bool has_structure = false;
+  bool written_by_cairn = false;
 
   /// The slices of one leaf. O(log n).
   [[nodiscard]] CAIRN_INLINE std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept;
@@ -71,7 +71,7 @@ struct stored_checkpoint {
 [[nodiscard]] CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name,
                                             const std::vector<index_shard>& shards);
 
-/// Calls `open`, and again where it fails because the checkpoint was replaced meanwhile: `replaced` says so.
+/// Calls `open`. If it fails and `replaced` returns true, the checkpoint was replaced meanwhile: calls `open` again.
 template <class Open, class Replaced>
 auto open_again(const Open& open, const Replaced& replaced) {
   constexpr int most = 20;

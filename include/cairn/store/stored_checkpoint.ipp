@@ -27,7 +27,7 @@ CAIRN_INLINE std::span<const stored_slice> stored_checkpoint::slices_of(std::siz
   return shard;
 }
 
-/// A tensor as the slice of a leaf that it is.
+/// A tensor, and the slice of a leaf that it holds.
 struct found_slice {
   std::string_view path;
   std::uint64_t first = 0;
@@ -87,6 +87,7 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
   }
 }
 
+/// Moves the structure entries of all shards into one map. Shards with the same path must agree.
 inline void unite_structures(stored_checkpoint& checkpoint) {
   for (auto& shard : checkpoint.shards) {
     checkpoint.structure.merge(shard.metadata.structure);
@@ -100,7 +101,7 @@ inline void unite_structures(stored_checkpoint& checkpoint) {
 /// Checks that the index and the shard agree: step, parent, and which tensor is where.
 inline void check_against_index(const stored_shard& shard, const checkpoint_index& index, std::size_t number) {
   const auto corrupt = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
-  if (!shard.metadata.has_structure) corrupt("has no cairn metadata");
+  if (!shard.metadata.written_by_cairn) corrupt("has no cairn metadata");
   if (shard.metadata.step != index.info.step) corrupt("is of another step than its index");
   if (shard.metadata.chain.parent != index.parent) corrupt("is built on another checkpoint than its index says");
   for (const auto& tensor : shard.header.tensors) {
@@ -114,7 +115,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
 [[nodiscard]] inline stored_checkpoint open_shards(const any_store& store, std::string_view name,
                                                    checkpoint_index index) {
   stored_checkpoint opened;
-  opened.has_structure = true;
+  opened.written_by_cairn = true;
   opened.origin = sentence({store.location(), "/", name});
   opened.index = std::move(index);
   std::uint64_t total = 0;
@@ -171,7 +172,7 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> f
   opened.origin = std::move(origin);
   opened.shards.push_back(open_shard(std::move(file), opened.origin));
   auto& shard = opened.shards.front();
-  opened.has_structure = shard.metadata.has_structure;
+  opened.written_by_cairn = shard.metadata.written_by_cairn;
   opened.index.info.step = shard.metadata.step;
   opened.index.total_size = shard.header.data_bytes;
   opened.index.parent = shard.metadata.chain.parent;

@@ -30,7 +30,7 @@ inline constexpr std::array<structure_field, 7> structure_fields{{{"size", json_
 /// Every key takes at least this many bytes of a file. This bounds a reader's memory by the size of the file.
 inline constexpr std::uint64_t least_key_bytes = 8;
 
-/// What a key takes in the text. In the file it has a comma and two backslashes too.
+/// The least bytes of a key in the text. In the file a comma and two backslashes are added.
 inline constexpr std::size_t least_key_text = least_key_bytes - 3;
 
 CAIRN_INLINE std::string write_structure(const structure& all) {

@@ -1,4 +1,4 @@
-// A piece as the writer takes it: where its bytes are, and how they are encoded.
+// A piece to be written: where its bytes are, and how they are encoded.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace cairn::detail {
 
-/// A piece to be written. What it refers to must outlive the write.
+/// The input of the writer. What it refers to must outlive the write.
 struct write_piece : piece {
   std::span<const std::byte> bytes{};  ///< the payload, or the elements packed; empty: they are in the leaf's memory
   const encoding_info* how = nullptr;  ///< of the payload; null: the elements are stored as they are

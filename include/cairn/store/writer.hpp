@@ -1,4 +1,4 @@
-// Leaves in, one committed checkpoint out: lays out the shards, hashes and writes them block by block on a few threads.
+// Writes leaves as one checkpoint: lays out its shards, hashes and writes them block by block on a few threads, and commits.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ struct checkpoint_spec {
   chain_metadata chain{};             ///< the parent of a delta; the code tables, which go into the first shard
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers
-  /// (bytes done, of all); from any thread. What it throws cancels the checkpoint.
-  std::function<void(std::uint64_t, std::uint64_t)> on_progress{};
+  /// From any thread. What it throws cancels the checkpoint.
+  std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};  ///< bytes
 };
 
 /// What was written.
@@ -54,7 +54,7 @@ class checkpoint_writer {
                                  std::size_t shards);
 
   /// Writes the next shards; the memory of their pieces is no longer used afterwards. The parent in `chain` is that of the checkpoint,
-  /// the same in every call. `later_bytes` is what later calls will add, for progress.
+  /// the same in every call. `later_bytes` is an estimate of what later calls will add, for progress.
   CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
                         std::uint64_t later_bytes = 0);
 

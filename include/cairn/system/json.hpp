@@ -1,4 +1,4 @@
-// Reads untrusted JSON by tables of its fields, and writes JSON. RapidJSON does both, in json.ipp only.
+// Reads untrusted JSON of a given form (json_form), and writes JSON. Only json.ipp includes RapidJSON, which does both.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct json_value {
 
 struct json_field;
 
-/// What a value has to be, and what is done with it. Made by the functions json_text to json_map below.
+/// The form that a value must have, and functions that use the value. Made by the functions json_text to json_map below.
 struct json_form {
   enum class kind : std::uint8_t {
     text,     ///< a string
@@ -50,7 +50,7 @@ struct json_form {
   at_open open{};                  ///< of a list or an object
   at_close close{};                ///< of a list or an object
   std::vector<json_field> fields;  ///< of an object: at most 64
-  /// The elements of a list; in an object, what any field has to be that is not in `fields`. Null: such fields are refused.
+  /// The form of the elements of a list, or of the fields of an object that are not in `fields`. Null: such fields are refused.
   std::shared_ptr<const json_form> others{};
 };
 
@@ -64,7 +64,7 @@ struct json_field {
 /// JSON in UTF-8, not of the form, a key that appears twice in an object, too deep.
 CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, const json_form& root);
 
-/// Writes one JSON value. Everything but `line` and `take` writes the next part of it.
+/// Writes one JSON value. Each function except `line` and `take` writes the next part of it.
 class json_writer {
  public:
   CAIRN_INLINE json_writer();

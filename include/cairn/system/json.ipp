@@ -23,14 +23,14 @@
 
 namespace cairn::detail {
 
-/// Compares what RapidJSON's parser meets with the form that is expected there.
+/// RapidJSON's parser calls this for each value. Compares the value with the form that is expected there, and uses it.
 class json_reader {
  public:
   json_reader(std::string_view origin, const json_form& root) : origin_(origin), root_(root) {
     path_.reserve(max_json_depth);
   }
 
-  // RapidJSON's names for what a parser meets.
+  // The names are RapidJSON's.
   bool Null() { return other(); }
   bool Bool(bool /*value*/) { return other(); }
   bool Int(int /*value*/) { return false; }  // numbers come as RawNumber
@@ -144,7 +144,7 @@ class json_reader {
     return true;
   }
 
-  /// `levels`: how many of the open containers lead to what is wrong.
+  /// `levels`: the number of open containers whose keys name the wrong value.
   [[noreturn]] void malformed(std::string_view why, std::size_t levels) const {
     std::string where;
     for (std::size_t i = 0; i < levels; ++i)
@@ -185,7 +185,7 @@ struct json_stream {
   void Flush() {}
 };
 
-/// RapidJSON's writer, but for the form of strings and numbers, which is part of the format: the same state gives the same bytes.
+/// RapidJSON's writer with our own text of strings and numbers, which is part of the format: the same state gives the same bytes.
 class json_writer::output : public rapidjson::Writer<json_stream> {
  public:
   output() : rapidjson::Writer<json_stream>(stream) {}

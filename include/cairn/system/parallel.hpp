@@ -9,7 +9,7 @@
 
 namespace cairn::detail {
 
-/// What 0 threads stand for: as many as there are cores, at most 8, which use the memory's bandwidth up.
+/// The number of threads that 0 stands for: that of the cores, but at most 8, which are enough for the whole bandwidth of the memory.
 [[nodiscard]] CAIRN_INLINE unsigned default_threads() noexcept;
 
 /// Calls `body(item, worker)` for every item in [0, items) on up to `threads` threads, the caller's included. Items are taken in order;

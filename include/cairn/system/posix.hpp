@@ -1,4 +1,4 @@
-// The system calls of the directory store, with their errors turned into cairn::error.
+// System calls on files and directories, whose errors become cairn::error.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ template <class Call>
 
 /// The names in an open directory, except "." and "..", in no order.
 [[nodiscard]] inline std::vector<std::string> entries(int directory, std::string_view where) {
-  auto again = open_at(directory, ".", O_RDONLY | O_DIRECTORY);
+  auto again = open_at(directory, ".", O_RDONLY | O_DIRECTORY);  // with a position of its own
   DIR* stream = again ? ::fdopendir(again.get()) : nullptr;
   if (stream == nullptr) fail_io("list", where);
   again.release();  // closedir closes it

@@ -50,6 +50,7 @@ class decoder {
  private:
   static constexpr unsigned most_symbols = 6;  // of an entry
   static constexpr unsigned look_ups = 4;      // of 12 bits each, of one 64-bit word
+  // Bytes that a step reads, and consumes at most; symbols that it gives at most, and bytes that it may write: an entry is stored as 8.
   static constexpr std::size_t step_reads = 8, step_takes = 6;
   static constexpr std::size_t step_gives = look_ups * most_symbols, step_writes = step_gives + 2;
 

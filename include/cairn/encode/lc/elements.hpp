@@ -58,7 +58,8 @@ inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* 
   (type == dtype::bf16 ? kernels.narrow_bf16 : kernels.narrow_f16)(in, n, reinterpret_cast<std::uint16_t*>(out));
 }
 
-/// As many elements of a leaf as it has now, and as a reader has them.
+/// The real elements of a piece, and the same elements as a reader restores them from the parent (the approximation, or `tracked`). In
+/// kernels `u` points to real elements and `a` to tracked ones.
 struct delta_view {
   dtype type{};
   std::span<const std::byte> values, reference;

@@ -1,4 +1,4 @@
-// The default floating-point environment, whatever mode the program has set.
+// A scope with the default floating-point environment, whatever mode the program has set.
 #pragma once
 
 #include <cfenv>

@@ -1,4 +1,4 @@
-// Elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements; symbols -> elements.
+// Quantizes: elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements. Also adds symbols to elements.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,7 @@ inline void flag_exceptions(const float* values, std::size_t n, std::array<bool,
   for (std::size_t i = 0; i < n; ++i) flags[i] = flags[i] || !is_finite(values[i]);
 }
 
-/// Errors of a strip whose flagged elements are exact. Those that are not finite do not count.
+/// The errors of a strip in which flagged elements are stored exactly. Elements that are not finite do not count.
 [[nodiscard]] inline simd::error_sums errors_beside(const float* real, const float* approximation, std::size_t n,
                                                     const std::array<bool, strip_elements>& flags) noexcept {
   strip clean_real, clean_approximation;

@@ -1,4 +1,4 @@
-// Kernels of lc that change nothing: deltas of floats, the extremes of their buckets, and errors.
+// Kernels of lc that only read elements: deltas of floats, the extremes of their buckets, and errors.
 #pragma once
 
 #include <cstddef>

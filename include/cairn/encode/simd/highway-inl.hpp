@@ -1,9 +1,9 @@
 // Highway, and what Cairn's kernels need of it; for the files that compile kernels only.
 #pragma once
 
-// Compiled once, the kernels are there for AVX-512, AVX2 and the target that the unit is compiled for. Header-only, where every unit
-// that includes them pays, the first is left out: measured, lossless gets 4 % slower, lc<2> and lc<3> encode 10 and 20 % slower and
-// decode no slower. Highway does not even parse other targets.
+// With cairn::compiled, kernels are compiled for AVX-512, AVX2 and the target of the unit. Header-only, each unit compiles them, so
+// AVX-512 is left out: measured, lossless is then 4 % slower, lc<2> and lc<3> encode 10 and 20 % slower and decode as fast. All other
+// targets are disabled, so that Highway does not parse them.
 #if !defined(HWY_DISABLED_TARGETS) && !defined(HIGHWAY_HWY_DETECT_TARGETS_H_)
 #if defined(__AVX512F__)
 #define HWY_DISABLED_TARGETS 0

@@ -12,7 +12,7 @@ using bits_tag = hn::RebindToUnsigned<float_tag>;
 using floats = hn::Vec<float_tag>;
 using bits = hn::Vec<bits_tag>;
 
-/// Elements of a row. Layouts go by rows, so that they do not depend on the number of lanes.
+/// Elements of a row. Layouts are defined by rows, so that they do not depend on the number of lanes.
 inline constexpr std::size_t row = 16;
 
 /// Prefetches 4 KiB ahead: the hardware's own prefetching stops at the end of a page. Doubles the speed of two streams.

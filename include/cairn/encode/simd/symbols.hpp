@@ -9,7 +9,7 @@
 
 namespace cairn::detail::simd {
 
-/// The key of no delta.
+/// A key that no delta has.
 inline constexpr std::uint32_t no_key = 0xFFFF;
 
 /// The bucket and the value of each symbol. Symbol 0 stands for all deltas that have no other symbol.

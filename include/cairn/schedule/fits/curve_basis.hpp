@@ -1,4 +1,4 @@
-// A family of loss curves as A h(x) + floor, where h has one or two rates: the parameters that a fit solves for.
+// Each family of loss curves as A h(x) + floor, where h has one or two rates: the parameters of a fit.
 #pragma once
 
 #include <algorithm>
@@ -39,17 +39,17 @@ struct curve_basis {
   [[nodiscard]] constexpr rates first_tried() const noexcept { return is_power() ? rates{-3.5, 0} : rates{-2, -2}; }
   [[nodiscard]] constexpr rates last_tried() const noexcept { return is_power() ? rates{1.5, 0} : rates{7, 7}; }
 
-  /// Of `count` steps around `step`, evenly over `width`.
+  /// The place of `count` steps that are spread evenly over `width` around `step`.
   [[nodiscard]] place place_of(double step, double width = 0, double count = 1) const noexcept {
     const double part = width / (is_power() ? step + 1 : last - first);
     return {is_power() ? std::log((step + 1) / (first + 1)) : (step - first) / (last - first),
             part * part * (1 - 1 / (count * count)) / 24};
   }
 
-  /// The mean of h there; the slopes leave out what the bend changes in them.
+  /// The mean of h at a place. The slopes ignore the bend.
   [[nodiscard]] value at(const place& where, const rates& rate) const noexcept;
 
-  /// The logarithms of a curve's rates, within their bounds. What is no rate becomes the lowest.
+  /// The logarithms of a curve's rates, within their bounds. A rate that is not positive becomes the lowest.
   [[nodiscard]] rates rates_of(const loss_curve& curve) const noexcept;
 
   /// The curve a h + floor.

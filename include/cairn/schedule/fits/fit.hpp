@@ -13,7 +13,7 @@ namespace cairn::schedule {
 /// A fitted curve and its quality, in the unit of the losses.
 struct loss_fit {
   loss_curve curve{};
-  double scale = 0;      ///< of the residuals, robust; 1: as large as the noise within the buckets lets expect
+  double scale = 0;      ///< of the residuals, robust; 1: as large as the noise within the buckets predicts
   double criterion = 0;  ///< BIC with a robust likelihood; of fits to the same buckets, the smaller one is better
   /// F: by how much it explains the losses better than a constant does, per parameter, against its residuals.
   double gain = 0;
@@ -27,7 +27,7 @@ struct loss_fit {
 /// Robust weighted least squares of one family to the buckets' means (Huber's weights, iterated). A bucket weighs as its count over the
 /// noise seen in it and its neighbours, so that noise may grow with the loss or not. For given rates the curves of all families are
 /// A h(x) + floor: A and the floor are solved for exactly and Gauss-Newton goes over the rates (variable projection, Golub and Pereyra
-/// 1973), at most 16 steps. A is positive and rates are, so that a curve falls; the floor is not negative while no bucket's mean is.
+/// 1973), at most 16 steps. A and the rates are positive, so that a curve falls; the floor is not negative unless a bucket's mean is.
 /// A bucket is compared with the mean of the curve over its steps, to second order.
 /// `start` is a curve of the same family to begin with, near the one to be found; without it, a grid of rates is tried.
 /// Nothing: fewer than 8 buckets, a loss that is constant, no finite result, and for the exponential a bucket's mean that is not

@@ -46,7 +46,8 @@ class curve_fitting {
     weights_ = base_;
     state now;
     if (start != nullptr && start->shape == basis_.shape) {
-      rates from = basis_.rates_of(*start);  // one near zero would not move any more
+      rates from =
+          basis_.rates_of(*start);  // raised to those of the grid: steps from a rate near zero have almost no effect
       for (std::size_t k = 0; k < 2; ++k) from[k] = std::max(from[k], basis_.first_tried()[k]);
       if (from != basis_.first_tried()) now = evaluate(from);
     }
@@ -56,7 +57,6 @@ class curve_fitting {
   }
 
  private:
-  // in the order A, floor, logarithms of the rates
   using per_bucket = std::array<double, loss_window::capacity>;
   using rates = curve_basis::rates;
 
@@ -128,7 +128,8 @@ class curve_fitting {
     return s;
   }
 
-  /// J^T W J, with ones on the diagonal for unused parameters; J^T W r into `right`. Only the lower triangle of the matrix is used.
+  /// J^T W J, with ones on the diagonal for unused parameters; J^T W r into `right`. Parameters: A, floor, logarithms of the rates. Only the
+  /// lower triangle of the matrix is used.
   [[nodiscard]] matrix normal_equations(const state& s, vector& right) const noexcept {
     matrix m{};
     right = {};

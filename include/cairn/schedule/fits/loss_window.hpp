@@ -1,4 +1,4 @@
-// Losses, step by step -> at most 64 buckets of (mean step, mean loss, noise).
+// Reduces the losses of a run, step by step, to at most 64 buckets of mean step, mean loss and noise.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class loss_window {
   static constexpr double recent = 16;   // losses in `level_`
   static constexpr double least = 4;     // losses before a spike can be recognised
   static constexpr double spike = 5;     // mean deviations: four standard deviations of normal noise
-  static constexpr double in_a_row = 8;  // more spikes in a row are none
+  static constexpr double in_a_row = 8;  // more spikes than this one after another are a new level
   static constexpr double coarser = 1.25;
   static constexpr std::size_t scalar_count = 8, per_bucket = 5;
 
