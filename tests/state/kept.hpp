@@ -21,7 +21,7 @@ struct kept {
 
   explicit kept(const cairn::detail::description& what) {
     contents.origin = "kept";
-    contents.written_by_cairn = true;
+    contents.has_structure = true;
     contents.structure = what.structure;
     for (const auto& leaf : what.leaves) {
       contents.leaves.push_back({leaf.path, leaf.type, leaf.shape});

@@ -140,7 +140,7 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
 
 TEST_CASE("a foreign file without structure loads into the structure that the state has") {
   tests::kept kept(cairn::detail::describe(std::vector<model>(2)));
-  kept.contents.written_by_cairn = false;
+  kept.contents.has_structure = false;
   kept.contents.structure.clear();
   std::vector<model> fresh(2, model{{}, {}});
   const auto report = kept.load(fresh);

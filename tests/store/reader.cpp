@@ -56,7 +56,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     CHECK(reader.step() == spec.info.step);
     CHECK(reader.metrics() == spec.info.metrics);
     CHECK(reader.contents().structure == spec.structures[0]);
-    CHECK(reader.contents().written_by_cairn);
+    CHECK(reader.contents().has_structure);
     CHECK(reader.contents().origin == store.location() + "/c");
     REQUIRE(reader.contents().leaves.size() == leaves.list.size());
     reader.verify();
@@ -161,7 +161,7 @@ TEST_CASE("a file of others: unaligned data, elements across every boundary, str
   sample::spill(scratch.path("model.safetensors"), text);
 
   const cairn::detail::checkpoint_reader reader(cairn::stores::open_file(scratch.path("model.safetensors")), "model");
-  CHECK_FALSE(reader.contents().written_by_cairn);
+  CHECK_FALSE(reader.contents().has_structure);
   CHECK(reader.step() == 0);
   reader.verify();
   sample::leaves into;

@@ -25,8 +25,8 @@ sample::failure refusal(std::map<std::string, std::string, std::less<>> metadata
 }  // namespace
 
 TEST_CASE("a file without Cairn's metadata has nothing of it") {
-  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({}), "here").written_by_cairn);
-  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({{"format", "pt"}}), "here").written_by_cairn);
+  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({}), "here").has_structure);
+  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({{"format", "pt"}}), "here").has_structure);
 }
 
 TEST_CASE("what a newer version writes is unsupported") {

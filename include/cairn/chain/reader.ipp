@@ -67,7 +67,7 @@ CAIRN_INLINE void chain_reader::describe_contents() {
   contents_.origin = stored.origin;
   contents_.leaves = stored.leaves;
   contents_.structure = stored.structure;
-  contents_.written_by_cairn = stored.written_by_cairn;
+  contents_.has_structure = stored.has_structure;
   contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
     const read_request all[] = {request_for(contents_.origin, contents_.leaves, index, out)};
     read(all, {.threads = 1});

@@ -29,8 +29,8 @@ struct catalog {
   std::string origin;               ///< the name of its source, for messages
   std::vector<stored_leaf> leaves;  ///< sorted by path; no path occurs twice
   detail::structure structure;
-  bool written_by_cairn =
-      false;  ///< `structure` is complete, even if empty; false: a foreign safetensors file, without structure
+  bool has_structure =
+      false;  ///< Cairn wrote the checkpoint, so `structure` is complete, even if empty; false: a foreign safetensors file
   /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
   /// cairn::error.
   std::function<void(std::size_t index, std::span<std::byte> out)> fetch;

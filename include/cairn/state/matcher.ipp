@@ -216,7 +216,7 @@ CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, struc
   using enum structure_entry::kind;
   const auto at = from_.structure.find(stored_path(path));
   if (at == from_.structure.end()) {
-    if (from_.written_by_cairn && !probe_) report_missing(path);
+    if (from_.has_structure && !probe_) report_missing(path);
     return nullptr;
   }
   const structure_entry& found = at->second;

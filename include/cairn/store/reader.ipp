@@ -183,7 +183,7 @@ CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpo
   contents_.origin = opened_->origin;
   contents_.leaves = opened_->leaves;
   contents_.structure = opened_->structure;
-  contents_.written_by_cairn = opened_->written_by_cairn;
+  contents_.has_structure = opened_->has_structure;
   contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
     const read_request all[] = {request_for(from->origin, from->leaves, index, out)};
     read_leaves(*from, all, {});

@@ -36,7 +36,7 @@ struct slice_info {
 
 /// What Cairn's metadata say about a shard.
 struct shard_metadata {
-  bool written_by_cairn = false;  ///< false: all other members are empty
+  bool has_structure = false;  ///< false for a file that Cairn did not write: nothing of the rest is there
   std::uint64_t step = 0;
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key

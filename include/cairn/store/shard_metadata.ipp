@@ -102,7 +102,7 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
   shard_metadata metadata;
   const auto format = header.metadata.find("cairn.format");
   if (format == header.metadata.end()) return metadata;
-  metadata.written_by_cairn = true;
+  metadata.has_structure = true;
   if (format->second != format_version)
     fail(errc::unsupported, {origin, ": format version \"", format->second, "\" is not ", format_version,
                              ", the only one that this version of cairn reads"});

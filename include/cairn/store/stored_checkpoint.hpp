@@ -54,7 +54,7 @@ struct stored_checkpoint {
   std::vector<stored_leaf> leaves;   ///< by path
   std::vector<stored_slice> slices;  ///< by leaf, then by first element; they cover every leaf exactly
   detail::structure structure;
-  bool written_by_cairn = false;
+  bool has_structure = false;
 
   /// The slices of one leaf. O(log n).
   [[nodiscard]] CAIRN_INLINE std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept;

@@ -101,7 +101,7 @@ inline void unite_structures(stored_checkpoint& checkpoint) {
 /// Checks that the index and the shard agree: step, parent, and which tensor is where.
 inline void check_against_index(const stored_shard& shard, const checkpoint_index& index, std::size_t number) {
   const auto corrupt = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
-  if (!shard.metadata.written_by_cairn) corrupt("has no cairn metadata");
+  if (!shard.metadata.has_structure) corrupt("has no cairn metadata");
   if (shard.metadata.step != index.info.step) corrupt("is of another step than its index");
   if (shard.metadata.chain.parent != index.parent) corrupt("is built on another checkpoint than its index says");
   for (const auto& tensor : shard.header.tensors) {
@@ -115,7 +115,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
 [[nodiscard]] inline stored_checkpoint open_shards(const any_store& store, std::string_view name,
                                                    checkpoint_index index) {
   stored_checkpoint opened;
-  opened.written_by_cairn = true;
+  opened.has_structure = true;
   opened.origin = sentence({store.location(), "/", name});
   opened.index = std::move(index);
   std::uint64_t total = 0;
@@ -172,7 +172,7 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> f
   opened.origin = std::move(origin);
   opened.shards.push_back(open_shard(std::move(file), opened.origin));
   auto& shard = opened.shards.front();
-  opened.written_by_cairn = shard.metadata.written_by_cairn;
+  opened.has_structure = shard.metadata.has_structure;
   opened.index.info.step = shard.metadata.step;
   opened.index.total_size = shard.header.data_bytes;
   opened.index.parent = shard.metadata.chain.parent;
