@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -664,6 +665,32 @@ TEST_CASE("a run goes back to its best checkpoint, by any metric; of equals to t
   CHECK(failure.code == errc::not_found);
   CHECK(failure.says("no checkpoint in memory has the metric \"f1\""));
   CHECK(state == trained(1));
+}
+
+TEST_CASE("the best checkpoint: a damaged index is reported and passed over, and metrics are read as they are now") {
+  const sample::scratch scratch;
+  checkpointer run(scratch.path("run"));
+  for (std::uint64_t step = 1; step <= 3; ++step)
+    run.save(trained(step), {.step = step, .loss = 1.0 / static_cast<double>(step)});
+  const auto damage = [&](const std::string& name) {
+    std::ofstream(scratch.path("run/" + name + "/index.json")) << "damaged";
+  };
+  damage("step-000000003");
+  trainer state;
+  const auto report = run.restore_best(state);
+  REQUIRE(report);
+  CHECK(report->step == 2);
+  REQUIRE(report->skipped.size() == 1);
+  CHECK(report->skipped[0].checkpoint == "step-000000003");
+
+  cairn::save(scratch.path("run/step-000000001"), trained(9), {.step = 1, .metrics = {{"loss", 0.0}}});
+  CHECK(run.restore_best(state)->step == 1);
+  CHECK(state == trained(9));
+
+  damage("step-000000001");
+  damage("step-000000002");
+  CHECK(sample::failure_of([&] { run.restore_best(state); }).code == errc::corrupt);
+  CHECK(state == trained(9));
 }
 
 TEST_CASE("codec rules that encode no leaf are reported: in every report, and once as an event") {

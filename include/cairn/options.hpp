@@ -31,7 +31,7 @@ struct metric_order {
 enum class when_busy : std::uint8_t {
   skip,    ///< it is not made; it is due again at the next step
   wait,    ///< the trainer waits
-  replace  ///< the running save is cancelled, unless it has replaced another one itself, so that some saves finish
+  replace  ///< the running save is cancelled; if it has replaced another one itself, the new one is skipped, so that some saves finish
 };
 
 /// A checkpointer is destroyed while a save is running.

@@ -1,4 +1,4 @@
-// expect: a const member can be saved but not loaded
+// expect: a const member cannot be loaded into
 #include <memory>
 #include <random>
 #include <span>

@@ -35,10 +35,12 @@ TEST_CASE("a division covers every leaf once, in order, in nearly equal shares")
   }
 }
 
-TEST_CASE("a division into no shards is refused") {
-  const auto failure = sample::failure_of([] { static_cast<void>(cairn::detail::divide_evenly({}, 0)); });
-  CHECK(failure.code == cairn::errc::invalid);
-  CHECK(failure.says("shards is 0"));
+TEST_CASE("a division into no shards, or more than there can be files, is refused") {
+  for (const std::size_t shards : {std::size_t{0}, std::size_t{100'001}, SIZE_MAX}) {
+    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::divide_evenly({}, shards)); });
+    CHECK(failure.code == cairn::errc::invalid);
+    CHECK(failure.says("shards is " + std::to_string(shards)));
+  }
 }
 
 TEST_CASE("pieces that are not copied are the same pieces as another type") {

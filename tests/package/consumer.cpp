@@ -11,7 +11,15 @@ int main(int argc, char** argv) {
   cairn::save(folder, saved);
   training loaded;
   cairn::load(folder, loaded);
-  const bool same = loaded.weights == saved.weights && loaded.name == saved.name && loaded.step == saved.step;
+
+  struct local_state {  // g++ without optimisation once left a reference to an object that no unit defines
+    int step = 0;
+  } local{7};
+  cairn::save(folder + "_local", local);
+  cairn::load(folder + "_local", local);
+
+  const bool same =
+      loaded.weights == saved.weights && loaded.name == saved.name && loaded.step == saved.step && local.step == 7;
   std::puts(same ? "cairn " CAIRN_VERSION ": saved and loaded" : "the loaded state differs from the saved one");
   return same ? 0 : 1;
 }

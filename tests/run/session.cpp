@@ -550,18 +550,68 @@ TEST_CASE("a signal: poll says so, the next step saves at once, tells to stop, a
   CHECK(events.count(kind::stopping) == 1);  // a second step does nothing more
 }
 
-TEST_CASE("a signal straight after a restore: the state is saved already") {
+TEST_CASE("after a handle is done the next step is not busy, and throws what the handle threw") {
+  for (int round = 0; round < 200; ++round) {
+    checkpointer run(cairn::stores::memory(), {.keep_last = 1, .when = every_step{1}});
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      const auto outcome = run.step(trained(step), {.step = step});
+      CHECK(outcome.started);
+      CHECK(outcome.save.get().bytes > 0);
+    }
+    tests::gated_store broken;
+    broken.refuses = [](std::string_view) { return true; };
+    checkpointer failing(broken, {.when = every_step{1}});
+    const auto outcome = failing.step(trained(1), {.step = 1});
+    CHECK(sample::failure_of([&] { std::ignore = outcome.save.get(); }).code == errc::io);
+    CHECK(sample::failure_of([&] { std::ignore = failing.step(trained(2), {.step = 2}); }).code == errc::io);
+  }
+}
+
+namespace {
+
+/// A codec that throws what is no std::exception.
+struct throwing_codec {
+  [[nodiscard]] std::string name() const { return "throwing"; }
+  [[nodiscard]] bool uses_parent() const { return false; }
+  [[nodiscard]] std::size_t bound(cairn::dtype, std::size_t bytes) const { return bytes; }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request&, std::span<std::byte>) const { throw 42; }
+  void decode(const cairn::decode_request&) const {}
+};
+
+}  // namespace
+
+TEST_CASE("a codec that throws what is no std::exception makes the save fail, with a cairn::error") {
+  for (const bool asynchronous : {true, false}) {
+    heard events;
+    checkpointer run(cairn::stores::memory(), {.when = every_step{1},
+                                               .codecs = {{"*", throwing_codec()}},
+                                               .on_event = std::ref(events),
+                                               .asynchronous = asynchronous});
+    const auto failure = sample::failure_of([&] {
+      std::ignore = run.step(trained(1), {.step = 1});
+      run.wait();
+    });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("no std::exception"));
+    CHECK(events.count(kind::failed) == 1);
+    CHECK(run.stats().failed == 1);
+  }
+}
+
+TEST_CASE("a signal straight after a restore, at the same step: the state is saved, as it may have changed") {
   const cairn::stores::memory store;
   checkpointer(store).save(trained(5), {.step = 5});
   heard events;
   checkpointer run(store, {.when = every_step{1}, .on_event = std::ref(events), .preempt = {SIGUSR1}});
   trainer state;
   REQUIRE(run.restore(state));
+  state = trained(6);
   std::raise(SIGUSR1);
   const auto outcome = run.step(state, {.step = 5});
   CHECK(outcome.stop);
-  CHECK_FALSE(outcome.started);
-  CHECK(events.lines() == names{"restored 5", "stopping 5"});
+  CHECK(outcome.started);
+  CHECK(events.lines() == names{"restored 5", "stopping 5", "started 5", "encoded 5", "written 5", "published 5"});
+  CHECK(restored(store, checkpoint_name(5)) == trained(6));
 }
 
 TEST_CASE("a copy that cannot be made counts as a failed save") {
@@ -618,7 +668,7 @@ TEST_CASE("a signal while a save is running: it is hurried when there is time, e
   }
 }
 
-TEST_CASE("a signal when the step is being saved already, or is published: it is not saved twice") {
+TEST_CASE("a signal when a save of the same step runs or is published: the state is saved, as a step may be an epoch") {
   for (const bool is_published : {true, false}) {
     const cairn::stores::memory store;
     heard events;
@@ -626,11 +676,12 @@ TEST_CASE("a signal when the step is being saved already, or is published: it is
     CHECK(run.step(trained(1), {.step = 1}).started);
     if (is_published) run.wait();
     std::raise(SIGUSR1);
-    const auto outcome = run.step(trained(1), {.step = 1});
+    const auto outcome = run.step(trained(2), {.step = 1});
     CHECK(outcome.stop);
-    CHECK_FALSE(outcome.started);
-    CHECK(events.count(kind::published) == 1);
+    CHECK(outcome.started);
+    CHECK(events.count(kind::published) == 2);
     CHECK(store.list() == names_of({1}));
+    CHECK(restored(store, checkpoint_name(1)) == trained(2));
   }
 }
 

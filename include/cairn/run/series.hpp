@@ -27,7 +27,7 @@
 namespace cairn::detail {
 
 /// Converts any exception to cairn::error; `what` is the start of the message.
-[[nodiscard]] CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what);
+[[nodiscard]] CAIRN_INLINE error as_error(const std::exception_ptr& cause, const std::string& what);
 
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks functions that are
 /// thread-safe.
@@ -73,7 +73,7 @@ class checkpoint_series {
   [[nodiscard]] event about(event::kind what, const save_job& job) const;
 
   /// Reports a save that failed, and returns its error. Any thread.
-  [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause) const;
+  [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause) const;
 
   [[nodiscard]] const any_store& store() const noexcept { return store_; }
 

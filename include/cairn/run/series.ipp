@@ -14,6 +14,7 @@
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/chain/merge_hook.hpp"
+#include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
@@ -21,10 +22,18 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE error as_error(const std::exception& cause, const std::string& what) {
-  if (const auto* ours = dynamic_cast<const error*>(&cause)) return *ours;
-  if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr) return {errc::io, what + ": not enough memory"};
-  return {errc::invalid, what + ": " + cause.what()};
+CAIRN_INLINE error as_error(const std::exception_ptr& cause, const std::string& what) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (const error& ours) {
+    return ours;
+  } catch (const std::bad_alloc&) {
+    return {errc::io, what + ": not enough memory"};
+  } catch (const std::exception& other) {
+    return {errc::invalid, what + ": " + other.what()};
+  } catch (...) {
+    return {errc::invalid, what + ": something was thrown that is no std::exception"};
+  }
 }
 
 /// A save between `begin` and `finish`.
@@ -71,19 +80,24 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
     std::uint64_t step;
   };
   std::vector<candidate> found;
+  std::vector<std::string> names;  // damaged ones first, which may be the best: they are reported as skipped
   const auto all = steps();
   for (const auto step : all) {
-    const auto& metrics = known(checkpoint_name(step), step).entry.metrics;
-    const auto at = metrics.find(order.metric);
-    if (at != metrics.end() && !std::isnan(at->second))
-      found.push_back({order.lower_is_better ? at->second : -at->second, step});
+    try {
+      const auto metrics = read_index(store_, checkpoint_name(step)).info.metrics;
+      const auto at = metrics.find(order.metric);
+      if (at != metrics.end() && !std::isnan(at->second))
+        found.push_back({order.lower_is_better ? at->second : -at->second, step});
+    } catch (const error& cause) {
+      if (cause.code() == errc::io) throw;
+      names.push_back(checkpoint_name(step));
+    }
   }
-  if (found.empty() && !all.empty())
+  if (found.empty() && names.empty() && !all.empty())
     fail(errc::not_found, {"no checkpoint in ", store_.location(), " has the metric \"", order.metric, "\""});
   std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
     return a.value != b.value ? a.value < b.value : a.step > b.step;  // of equals, the newer is the better
   });
-  std::vector<std::string> names;
   for (const auto& each : found) names.push_back(checkpoint_name(each.step));
   auto report = restore_first(store_, names, state, with_codecs(options), on_event_);
   restored(report);
@@ -107,7 +121,7 @@ CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& jo
   return made;
 }
 
-CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception& cause) const {
+CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception_ptr& cause) const {
   auto what = about(event::kind::failed, step);
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
   what.message = failure.what();
@@ -120,13 +134,13 @@ template <class Act>
 auto checkpoint_series::guarded(const Act& act) {
   try {
     return act();
-  } catch (const std::exception& cause) {
-    const auto step = running_->job->info.step;
-    cancel();
-    throw error(failed(step, cause));
-  } catch (...) {  // cancelled
+  } catch (const save_cancelled&) {
     cancel();
     throw;
+  } catch (...) {
+    const auto step = running_->job->info.step;
+    cancel();
+    throw error(failed(step, std::current_exception()));
   }
 }
 
@@ -213,9 +227,11 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
           .seconds = report.seconds,
           .message = std::to_string(report.deltas) + " deltas"});
     return report;
-  } catch (const std::exception& cause) {
+  } catch (const save_cancelled&) {
+    throw;
+  } catch (...) {
     auto what = about(event::kind::failed, newest_step_);
-    const auto failure = as_error(cause, sentence({what.checkpoint, " cannot be merged"}));
+    const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
     what.message = failure.what();
     emit(what);
     throw error(failure);

@@ -68,7 +68,7 @@ class session {
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
                                                    std::optional<save_kind> kind, bool ends_run);
   static void save_raw(save_job& job);
-  [[nodiscard]] error failed(std::uint64_t step, const std::exception& cause);
+  [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool resolve_busy(const observation& now);
   [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,
@@ -93,7 +93,8 @@ class session {
   // In the background thread.
   void run_async(async_save& save, const part& which);
   void tidy_up();
-  void run_in_background(const std::function<bool()>& job);
+  std::optional<error> run_in_background(const std::function<bool()>& job);
+  error cancelled(std::uint64_t step);
 
   checkpointer_options options_;
   // Used by the training thread alone:

@@ -3,37 +3,40 @@
 
 #include <exception>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "cairn/run/session.hpp"
 
 namespace cairn::detail {
 
-/// Encodes and writes staged shards; after the last ones publishes the checkpoint, then merges and removes what is due.
+/// Encodes and writes staged shards; after the last ones publishes the checkpoint, then merges and removes what is due. The handle of the
+/// save is done last, when the checkpointer is ready for the next save.
 CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
-  run_in_background([&] {
-    try {
-      if (which.is_first) series_.begin(save.job, which.shards_of_save);
-      series_.add(which.shards);
-      if (!which.is_last) return false;
-      auto report = series_.finish();
-      record_.published(
-          {save.job->info.step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
-      save.job.reset();  // frees the copies that the description holds
-      save.progress->published(report);
-    } catch (const save_cancelled&) {
-      auto what = series_.about(event::kind::skipped, save.job->info.step);
-      what.message = "cancelled for a newer save or the end of the run";
-      record_.emit(what);
-      save.progress->failed(error(errc::cancelled, sentence({what.checkpoint, ": the save was cancelled"})));
-      throw;
-    } catch (const std::exception& cause) {
-      save.progress->failed(as_error(cause, series_.store().location()));
-      throw;
-    }
+  std::optional<save_report> report;
+  const auto failure = run_in_background([&] {
+    if (which.is_first) series_.begin(save.job, which.shards_of_save);
+    series_.add(which.shards);
+    if (!which.is_last) return false;
+    report = series_.finish();
+    record_.published(
+        {save.job->info.step, save.times.began, *report, kind_of(save.kind, *report), false, limiter_.held_back()});
+    save.job.reset();  // frees the copies that the description holds
     tidy_up();
     return true;
   });
+  if (report)
+    save.progress->published(*report);
+  else if (failure)
+    save.progress->failed(failure->code() == errc::cancelled ? cancelled(save.job->info.step) : *failure);
+}
+
+/// Reports that the save of `step` was cancelled, and returns the error of its handle.
+CAIRN_INLINE error session::cancelled(std::uint64_t step) {
+  auto what = series_.about(event::kind::skipped, step);
+  what.message = "cancelled for a newer save or the end of the run";
+  record_.emit(what);
+  return {errc::cancelled, sentence({what.checkpoint, ": the save was cancelled"})};
 }
 
 /// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
@@ -52,19 +55,24 @@ CAIRN_INLINE void session::prune() {
   record_.count([pruned = series_.prune()](save_stats& all) { all.pruned += pruned; });
 }
 
-/// Runs `job` in the background thread; it returns whether the save or merge is complete. An error is kept for the trainer.
-CAIRN_INLINE void session::run_in_background(const std::function<bool()>& job) {
+/// Runs `job` in the background thread; it returns whether the save or merge is complete. Returns what failed; an error is also kept for
+/// the trainer.
+CAIRN_INLINE std::optional<error> session::run_in_background(const std::function<bool()>& job) {
   const stopwatch watch;
   bool is_done = true;
+  std::optional<error> failure;
   try {
     is_done = job();
   } catch (const save_cancelled&) {
     record_.count([](save_stats& all) { ++all.skipped; });
-  } catch (const std::exception& cause) {
-    record_.keep(as_error(cause, series_.store().location()));
+    failure.emplace(errc::cancelled, "the save was cancelled");
+  } catch (...) {
+    failure = as_error(std::current_exception(), series_.store().location());
+    record_.keep(*failure);
   }
   record_.count([&](save_stats& all) { all.background_seconds += watch.seconds(); });
   if (is_done) saving_ = false;
+  return failure;
 }
 
 }  // namespace cairn::detail

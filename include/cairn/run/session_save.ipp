@@ -21,8 +21,8 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   job->name = checkpoint_name(now.step);
   try {
     job->what = describe(state);
-  } catch (const std::exception& cause) {
-    throw error(failed(now.step, cause));
+  } catch (...) {
+    throw error(failed(now.step, std::current_exception()));
   }
   job->info = {now.step, now.metrics, policy_.notes(ends_run)};
   if (now.loss) job->info.metrics["loss"] = *now.loss;
@@ -41,7 +41,7 @@ CAIRN_INLINE void session::save_raw(save_job& job) {
 }
 
 /// Counts and reports a save that failed in the training thread, and returns its error.
-CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception& cause) {
+CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
   record_.count([](save_stats& all) { ++all.failed; });
   return series_.failed(step, cause);
 }
@@ -66,7 +66,8 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
   limiter_.begin(options_.max_bytes_per_second);
   try {
     stage(save, plan_staging(staging_, job.what.leaves, options_.shards, options_.max_staging_bytes), stall);
-  } catch (const std::exception& cause) {
+  } catch (...) {
+    const auto cause = std::current_exception();
     background_.wait();
     series_.cancel();
     saving_ = false;
@@ -178,19 +179,16 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   background_.wait();
   policy_.learn(record_);
   step_outcome outcome{.stop = true};
-  const auto newest = record_.newest();
-  if (!newest || newest->step != now.step) {
-    std::optional<save_kind> kind;
-    job->info.notes = policy_.notes(true);  // the policy has learned of the save that was waited for
-    if (plan.as_raw) {
-      kind = save_kind::raw;
-      save_raw(*job);
-    }
-    const auto progress = std::make_shared<save_progress>();
-    progress->published(run_sync(job, kind, stall));
-    outcome.started = true;
-    outcome.save = save_handle(progress);
+  std::optional<save_kind> kind;
+  job->info.notes = policy_.notes(true);  // the policy has learned of the save that was waited for
+  if (plan.as_raw) {
+    kind = save_kind::raw;
+    save_raw(*job);
   }
+  const auto progress = std::make_shared<save_progress>();
+  progress->published(run_sync(job, kind, stall));
+  outcome.started = true;
+  outcome.save = save_handle(progress);
   stopped_step_ = now.step;
   outcome.stall_seconds = stalled(stall);
   return outcome;

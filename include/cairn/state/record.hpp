@@ -1,6 +1,6 @@
 // The fields of a plain aggregate, by reference, type and name. The references come from Boost.PFR, or from own structured
 // bindings for records that PFR cannot read; the names from the compiler's spelling of a pointer to a member of an object that
-// is never defined.
+// is never made.
 #pragma once
 
 #include <cstddef>
@@ -62,11 +62,14 @@ using field_types = decltype(with_fields(
     std::declval<Record&>(), [](auto&... each) { return type_list<std::remove_reference_t<decltype(each)>...>{}; }));
 
 template <class Record>
-struct nameless {
+union unmade {
+  constexpr unmade() noexcept : nothing() {}
+  constexpr ~unmade() {}
+  char nothing;
   Record value;
 };
 template <class Record>
-extern const nameless<Record> undefined_object;  // only the spelling of its address is used
+inline constexpr unmade<Record> unmade_object;  // a record that is never made: only the spelling of its address is used
 
 template <class Pointer>
 struct member_pointer {
@@ -77,7 +80,7 @@ member_pointer(Pointer) -> member_pointer<Pointer>;
 
 template <class Record>
 inline constexpr auto field_pointers =
-    with_fields(const_cast<Record&>(undefined_object<Record>.value),
+    with_fields(const_cast<Record&>(unmade_object<Record>.value),
                 [](auto&... each) { return std::tuple{member_pointer{std::addressof(each)}...}; });
 
 template <class Record, std::size_t I>

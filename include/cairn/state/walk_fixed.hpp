@@ -29,7 +29,7 @@ void walk_duration(walker& w, T& object) {
 template <class T>
 [[nodiscard]] named_part part_of(std::string_view name, T& member) noexcept {
   static_assert(!std::is_const_v<T>,
-                "cairn: a const member can be saved but not loaded: drop the const, or list the members to save in "
+                "cairn: a const member cannot be loaded into: drop the const, or list the members to save in "
                 "`static auto cairn_fields() { return cairn::fields<...>{}; }`");
   return {name, const_cast<std::remove_const_t<T>*>(std::addressof(member)), walk<std::remove_const_t<T>>};
 }

@@ -206,7 +206,7 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std
       report(bytes);
     });
   }
-  std::vector<write_scratch> scratch(threads);
+  std::vector<write_scratch> scratch(std::min<std::size_t>(threads, chunks.size()));
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
     const auto write = is_aligned ? write_aligned : write_buffers;
