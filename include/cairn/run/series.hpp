@@ -26,9 +26,6 @@
 
 namespace cairn::detail {
 
-/// Converts any exception to cairn::error; `what` is the start of the message.
-[[nodiscard]] CAIRN_INLINE error as_error(const std::exception_ptr& cause, const std::string& what);
-
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks functions that are
 /// thread-safe.
 class checkpoint_series {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <new>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/chain/merge_hook.hpp"
@@ -21,20 +21,6 @@
 #include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
-
-CAIRN_INLINE error as_error(const std::exception_ptr& cause, const std::string& what) {
-  try {
-    std::rethrow_exception(cause);
-  } catch (const error& ours) {
-    return ours;
-  } catch (const std::bad_alloc&) {
-    return {errc::io, what + ": not enough memory"};
-  } catch (const std::exception& other) {
-    return {errc::invalid, what + ": " + other.what()};
-  } catch (...) {
-    return {errc::invalid, what + ": something was thrown that is no std::exception"};
-  }
-}
 
 /// A save between `begin` and `finish`.
 struct checkpoint_series::running_save {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/run/session.hpp"
 
 namespace cairn::detail {

@@ -79,9 +79,9 @@ template <class Pointer>
 member_pointer(Pointer) -> member_pointer<Pointer>;
 
 template <class Record>
-inline constexpr auto field_pointers =
-    with_fields(const_cast<Record&>(unmade_object<Record>.value),
-                [](auto&... each) { return std::tuple{member_pointer{std::addressof(each)}...}; });
+inline constexpr auto field_pointers = with_fields(const_cast<Record&>(unmade_object<Record>.value), [](auto&... each) {
+  return std::tuple{member_pointer{std::addressof(each)}...};
+});
 
 template <class Record, std::size_t I>
 consteval std::string_view field_name_view() {

@@ -1,0 +1,28 @@
+#include "cairn/core/as_error.hpp"
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "catch.hpp"
+
+namespace {
+
+template <class Thrown>
+cairn::error converted(const Thrown& thrown) {
+  return cairn::detail::as_error(std::make_exception_ptr(thrown), "run/a");
+}
+
+}  // namespace
+
+TEST_CASE("any exception becomes an error that says where; one of Cairn's stays as it is") {
+  const auto ours = converted(cairn::error(cairn::errc::corrupt, "b"));
+  CHECK(ours.code() == cairn::errc::corrupt);
+  CHECK(ours.sentence() == "b");
+  CHECK(converted(std::bad_alloc()).code() == cairn::errc::io);
+  CHECK(converted(std::bad_alloc()).sentence() == "run/a: not enough memory");
+  CHECK(converted(std::runtime_error("c")).code() == cairn::errc::invalid);
+  CHECK(converted(std::runtime_error("c")).sentence() == "run/a: c");
+  CHECK(converted(42).code() == cairn::errc::invalid);
+  CHECK(converted(42).sentence() == "run/a: something was thrown that is no std::exception");
+}
