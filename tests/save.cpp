@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -386,4 +387,13 @@ TEST_CASE("killed at any moment of saving over and over, one path always holds a
   }
   cairn::save(scratch.path("once"), tests::trained(1));
   CHECK(files_in(scratch.path()).size() == 1);
+}
+
+TEST_CASE("more threads than there is work take no memory of their own") {
+  const sample::scratch scratch;
+  const std::vector<float> state(100, 1.5F);
+  std::vector<float> loaded;
+  cairn::save(scratch.path("many"), state, {.threads = std::numeric_limits<unsigned>::max()});
+  cairn::load(scratch.path("many"), loaded, {.threads = std::numeric_limits<unsigned>::max()});
+  CHECK(loaded == state);
 }

@@ -14,7 +14,7 @@ namespace lenet {
 inline constexpr std::size_t image_side = 28;
 inline constexpr std::size_t image_pixels = image_side * image_side;
 
-/// Grey images of 28 x 28 pixels, one after the other, and the digit that each shows (0 to 9).
+/// Grey images of 28 x 28 pixels in one array, and the digit that each shows (0 to 9).
 struct dataset {
   std::vector<std::uint8_t> pixels;
   std::vector<std::uint8_t> labels;

@@ -39,7 +39,7 @@ struct event {
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an
-/// observer must guard what it shares with the trainer. It must not call the checkpointer, which may be waiting for it. What it throws
+/// observer must guard what it shares with the trainer. It must not call the checkpointer or wait for a save_handle, which may be waiting for it. What it throws
 /// is dropped.
 using observer = std::function<void(const event&)>;
 

@@ -66,7 +66,8 @@ class save_handle {
 
   /// Was a save started?
   [[nodiscard]] explicit operator bool() const noexcept { return save_ != nullptr; }
-  /// Is it published, failed or cancelled? True where no save was started.
+  /// Has it failed or been cancelled, or is it published and the merge and retention after it done, so that the next save can start?
+  /// True where no save was started.
   [[nodiscard]] bool done() const;
   /// Returns when it is done.
   void wait() const;

@@ -11,6 +11,10 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "state/records.hpp"
+
+using tests::recursive;
+using tests::without_default;
 
 namespace {
 
@@ -43,19 +47,6 @@ struct nested {
   inner a;
   inner b[2];
   std::vector<inner> c;
-};
-struct recursive {
-  int value;
-  std::vector<recursive> children;
-  std::unique_ptr<recursive> next;
-};
-struct needs_argument {
-  explicit needs_argument(int) {}
-};
-struct without_default {
-  int a;
-  needs_argument b;
-  int c;
 };
 struct with_defaults {
   int a = 1;

@@ -15,10 +15,14 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "state/records.hpp"
 
 using cairn::detail::is_read_by_pfr;
 using cairn::detail::stored_field_name;
 using cairn::detail::tie_fields;
+using tests::needs_argument;
+using tests::recursive;
+using tests::without_default;
 
 namespace {
 
@@ -66,19 +70,6 @@ struct immovable {
   std::atomic<int> a = 1;
   std::mutex b;
   int c = 2;
-};
-struct recursive {
-  int a = 0;
-  std::vector<recursive> b;
-  std::unique_ptr<recursive> c;
-};
-struct needs_argument {
-  explicit needs_argument(int) {}
-};
-struct without_default {
-  int a;
-  needs_argument b;
-  int c;
 };
 struct empty {};
 struct with_empty {

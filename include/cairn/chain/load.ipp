@@ -97,8 +97,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
 }
 
 CAIRN_INLINE void refuse_step(const load_options& options) {
-  if (options.step)
-    fail(errc::invalid, {"step is ", std::to_string(*options.step), ", but the checkpoint to load is given otherwise"});
+  if (options.step) fail(errc::invalid, {"step is ", *options.step, ", but the checkpoint to load is given otherwise"});
 }
 
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {

@@ -57,11 +57,15 @@ template <std::derived_from<piece> Piece>
 
 inline constexpr std::size_t max_shards = 100'000;
 
-/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
-/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid for no shards or more
-/// than `max_shards`.
-[[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
+/// errc::invalid for no shards or more than `max_shards`.
+inline void check_shards(std::size_t shards) {
   if (shards == 0 || shards > max_shards) fail(errc::invalid, {"shards is ", shards, ", not 1 to ", max_shards});
+}
+
+/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
+/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid: see check_shards.
+[[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
+  check_shards(shards);
   std::uint64_t total = 0;
   for (const auto& l : leaves) total += l.bytes();
   const std::uint64_t share = total / shards + (total % shards != 0);

@@ -28,7 +28,7 @@ inline void check_options(const checkpointer_options& options) {
     invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
   if (options.hang_timeout && !(options.hang_timeout->count() > 0)) invalid("hang_timeout", "is not above 0");
   if (!(options.preempt_deadline.count() > 0)) invalid("preempt_deadline", "is not above 0");
-  if (options.shards == 0) invalid("shards", "is 0");
+  check_shards(options.shards);
   check_rules({options.keep_last, options.keep_best, options.keep_every});
 
   const checkpointer_options defaults;
