@@ -31,7 +31,7 @@ inline void check_options(const checkpointer_options& options) {
   check_shards(options.shards);
   check_rules({options.keep_last, options.keep_best, options.keep_every});
 
-  const checkpointer_options defaults;
+  const checkpointer_options defaults{.when = options.when};  // the default policy is not compiled where it is not used
   if (!options.durable) invalid("durable", "is false, which is an option of the store that is passed in");
   if (options.chain.merge_to_whole && !options.chain.merge_every)
     invalid("chain.merge_to_whole", "is true without chain.merge_every");
