@@ -40,3 +40,26 @@ TEST_CASE("only a regular file is a file") {
   CHECK(cairn::detail::is_file(scratch.path("x")));
   CHECK_FALSE(cairn::detail::is_file(scratch.path("x/y")));
 }
+
+TEST_CASE("an absolute path does not depend on the current directory") {
+  using cairn::detail::absolute_path;
+  const auto here = std::filesystem::current_path().string();
+  CHECK(absolute_path("a/b") == here + "/a/b");
+  CHECK(absolute_path("a//") == here + "/a");
+  CHECK(absolute_path("../a") == here + "/../a");
+  CHECK(absolute_path("") == here);
+  CHECK(absolute_path(".") == here);
+  CHECK(absolute_path("./") == here);
+  CHECK(absolute_path("/a/b/") == "/a/b");
+  CHECK(absolute_path("/") == "/");
+  CHECK(absolute_path("//") == "/");
+  std::filesystem::current_path("/");
+  CHECK(absolute_path("a") == "/a");
+  CHECK(absolute_path(".") == "/");
+  const sample::scratch gone;
+  std::filesystem::create_directory(gone.path("x"));
+  std::filesystem::current_path(gone.path("x"));
+  std::filesystem::remove(gone.path("x"));
+  CHECK(sample::failure_of([] { static_cast<void>(absolute_path("a")); }).code == cairn::errc::io);
+  std::filesystem::current_path(here);
+}

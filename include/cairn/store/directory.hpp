@@ -16,7 +16,8 @@ struct directory_options {
   bool durable = true;  ///< commit waits for the disk; new files are written with direct I/O
 };
 
-/// Checkpoints as subdirectories of `root`, which is created by the first save. Each is written under a temporary name, synced and
+/// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
+/// does not change it, and messages have the absolute path. Each is written under a temporary name, synced and
 /// renamed. `flock` on the directories keeps other processes away; a crash releases the locks.
 class directory {
  public:

@@ -12,6 +12,7 @@
 #include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
+#include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::stores {
@@ -157,8 +158,12 @@ class directory_transaction final : public transaction {
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
 [[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make, bool durable) {
-  if (make) posix::make_directories(path, durable);
-  open_directory root{path, posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
+  const auto open = [&] { return posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); };
+  open_directory root{path, open()};
+  if (!root.fd && make && errno == ENOENT) {
+    posix::make_directories(path, durable);
+    root.fd = open();
+  }
   if (!root.fd && (make || errno != ENOENT)) fail_io("open the directory", path);
   return std::make_shared<const open_directory>(std::move(root));
 }
@@ -215,10 +220,7 @@ inline void settle(const open_directory& root, const std::vector<std::string>& c
 }  // namespace detail
 
 CAIRN_INLINE directory::directory(std::string root, directory_options options)
-    : path_(std::move(root)), options_(options) {
-  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-  if (path_.empty()) path_ = ".";
-}
+    : path_(cairn::detail::absolute_path(std::move(root))), options_(options) {}
 
 CAIRN_INLINE ownership directory::lock() {
   auto root = detail::open_root(path_, true, options_.durable);

@@ -1,11 +1,14 @@
-// Splits paths into directory and name.
+// Splits paths into directory and name, and makes them absolute.
 #pragma once
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
 #include <string>
+
+#include "cairn/core/error.hpp"
 
 namespace cairn::detail {
 
@@ -28,6 +31,16 @@ struct path_parts {
   if (split.name != "." && split.name != "..") return split;
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
   return real ? split_path(real.get()) : split;
+}
+
+/// The path from "/" on: "a" -> "<current directory>/a"; "" and "." are the current directory. Slashes at the end are removed.
+[[nodiscard]] inline std::string absolute_path(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  if (path.starts_with('/')) return path;
+  const std::unique_ptr<char, void (*)(void*)> current(::getcwd(nullptr, 0), &std::free);
+  if (!current) fail_io("find the current directory for", path);
+  const std::string above = current.get();
+  return path.empty() || path == "." ? above : (above == "/" ? above : above + "/") + path;
 }
 
 [[nodiscard]] inline bool is_file(const std::string& path) noexcept {
