@@ -592,7 +592,7 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
                                            random_policy,
                                            policies::coci({.estimator = cairn::estimators::exponential()}),
                                            policies::every_steps{3},
-                                           policies::every{std::chrono::seconds{0}}};
+                                           policies::every{std::chrono::nanoseconds{1}}};
   std::map<std::uint64_t, chain::bits> history;
   for (auto state = untrained(); state.step <= 200; train(state)) history[state.step] = chain::bits_of(state);
   auto store = cairn::any_store(cairn::stores::memory());

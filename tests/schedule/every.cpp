@@ -1,8 +1,10 @@
 #include "cairn/schedule/every.hpp"
 
+#include <limits>
 #include <vector>
 
 #include "catch.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -60,5 +62,17 @@ TEST_CASE("every period: when it has passed since the last save") {
 TEST_CASE("every period: no second checkpoint of one step") {
   const cairn::moment now{.step = 7, .seconds = 1000, .saved_step = 7, .saved_seconds = 1, .loss = {}};
   CHECK_FALSE(every{seconds{3}}.should_save(now));
-  CHECK(saves(every{seconds{0}}, {1, 1, 2, 3, 3}) == steps{1, 2, 3});
+  CHECK(saves(every{std::chrono::milliseconds{1}}, {1, 1, 2, 3, 3}) == steps{1, 2, 3});
+}
+
+TEST_CASE("every period: one that is not above 0 is refused") {
+  using period = std::chrono::duration<double>;
+  const double no_number = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  for (const double wrong : {0.0, -0.0, -1.0, -infinite, no_number}) {
+    const auto failure = sample::failure_of([&] { static_cast<void>(every{period{wrong}}); });
+    CHECK(failure.code == cairn::errc::invalid);
+    CHECK(failure.says("the period of policies::every is "));
+    CHECK(failure.says(", not above 0"));
+  }
+  CHECK(saves(every{period{infinite}}, {1, 2, 1000}).empty());
 }

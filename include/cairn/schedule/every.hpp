@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
+#include "cairn/core/error.hpp"
 #include "cairn/schedule/base.hpp"
 
 namespace cairn::policies {
@@ -17,8 +19,13 @@ struct every_steps {
   }
 };
 
-/// Saves when `period` has passed since the last save, or since the run began.
+/// Saves when `period` has passed since the last save, or since the run began. errc::invalid for a period that is not above 0.
 struct every {
+  explicit every(std::chrono::duration<double> length) : period(length) {
+    if (!(period.count() > 0))
+      fail(errc::invalid, {"the period of policies::every is ", std::to_string(period.count()), " s, not above 0"});
+  }
+
   std::chrono::duration<double> period;
 
   [[nodiscard]] bool should_save(const moment& now) const noexcept {
