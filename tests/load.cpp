@@ -4,11 +4,16 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
@@ -659,4 +664,57 @@ TEST_CASE("a step is refused where the checkpoint is named already, and codecs w
   CHECK(codecs.code == errc::invalid);
   CHECK(codecs.says("codecs"));
   CHECK(state == tests::trainer());
+}
+
+namespace {
+
+struct unlucky {
+  int value = 0;
+};
+
+/// A memory of files that cannot be opened.
+struct broken_store : cairn::stores::memory {
+  [[nodiscard]] static std::unique_ptr<cairn::stores::source> open(std::string_view, std::string_view) {
+    throw std::bad_alloc();
+  }
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<unlucky> {
+  static int get(const unlucky& from) { return from.value; }
+  static void set(unlucky&, int) { throw std::runtime_error("no luck"); }
+};
+
+TEST_CASE("whatever a load or an inspection throws is a cairn::error that names the checkpoint") {
+  const sample::scratch scratch;
+  broken_store broken;
+  unlucky state;
+  cairn::save(scratch.path("run/step-000000001"), state);
+  cairn::save(broken, "step-000000001", state);
+  using action = std::function<void()>;
+  const std::vector<action> loads{
+      [&] { cairn::load(scratch.path("run/step-000000001"), state); },
+      [&] { cairn::load(scratch.path("run"), state); },
+      [&] { cairn::load(cairn::stores::directory(scratch.path("run")), state); },
+      [&] { cairn::load(cairn::stores::directory(scratch.path("run")), "step-000000001", state); },
+      [&] { cairn::load(cairn::open(scratch.path("run")), state); },
+      [&] { cairn::checkpointer(scratch.path("run")).restore(state); },
+      [&] { cairn::checkpointer(scratch.path("run")).restore(state, {.step = 1}); }};
+  for (const auto& load : loads) {
+    const auto failure = sample::failure_of(load);
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says(scratch.path("run/step-000000001") + " cannot be loaded: no luck"));
+  }
+  const std::vector<action> opens{
+      [&] { cairn::load(broken, state); }, [&] { cairn::load(broken, "step-000000001", state); },
+      [&] { static_cast<void>(cairn::open(broken, "step-000000001")); },
+      [&] { cairn::checkpointer(broken).restore(state); }, [&] { cairn::checkpointer(broken).restore_best(state); }};
+  for (const auto& open : opens) {
+    const auto failure = sample::failure_of(open);
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says("memory"));
+    CHECK(failure.says("not enough memory"));
+  }
 }

@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -396,4 +398,39 @@ TEST_CASE("more threads than there is work take no memory of their own") {
   cairn::save(scratch.path("many"), state, {.threads = std::numeric_limits<unsigned>::max()});
   cairn::load(scratch.path("many"), loaded, {.threads = std::numeric_limits<unsigned>::max()});
   CHECK(loaded == state);
+}
+
+namespace {
+
+/// What each of these throws is no error of Cairn.
+struct out_of_memory {};
+struct unlucky {};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<out_of_memory> {
+  static int get(const out_of_memory&) { throw std::bad_alloc(); }
+  static void set(out_of_memory&, int) { throw std::bad_alloc(); }
+};
+
+template <>
+struct cairn::adapter<unlucky> {
+  static int get(const unlucky&) { throw std::runtime_error("no luck"); }
+  static void set(unlucky&, int) { throw std::runtime_error("no luck"); }
+};
+
+TEST_CASE("whatever a save throws is a cairn::error that names the checkpoint") {
+  const sample::scratch scratch;
+  const cairn::stores::memory store;
+  const auto check = [&](const auto& state, errc code, const std::string& cause) {
+    const auto by_path = sample::failure_of([&] { cairn::save(scratch.path("a"), state); });
+    CHECK(by_path.code == code);
+    CHECK(by_path.says(scratch.path("a") + " cannot be saved: " + cause));
+    const auto by_name = sample::failure_of([&] { cairn::save(store, "a", state); });
+    CHECK(by_name.code == code);
+    CHECK(by_name.says("memory/a cannot be saved: " + cause));
+  };
+  check(out_of_memory(), errc::io, "not enough memory");
+  check(unlucky(), errc::invalid, "no luck");
 }

@@ -21,8 +21,20 @@ TEST_CASE("any exception becomes an error that says where; one of Cairn's stays 
   CHECK(ours.sentence() == "b");
   CHECK(converted(std::bad_alloc()).code() == cairn::errc::io);
   CHECK(converted(std::bad_alloc()).sentence() == "run/a: not enough memory");
+  CHECK(converted(std::length_error("vector")).sentence() == "run/a: not enough memory");
   CHECK(converted(std::runtime_error("c")).code() == cairn::errc::invalid);
   CHECK(converted(std::runtime_error("c")).sentence() == "run/a: c");
   CHECK(converted(42).code() == cairn::errc::invalid);
   CHECK(converted(42).sentence() == "run/a: something was thrown that is no std::exception");
+}
+
+TEST_CASE("a call gives its result, and throws only errors") {
+  CHECK(cairn::detail::with_errors("run/a", [] { return 7; }) == 7);
+  try {
+    cairn::detail::with_errors("run/a", [] { throw 42; });
+    FAIL("nothing was thrown");
+  } catch (const cairn::error& failure) {
+    CHECK(failure.code() == cairn::errc::invalid);
+    CHECK(failure.sentence() == "run/a: something was thrown that is no std::exception");
+  }
 }

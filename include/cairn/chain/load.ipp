@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/chain/load.hpp"
@@ -73,7 +72,7 @@ inline void check(const chain_reader& from, const match_report& found, const loa
   from.verify(leaves, options.threads);
 }
 
-/// load_from, without the translation of the standard library's exceptions.
+/// load_from, without the conversion of exceptions.
 inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options) {
   const stopwatch watch;
   const match_options how{
@@ -101,14 +100,8 @@ CAIRN_INLINE void refuse_step(const load_options& options) {
 }
 
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
-  constexpr std::string_view cause = " cannot be loaded: not enough memory";
-  try {
-    return check_and_load(from, state, options);
-  } catch (const std::bad_alloc&) {
-    fail(errc::io, {from.contents().origin, cause});
-  } catch (const std::length_error&) {
-    fail(errc::io, {from.contents().origin, cause});
-  }
+  return with_errors(from.contents().origin + " cannot be loaded",
+                     [&] { return check_and_load(from, state, options); });
 }
 
 /// Whether the checkpoint is the cause of an error, and not the state or the caller.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_source.hpp"
@@ -79,13 +80,17 @@ CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> i
   if (into.size() != info.bytes)
     fail(errc::mismatch, {path(), ": \"", name, "\" has ", info.bytes, " bytes, the memory for it has ", into.size()});
   const detail::read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
-  reader_->read(all);
+  detail::with_errors(sentence({path(), ": \"", name, "\" cannot be read"}), [&] { reader_->read(all); });
 }
 
-CAIRN_INLINE void checkpoint::verify(unsigned threads) const { reader_->verify(threads); }
+CAIRN_INLINE void checkpoint::verify(unsigned threads) const {
+  detail::with_errors(path() + " cannot be verified", [&] { reader_->verify(threads); });
+}
 
 CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs) {
-  if (detail::is_checkpoint(path)) return checkpoint(detail::open_checkpoint(path, codecs));
+  if (detail::is_checkpoint(path))
+    return detail::with_errors(path + " cannot be opened",
+                               [&] { return checkpoint(detail::open_checkpoint(path, codecs)); });
   const any_store store = stores::directory(path);
   const auto names = store.list();
   if (names.empty()) fail(errc::not_found, {"there is no checkpoint in ", path});
@@ -93,7 +98,9 @@ CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs)
 }
 
 CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
-  return checkpoint(std::make_shared<const detail::chain_reader>(store, name, codecs));
+  return detail::with_errors(sentence({store.location(), "/", name, " cannot be opened"}), [&] {
+    return checkpoint(std::make_shared<const detail::chain_reader>(store, name, codecs));
+  });
 }
 
 }  // namespace cairn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cairn/chain/load.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/load.hpp"
 #include "cairn/run/inspect.ipp"
 #include "cairn/store/directory.hpp"
@@ -11,18 +12,21 @@ namespace cairn::detail {
 CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
   if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
   refuse_step(options);
-  return load_from(*open_checkpoint(path, options.codecs), state, options);
+  return with_errors(path + " cannot be loaded",
+                     [&] { return load_from(*open_checkpoint(path, options.codecs), state, options); });
 }
 
 CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
-  if (auto report = restore(store, state, options)) return *std::move(report);
+  auto report = with_errors(store.location() + " cannot be loaded", [&] { return restore(store, state, options); });
+  if (report) return *std::move(report);
   fail(errc::not_found, {"there is no checkpoint in ", store.location()});
 }
 
 CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
                               const load_options& options) {
   refuse_step(options);
-  auto report = load_from(chain_reader(store, name, options.codecs), state, options);
+  auto report = with_errors(sentence({store.location(), "/", name, " cannot be loaded"}),
+                            [&] { return load_from(chain_reader(store, name, options.codecs), state, options); });
   report.name = name;
   return report;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cairn/chain/save_pipeline.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/paths.hpp"
@@ -21,16 +22,19 @@ inline save_job job_of(std::string_view name, any_state state, const save_option
 }
 
 CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options) {
-  const auto [directory, name] = split_path(path);
-  any_store store = stores::directory(directory, {.durable = options.durable});
-  auto report = save_checkpoint(store, job_of(name, state, options), options.shards);
-  if (options.durable) posix::sync_ancestors(directory);
-  return report;
+  return with_errors(path + " cannot be saved", [&] {
+    const auto at = split_path(path);
+    any_store store = stores::directory(at.directory, {.durable = options.durable});
+    auto report = save_checkpoint(store, job_of(at.name, state, options), options.shards);
+    if (options.durable) posix::sync_ancestors(at.directory);
+    return report;
+  });
 }
 
 CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
   if (!options.durable) fail(errc::invalid, {"durable is false, which is an option of the store that is passed in"});
-  return save_checkpoint(store, job_of(name, state, options), options.shards);
+  return with_errors(sentence({store.location(), "/", name, " cannot be saved"}),
+                     [&] { return save_checkpoint(store, job_of(name, state, options), options.shards); });
 }
 
 }  // namespace cairn::detail
