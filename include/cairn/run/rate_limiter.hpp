@@ -9,10 +9,9 @@
 #include <mutex>
 #include <optional>
 
-namespace cairn::detail {
+#include "cairn/core/error.hpp"
 
-/// Thrown by `rate_limiter` in the threads of a save that was cancelled. It is not an error.
-struct save_cancelled {};
+namespace cairn::detail {
 
 /// Limits one save to a number of bytes per second, and ends it when it is cancelled. Thread-safe.
 class rate_limiter {
@@ -46,9 +45,9 @@ class rate_limiter {
     changed_.notify_all();
   }
 
-  /// Throws `save_cancelled` after `cancel`.
+  /// Throws errc::cancelled after `cancel`.
   void check() const {
-    if (cancelled_) throw save_cancelled();
+    if (cancelled_) fail(errc::cancelled, {"cancelled for a newer save or the end of the run"});
   }
 
   /// Returns as soon as the limit allows `bytes` bytes in all since the first call. Throws as `check` does.

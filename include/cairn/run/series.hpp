@@ -69,7 +69,7 @@ class checkpoint_series {
   [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
   [[nodiscard]] event about(event::kind what, const save_job& job) const;
 
-  /// Reports a save that failed, and returns its error. Any thread.
+  /// Reports a save that failed or was cancelled, and returns its error. Any thread.
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause) const;
 
   [[nodiscard]] const any_store& store() const noexcept { return store_; }

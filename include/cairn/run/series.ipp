@@ -14,7 +14,6 @@
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/chain/merge_hook.hpp"
-#include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
@@ -110,6 +109,10 @@ CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& jo
 CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception_ptr& cause) const {
   auto what = about(event::kind::failed, step);
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
+  if (failure.code() == errc::cancelled) {
+    what.what = event::kind::skipped;
+    failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
+  }
   what.message = failure.what();
   emit(what);
   return failure;
@@ -120,9 +123,6 @@ template <class Act>
 auto checkpoint_series::guarded(const Act& act) {
   try {
     return act();
-  } catch (const save_cancelled&) {
-    cancel();
-    throw;
   } catch (...) {
     const auto step = running_->job->info.step;
     cancel();
@@ -213,13 +213,11 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
           .seconds = report.seconds,
           .message = std::to_string(report.deltas) + " deltas"});
     return report;
-  } catch (const save_cancelled&) {
-    throw;
   } catch (...) {
     auto what = about(event::kind::failed, newest_step_);
     const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
     what.message = failure.what();
-    emit(what);
+    if (failure.code() != errc::cancelled) emit(what);
     throw error(failure);
   }
 }

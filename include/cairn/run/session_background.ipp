@@ -29,15 +29,7 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
   if (report)
     save.progress->published(*report);
   else if (failure)
-    save.progress->failed(failure->code() == errc::cancelled ? cancelled(save.job->info.step) : *failure);
-}
-
-/// Reports that the save of `step` was cancelled, and returns the error of its handle.
-CAIRN_INLINE error session::cancelled(std::uint64_t step) {
-  auto what = series_.about(event::kind::skipped, step);
-  what.message = "cancelled for a newer save or the end of the run";
-  record_.emit(what);
-  return {errc::cancelled, sentence({what.checkpoint, ": the save was cancelled"})};
+    save.progress->failed(*failure);
 }
 
 /// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
@@ -64,12 +56,12 @@ CAIRN_INLINE std::optional<error> session::run_in_background(const std::function
   std::optional<error> failure;
   try {
     is_done = job();
-  } catch (const save_cancelled&) {
-    record_.count([](save_stats& all) { ++all.skipped; });
-    failure.emplace(errc::cancelled, "the save was cancelled");
   } catch (...) {
     failure = as_error(std::current_exception(), series_.store().location());
-    record_.keep(*failure);
+    if (failure->code() == errc::cancelled)
+      record_.count([](save_stats& all) { ++all.skipped; });
+    else
+      record_.keep(*failure);
   }
   record_.count([&](save_stats& all) { all.background_seconds += watch.seconds(); });
   if (is_done) saving_ = false;
