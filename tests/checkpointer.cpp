@@ -141,7 +141,7 @@ TEST_CASE("it saves when its policy says so, also after a restore") {
   CHECK(run(cairn::policies::every_steps{4}, 9, 13) == steps{12});
   CHECK(run(cairn::policies::every_steps{0}, 13, 20).empty());
   CHECK(run(cairn::policies::every{std::chrono::hours{1}}, 13, 20).empty());
-  CHECK(run(cairn::policies::every{std::chrono::seconds{0}}, 12, 15) == steps{13, 14, 15});
+  CHECK(run(cairn::policies::every_steps{1}, 12, 15) == steps{13, 14, 15});
   CHECK(steps_in(scratch.path("run")) == steps{4, 8, 12, 13, 14, 15});
 }
 
@@ -547,6 +547,106 @@ TEST_CASE("from the first save on the place is its own, also against other proce
   });
   CHECK(now.sentence.empty());
   CHECK(steps_in(root) == steps{1, 2, 3});
+}
+
+TEST_CASE("in a forked child it does nothing: calls are refused, and its end leaves the parent's save alone") {
+  const sample::scratch scratch;
+  tests::gate forked, is_written;
+  forked.close();
+  is_written.close();
+  const auto on_event = [&](const cairn::event& e) {
+    if (e.what != kind::written) return;
+    is_written.open();
+    forked.pass();
+  };
+  std::optional<checkpointer> run(std::in_place, scratch.path("run"),
+                                  cairn::checkpointer_options{.when = cairn::policies::every_steps{1},
+                                                              .on_event = on_event,
+                                                              .on_destruction = cairn::when_destroyed::cancel});
+  const auto outcome = run->step(trained(1), {.step = 1});
+  is_written.pass();  // the save has a hidden directory, its thread is in the observer
+  trainer state;
+  const std::vector<std::pair<const char*, std::function<void()>>> calls{
+      {"step", [&] { std::ignore = run->step(state, {.step = 2}); }},
+      {"save", [&] { run->save(state, {.step = 2}); }},
+      {"restore", [&] { run->restore(state); }},
+      {"restore_best", [&] { run->restore_best(state); }},
+      {"wait", [&] { run->wait(); }},
+      {"retention_plan", [&] { std::ignore = run->retention_plan(); }},
+      {"stats", [&] { std::ignore = run->stats(); }},
+      {"wait of a save", [&] { outcome.save.wait(); }},
+      {"get of a save", [&] { std::ignore = outcome.save.get(); }},
+      {"done of a save", [&] { std::ignore = outcome.save.done(); }}};
+  for (const auto& [name, call] : calls) {
+    INFO(name);
+    const auto failure = tests::in_child([&] {
+      ::alarm(20);  // ends a child that hangs
+      call();
+    });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("belongs to the parent process"));
+  }
+  const auto end = [&](const std::function<void()>& act) {
+    return tests::in_child([&] {
+             ::alarm(20);
+             act();
+           })
+        .sentence;
+  };
+  CHECK(end([&] {
+          if (run->poll() || run->latest()) std::abort();
+        }).empty());
+  CHECK(end([&] { run.reset(); }).empty());
+  CHECK(end([&] {
+          run = checkpointer(scratch.path("other"));  // one of its own, in the place of the parent's
+          run->save(trained(2), {.step = 2});
+        }).empty());
+  CHECK(steps_in(scratch.path("other")) == steps{2});
+  CHECK(fs::exists(scratch.path("run/.tmp-" + checkpoint_name(1))));
+  forked.open();
+  CHECK(outcome.save.get().bytes > 0);
+  run->wait();
+  CHECK(run->restore(state));
+  CHECK(state == trained(1));
+}
+
+TEST_CASE("a forked child keeps the lock of the parent's directory until it ends") {
+  const sample::scratch scratch;
+  std::optional<checkpointer> run(std::in_place, scratch.path("run"));
+  run->save(trained(1), {.step = 1});
+  tests::channel alive, done;
+  const pid_t child = tests::start_child(alive, [&](const tests::channel& out) {
+    run.reset();
+    out.send("!");
+    done.close_writer();
+    static_cast<void>(done.receive_all());
+  });
+  char byte = 0;
+  REQUIRE(alive.receive(byte));
+  run.reset();
+  const auto save = [&] { checkpointer(scratch.path("run")).save(trained(2), {.step = 2}); };
+  CHECK(sample::failure_of(save).code == errc::busy);
+  done.close_writer();
+  ::waitpid(child, nullptr, 0);
+  CHECK(sample::failure_of(save).sentence.empty());
+}
+
+TEST_CASE("a relative directory is that of the time of construction") {
+  const sample::scratch scratch;
+  const auto failure = tests::in_child([&] {
+    fs::current_path(scratch.path());
+    fs::create_directory("elsewhere");
+    checkpointer run("run");
+    const auto first = run.save(trained(1), {.step = 1});
+    if (first.path != fs::canonical("run").string() + "/" + checkpoint_name(1))
+      cairn::fail(errc::invalid, {first.path});
+    fs::current_path("elsewhere");
+    run.save(trained(2), {.step = 2});
+    if (run.steps().size() != 2) std::abort();
+  });
+  CHECK(failure.sentence.empty());
+  CHECK(steps_in(scratch.path("run")) == steps{1, 2});
+  CHECK(fs::is_empty(scratch.path("elsewhere")));
 }
 
 TEST_CASE("it moves, with what it owns and knows") {

@@ -20,11 +20,17 @@ namespace cairn {
 
 namespace detail {
 class session;
-}
+
+/// Ends a session, except in a forked child, where nothing is done: the thread and the files of the session are the parent's.
+struct session_end {
+  void operator()(session* ended) const noexcept;
+};
+}  // namespace detail
 
 /// The checkpoints of one run in one place, named by step. The first save locks the directory or store: a second process that saves
 /// there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
-/// `poll`, `stats`, `steps` and `latest` may be called by any.
+/// `poll`, `stats`, `steps` and `latest` may be called by any. In a forked child, all calls but `poll`, `steps`, `latest` and `store` are
+/// errc::invalid, and the destructor does nothing.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
 class checkpointer {
@@ -100,7 +106,7 @@ class checkpointer {
   [[nodiscard]] const any_store& store() const noexcept;
 
  private:
-  std::unique_ptr<detail::session> self_;
+  std::unique_ptr<detail::session, detail::session_end> self_;
 };
 
 }  // namespace cairn

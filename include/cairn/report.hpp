@@ -59,6 +59,7 @@ class save_progress;
 }
 
 /// A save that `checkpointer::step` started. Copies refer to the same save; they may outlive the checkpointer. Thread-safe.
+/// In a forked child, the calls are errc::invalid.
 class save_handle {
  public:
   save_handle() = default;  ///< no save
@@ -81,9 +82,9 @@ class save_handle {
 
 /// What `step` did.
 struct step_outcome {
-  bool started = false;      ///< a save was started: see `save`
-  bool skipped = false;      ///< a save was due, but the previous one is still running
-  bool stop = false;         ///< a signal asked to stop, and the state is saved: leave the loop
+  bool started = false;  ///< a save was started: see `save`
+  bool skipped = false;  ///< a save was due, but the previous one is still running, or a retry waits (see when_failed)
+  bool stop = false;     ///< a signal asked to stop, and the state is saved: leave the loop
   double stall_seconds = 0;  ///< that the trainer waited
   save_handle save{};        ///< of the save that was started
 };

@@ -10,13 +10,17 @@
 
 namespace cairn {
 
+CAIRN_INLINE void detail::session_end::operator()(session* ended) const noexcept {
+  if (ended->is_owned()) delete ended;
+}
+
 CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options) {
   const bool durable = std::exchange(options.durable, true);
-  self_ = std::make_unique<detail::session>(stores::directory(root, {.durable = durable}), std::move(options));
+  self_.reset(new detail::session(stores::directory(root, {.durable = durable}), std::move(options)));
 }
 
 CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
-    : self_(std::make_unique<detail::session>(std::move(store), std::move(options))) {}
+    : self_(new detail::session(std::move(store), std::move(options))) {}
 
 CAIRN_INLINE std::vector<std::uint64_t> checkpointer::steps() const { return self_->steps(); }
 

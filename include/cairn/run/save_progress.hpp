@@ -4,13 +4,15 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/save_report.hpp"
+#include "cairn/run/owner_process.hpp"
 
 namespace cairn::detail {
 
-/// Thread-safe.
+/// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw errc::invalid.
 class save_progress {
  public:
   void published(const save_report& report) {
@@ -21,10 +23,12 @@ class save_progress {
   }
 
   [[nodiscard]] bool done() const {
+    owner_.check(name);
     const std::lock_guard lock(mutex_);
     return has_ended();
   }
   void wait() const {
+    owner_.check(name);
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [&] { return has_ended(); });
   }
@@ -47,6 +51,9 @@ class save_progress {
   }
   [[nodiscard]] bool has_ended() const noexcept { return report_ || failure_; }
 
+  static constexpr std::string_view name = "this save";
+
+  owner_process owner_;
   mutable std::mutex mutex_;
   mutable std::condition_variable ended_;
   std::optional<save_report> report_;  // guarded by mutex_

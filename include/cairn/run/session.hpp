@@ -14,6 +14,7 @@
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
+#include "cairn/run/owner_process.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/record.hpp"
@@ -41,8 +42,13 @@ class session {
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
   void wait();
   [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.steps(); }
+  /// Is this the process that has made the session? In a forked child, which has no background thread, it must not be destroyed.
+  [[nodiscard]] bool is_owned() const noexcept { return owner_.is_here(); }
   [[nodiscard]] std::vector<removal> retention_plan();
-  [[nodiscard]] save_stats stats() const { return record_.stats(); }
+  [[nodiscard]] save_stats stats() const {
+    check_owner();
+    return record_.stats();
+  }
   [[nodiscard]] const any_store& store() const noexcept { return series_.store(); }
 
  private:
@@ -63,6 +69,7 @@ class session {
   };
 
   // In the training thread.
+  void check_owner() const { owner_.check("this checkpointer"); }
   void continue_from(const std::optional<load_report>& report, any_state state);
   void prepare(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
@@ -94,8 +101,8 @@ class session {
   void run_async(async_save& save, const part& which);
   void tidy_up();
   std::optional<error> run_in_background(const std::function<bool()>& job);
-  error cancelled(std::uint64_t step);
 
+  owner_process owner_;
   checkpointer_options options_;
   // Used by the training thread alone:
   policy_driver policy_;

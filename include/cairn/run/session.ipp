@@ -108,16 +108,19 @@ CAIRN_INLINE void session::prepare(any_state state) {
 }
 
 CAIRN_INLINE void session::wait() {
+  check_owner();
   wait_for_background();
   sync();
 }
 
 CAIRN_INLINE std::vector<removal> session::retention_plan() {
+  check_owner();
   wait_for_background();
   return series_.retention_plan();
 }
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
+  check_owner();
   if (poll()) return stop(state, now);
   sync();
   report_hang();
