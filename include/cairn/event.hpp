@@ -19,7 +19,7 @@ struct event {
     written,    ///< `bytes` are in files, not yet published, in `seconds`
     published,  ///< the checkpoint is complete and durable: `bytes`, `seconds` after it started
     skipped,    ///< a save was due and is not made: `message` is the reason
-    failed,     ///< a save or a merge failed, or a checkpoint could not be removed: `message`
+    failed,     ///< a save, a merge, the removal of a checkpoint or a member of the policy failed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
     fell_back,  ///< a checkpoint could not be restored, and the next one is tried: `message`
     merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many

@@ -40,10 +40,12 @@ enum class when_destroyed : std::uint8_t {
   cancel   ///< the save is cancelled and leaves nothing behind
 };
 
-/// A save that `step` started has failed.
+/// A save that `step` started has failed, or the policy has thrown when `step` asked it.
 enum class when_failed : std::uint8_t {
-  raise,         ///< the next call of the checkpointer throws the error, once
-  keep_training  ///< only `save_handle::get` throws it, and `step` if the save before a stop fails; also an event, and counted in `stats`
+  raise,  ///< the next call of the checkpointer throws the error, once
+  /// Only `save_handle::get` throws it, and `step` if the save before a stop fails; also an event, and counted in `stats`. The next save of
+  /// a step waits for the time that the failed one took, and twice as long after each further failure, at most ten minutes.
+  keep_training
 };
 
 /// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept.

@@ -22,6 +22,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 const cairn::observer nobody;
+cairn::detail::run_record unheard(nobody);
 
 /// Lets a millisecond pass.
 void work() {
@@ -55,7 +56,7 @@ double wall_clock() {
 cairn::restart restart_with(cairn::policy_memory notes) {
   const recording_policy policy;
   policy_driver driver(policy);
-  driver.restored(loaded(7, std::move(notes)));
+  driver.restored(loaded(7, std::move(notes)), unheard);
   REQUIRE(policy.log->restarted.size() == 1);
   return policy.log->restarted[0];
 }
@@ -195,7 +196,7 @@ TEST_CASE("a run that continues recalls, then is told that it restarted, and its
   work();
   const stopwatch outer;
   const cairn::policy_memory notes{{"mine", {1, 2}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}};
-  driver.restored(loaded(7, notes));
+  driver.restored(loaded(7, notes), unheard);
   CHECK(policy.log->order == order{"recalled", "restarted"});
   CHECK(policy.log->recalled[0] == notes);
   CHECK(policy.log->restarted[0].step == 7);
@@ -243,7 +244,7 @@ TEST_CASE("a process that goes back to a checkpoint of its own recalls nothing a
   work();
   static_cast<void>(driver.ask({.step = 8}, false));
   driver.set_newest({.step = 8});
-  driver.restored(loaded(8, {{"mine", {1}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}}));
+  driver.restored(loaded(8, {{"mine", {1}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}}), unheard);
   CHECK(policy.log->order == order{"asked", "restarted"});
   CHECK_FALSE(policy.log->restarted[0].after_failure);
   CHECK(policy.log->restarted[0].away_seconds == 0);
@@ -259,7 +260,7 @@ TEST_CASE("notes are what the policy remembers, when that was, and whether the r
   const policy_driver driver(policy);
   for (const bool ends_run : {false, true}) {
     const double before = wall_clock();
-    auto notes = driver.notes(ends_run);
+    auto notes = driver.notes(7, ends_run, unheard);
     CHECK(notes.size() == 3);
     CHECK(notes["mine"] == std::vector<double>{1, 2});
     CHECK(notes["in_peace"] == std::vector<double>{ends_run ? 1.0 : 0.0});
@@ -271,13 +272,59 @@ TEST_CASE("notes are what the policy remembers, when that was, and whether the r
 }
 
 TEST_CASE("a policy that remembers nothing leaves no notes") {
-  CHECK(policy_driver(recording_policy()).notes(true).empty());
+  CHECK(policy_driver(recording_policy()).notes(7, true, unheard).empty());
   CHECK(policy_driver(cairn::any_policy([] {
           struct plain {
             static bool should_save(const cairn::moment&) { return true; }
           };
           return plain();
         }()))
-            .notes(false)
+            .notes(7, false, unheard)
             .empty());
+}
+
+TEST_CASE(
+    "a retry waits as long as the failed save took, twice as long after each further failure, at most ten minutes") {
+  cairn::detail::retry_delay retry;
+  CHECK(retry.is_over(0));
+  retry.failed(10, 13);
+  CHECK_FALSE(retry.is_over(15.9));
+  CHECK(retry.is_over(16));
+  retry.failed(16, 17);  // faster this time
+  CHECK_FALSE(retry.is_over(22.9));
+  CHECK(retry.is_over(23));
+  retry.failed(23, 43);  // slower
+  CHECK_FALSE(retry.is_over(62.9));
+  CHECK(retry.is_over(63));
+  double now = 63;
+  for (int i = 0; i < 2000; ++i) retry.failed(now, now);
+  CHECK_FALSE(retry.is_over(now + 599.9));
+  CHECK(retry.is_over(now + 600));
+  retry.failed(0, 10'000);
+  CHECK(retry.is_over(10'600));
+}
+
+TEST_CASE("after a failed save none may start until the retry is due, a save is published or the run is restored") {
+  const recording_policy policy;
+  policy_driver driver(policy);
+  cairn::detail::run_record record(nobody);
+  CHECK(driver.may_save());
+  const auto fail_in_background = [&] {
+    driver.set_newest({.step = 3, .began = driver.seconds() - 100});
+    driver.delay_retry(true);
+    CHECK_FALSE(driver.may_save());
+  };
+  fail_in_background();
+  record.published(published_at(4));
+  driver.learn(record);
+  CHECK(driver.may_save());
+  fail_in_background();
+  driver.restored(loaded(3), unheard);
+  CHECK(driver.may_save());
+  static_cast<void>(driver.ask({.step = 5}, false));
+  work();
+  const double before = driver.seconds();
+  driver.delay_retry(false);  // at least the millisecond of work
+  while (!driver.may_save()) work();
+  CHECK(driver.seconds() - before >= 1e-3);
 }

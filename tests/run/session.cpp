@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -441,16 +442,21 @@ TEST_CASE("on_failure = keep_training: a failed save is reported, and no call th
                              .on_event = std::ref(events),
                              .asynchronous = asynchronous,
                              .on_failure = cairn::when_failed::keep_training});
-    for (std::uint64_t step = 1; step <= 3; ++step) {
-      const auto outcome = run.step(trained(step), {.step = step});
+    const auto start = [&](std::uint64_t step) {
+      auto outcome = run.step(trained(step), {.step = step});
+      while (outcome.skipped) outcome = run.step(trained(step), {.step = step});  // until it is time to retry
       CHECK(outcome.started);
-      CHECK(sample::failure_of([&] { static_cast<void>(outcome.save.get()); }).code == errc::io);
+      return outcome.save;
+    };
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      const auto failed = start(step);
+      CHECK(sample::failure_of([&] { static_cast<void>(failed.get()); }).code == errc::io);
       run.wait();
     }
     CHECK(events.count(kind::failed) == 3);
     CHECK(run.stats().failed == 3);
     CHECK(sample::failure_of([&] { run.save(trained(5), {.step = 5}); }).says("the disk is full"));  // its own error
-    CHECK(run.step(trained(4), {.step = 4}).save.get().bytes > 0);
+    CHECK(start(4).get().bytes > 0);
     run.wait();
     CHECK(gated.list() == names_of({4}));
   }
@@ -724,4 +730,197 @@ TEST_CASE("an older error does not keep the state from being saved when a signal
   CHECK(gated.list() == names_of({2}));
   CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full at step-000000001"));
   CHECK_NOTHROW(run.wait());
+}
+
+namespace {
+
+/// Saves at every step, and throws in the hook of this name.
+struct failing_policy {
+  std::string fails;
+
+  [[nodiscard]] bool should_save(const cairn::moment& now) const {
+    call("should_save");
+    return now.step > now.saved_step;
+  }
+  void saved(const cairn::save_cost&) const { call("saved"); }
+  void restarted(const cairn::restart&) const { call("restarted"); }
+  [[nodiscard]] cairn::policy_memory remember() const {
+    call("remember");
+    return {{"mine", {1}}};
+  }
+  void recall(const cairn::policy_memory&) const { call("recall"); }
+
+ private:
+  void call(const char* hook) const {
+    if (fails == hook) throw std::runtime_error("no luck");
+  }
+};
+
+/// The messages of the events of a kind.
+names messages(const heard& events, kind what) {
+  names all;
+  for (const auto& each : events.all)
+    if (each.what == what) all.push_back(each.message);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a policy that throws when it is asked: an error that names the hook, or an event with keep_training") {
+  heard events;
+  checkpointer run(cairn::stores::memory(), {.when = failing_policy{"should_save"}, .on_event = std::ref(events)});
+  const auto failure = sample::failure_of([&] { std::ignore = run.step(trained(1), {.step = 1}); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("cairn: the policy's should_save has failed: "));
+  CHECK(failure.says(": no luck"));
+  CHECK(run.stats().failed == 1);
+  CHECK(events.lines() == names{"failed 1"});
+  CHECK(run.save(trained(1), {.step = 1}).bytes > 0);  // does not ask
+
+  heard kept;
+  checkpointer keeps(cairn::stores::memory(), {.when = failing_policy{"should_save"},
+                                               .on_event = std::ref(kept),
+                                               .on_failure = cairn::when_failed::keep_training});
+  const auto outcome = keeps.step(trained(1), {.step = 1});
+  CHECK(sample::failure_of([&] { std::ignore = outcome.save.get(); }).says("should_save has failed: "));
+  CHECK(kept.lines() == names{"failed 1"});
+}
+
+TEST_CASE("a policy that throws when a save is reported or notes are asked for: an event, and the save is made") {
+  for (const std::string hook : {"saved", "remember"}) {
+    const cairn::stores::memory store;
+    heard events;
+    checkpointer run(store, {.when = failing_policy{hook}, .on_event = std::ref(events)});
+    for (std::uint64_t step = 1; step <= 2; ++step) {
+      CHECK(run.step(trained(step), {.step = step}).started);
+      run.wait();
+    }
+    CHECK(run.save(trained(3), {.step = 3}).bytes > 0);
+    CHECK_NOTHROW(run.wait());
+    CHECK(store.list() == names_of({1, 2, 3}));
+    CHECK(run.stats().failed == 0);
+    const auto all = messages(events, kind::failed);
+    CHECK(all.size() == 3);
+    for (const auto& each : all) CHECK(each.find("the policy's " + hook + " has failed: ") != std::string::npos);
+    trainer back;
+    const auto report = checkpointer(store).restore(back);
+    CHECK(back == trained(3));
+    CHECK(report->notes.empty() == (hook == "remember"));
+  }
+}
+
+TEST_CASE("a policy that cannot recall or restart is an event: the state is restored, and the policy starts anew") {
+  const cairn::stores::memory store;
+  {
+    checkpointer run(store, {.when = failing_policy{}});
+    CHECK(run.step(trained(3), {.step = 3}).started);
+  }
+  for (const std::string hook : {"recall", "restarted"}) {
+    heard events;
+    checkpointer run(store, {.when = failing_policy{hook}, .on_event = std::ref(events)});
+    trainer state;
+    const auto report = run.restore(state);
+    REQUIRE(report);
+    CHECK(report->step == 3);
+    CHECK(state == trained(3));
+    CHECK(events.lines() == names{"restored 3", "failed 3"});
+    CHECK(events.all[1].message.find("the policy's " + hook + " has failed: ") != std::string::npos);
+    CHECK(run.stats().failed == 0);
+    CHECK_FALSE(run.step(state, {.step = 3}).started);
+    CHECK(run.restore(state));
+    CHECK(events.count(kind::failed) == (hook == "recall" ? 1 : 2));  // a process that has made a step recalls nothing
+  }
+}
+
+namespace {
+
+/// Can be loaded, but not described.
+struct write_only {
+  int value = 0;
+  bool is_whole = false;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<write_only> {
+  static int get(const write_only& from) {
+    if (!from.is_whole) throw std::runtime_error("nothing to see");
+    return from.value;
+  }
+  static void set(write_only& to, int value) { to = {value}; }
+};
+
+TEST_CASE("a copy that cannot be prepared is no error of a restore or of a step that does not save") {
+  const cairn::stores::memory store;
+  checkpointer(store).save(write_only{7, true}, {.step = 1});
+  heard events;
+  for (const auto on_failure : {cairn::when_failed::raise, cairn::when_failed::keep_training}) {
+    checkpointer run(store, {.when = every_step{10}, .on_event = std::ref(events), .on_failure = on_failure});
+    write_only state;
+    CHECK_NOTHROW(run.restore(state));
+    CHECK(state.value == 7);
+    CHECK_NOTHROW(run.step(state, {.step = 2}).started);
+    CHECK(sample::failure_of([&] { run.save(state, {.step = 3}); }).says("nothing to see"));
+  }
+  checkpointer unprepared(store, {.when = every_step{10}, .on_failure = cairn::when_failed::keep_training});
+  CHECK_NOTHROW(unprepared.step(write_only{}, {.step = 2}).started);
+  CHECK(events.count(kind::failed) == 2);  // those of `save`
+}
+
+TEST_CASE("on_failure = keep_training: after a failed save no step saves until it is time to retry") {
+  for (const bool asynchronous : {true, false}) {
+    INFO(asynchronous);
+    tests::gated_store gated;
+    bool is_full = true;
+    gated.refuses = [&](std::string_view) { return is_full; };
+    checkpointer run(
+        gated, {.when = every_step{1}, .asynchronous = asynchronous, .on_failure = cairn::when_failed::keep_training});
+    const auto state = trained(1);
+    std::uint64_t step = 0, waited = 0;
+    for (int failures = 0; failures < 6;) {  // then a retry waits for at least 32 times as long as the first save took
+      const auto outcome = run.step(state, {.step = ++step});
+      run.wait();
+      failures += outcome.started;
+      waited += outcome.skipped;
+    }
+    CHECK(run.stats().failed == 6);
+    CHECK(step == 6 + waited);
+    CHECK(waited > 0);
+    is_full = false;
+    while (true) {
+      const auto outcome = run.step(state, {.step = ++step});
+      run.wait();
+      if (outcome.started) break;
+    }
+    for (int i = 0; i < 5; ++i) {  // a save that was made ends this
+      CHECK(run.step(state, {.step = ++step}).started);
+      run.wait();
+    }
+  }
+}
+
+TEST_CASE("while a retry waits, save and a stop save at once") {
+  tests::gated_store gated;
+  bool is_full = true;
+  gated.refuses = [&](std::string_view) { return is_full; };
+  for (const bool by_signal : {true, false}) {
+    is_full = true;
+    checkpointer run(gated,
+                     {.when = every_step{1}, .on_failure = cairn::when_failed::keep_training, .preempt = {SIGUSR1}});
+    std::uint64_t step = by_signal ? 100 : 200;
+    do {
+      std::ignore = run.step(trained(1), {.step = ++step});
+      run.wait();
+    } while (!run.step(trained(1), {.step = ++step}).skipped);
+    is_full = false;
+    ++step;
+    if (by_signal) {
+      std::raise(SIGUSR1);
+      CHECK(run.step(trained(1), {.step = step}).started);
+    } else {
+      run.save(trained(1), {.step = step});
+    }
+    CHECK(gated.list().back() == checkpoint_name(step));
+  }
 }

@@ -1,14 +1,18 @@
 // Calls the policy of a checkpointer: measures times, asks it once per step, reports saves and restarts, and stores its memory in the
-// checkpoints.
+// checkpoints. Of what the policy throws only `ask` throws an error; the rest is reported.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/record.hpp"
 #include "cairn/schedule/base.hpp"
@@ -24,10 +28,26 @@ struct save_timeline {
   double stall_seconds = 0;  // that the trainer waited
 };
 
+/// When to save again after saves have failed: after the time that the failed save took, or twice the time waited before it if that is
+/// longer, but at most `longest` seconds. Times are in seconds.
+class retry_delay {
+ public:
+  static constexpr double longest = 600;
+
+  void failed(double began, double now) noexcept {
+    delay_ = std::min(std::max(now - began, 2 * delay_), longest);
+    until_ = now + delay_;
+  }
+  [[nodiscard]] bool is_over(double now) const noexcept { return now >= until_; }
+
+ private:
+  double delay_ = 0, until_ = 0;
+};
+
 /// For the training thread alone.
 class policy_driver {
  public:
-  explicit policy_driver(any_policy chosen) : policy_(std::move(chosen)) {}
+  explicit policy_driver(any_policy chosen) : chosen_(std::move(chosen)), policy_(chosen_) {}
 
   /// Since the run began or was restored.
   [[nodiscard]] double seconds() const { return watch_.seconds(); }
@@ -47,23 +67,36 @@ class policy_driver {
   /// Whether to save after the step of `now`. Without a `pause` the next step begins at once.
   [[nodiscard]] decision ask(const observation& now, bool is_saving) {
     has_stepped_ = true;
-    const double time = seconds(), since = std::exchange(training_since_, time);
-    return policy_.should_save({.step = now.step,
-                                .seconds = time,
-                                .saved_step = newest_.step,
-                                .saved_seconds = newest_.copied,
-                                .loss = now.loss,
-                                .iteration_seconds = time - since,
-                                .workers = now.workers,
-                                .is_saving = is_saving});
+    asked_ = seconds();
+    const double since = std::exchange(training_since_, asked_);
+    try {
+      return policy_.should_save({.step = now.step,
+                                  .seconds = asked_,
+                                  .saved_step = newest_.step,
+                                  .saved_seconds = newest_.copied,
+                                  .loss = now.loss,
+                                  .iteration_seconds = asked_ - since,
+                                  .workers = now.workers,
+                                  .is_saving = is_saving});
+    } catch (...) {
+      throw error(failure_of("should_save"));
+    }
   }
+
+  /// The save of this step, or the newest save in the background, has failed: no save of a step may start until `may_save`, or until one
+  /// is published.
+  void delay_retry(bool in_background) { retry_.failed(in_background ? newest_.began : asked_, seconds()); }
+  [[nodiscard]] bool may_save() const { return retry_.is_over(seconds()); }
 
   /// Sets the times of the newest save. Call it again when more of them are known.
   void set_newest(const save_timeline& save) noexcept { newest_ = save; }
 
   /// Reports the newest save to the policy once it is published.
   void learn(run_record& record) {
-    if (const auto newest = record.take_published()) report(*newest);
+    const auto newest = record.take_published();
+    if (!newest) return;
+    retry_ = {};
+    report(*newest, record);
   }
 
   /// The newest save failed or was cancelled: the newest checkpoint is that of the record.
@@ -74,13 +107,12 @@ class policy_driver {
   }
 
   /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process that has made a step
-  /// keeps what it has learned.
-  void restored(const load_report& loaded) {
+  /// keeps what it has learned. A policy that throws starts anew, as it was chosen.
+  void restored(const load_report& loaded, run_record& record) {
     restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
     const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(ended_run);
     const auto is_number = [&](auto kept) { return kept != loaded.notes.end() && kept->second.size() == 1; };
     if (!has_stepped_) {
-      policy_.recall(loaded.notes);
       how.after_failure = is_number(ended) && ended->second[0] == 0;
       const double away = is_number(copied) ? wall_clock() - copied->second[0] : 0;
       if (away > 0 && std::isfinite(away)) how.away_seconds = away;
@@ -88,13 +120,27 @@ class policy_driver {
     watch_ = {};
     training_since_ = 0;
     newest_ = {.step = loaded.step};
-    policy_.restarted(how);
+    retry_ = {};
+    std::string_view hook = "recall";
+    try {
+      if (!has_stepped_) policy_.recall(loaded.notes);
+      hook = "restarted";
+      policy_.restarted(how);
+    } catch (...) {
+      emit_failure(hook, loaded.step, record);
+      policy_ = chosen_;
+    }
   }
 
-  /// What the next checkpoint keeps; empty for a policy that remembers nothing. `ends_run`: the trainer saved
+  /// What the checkpoint of `step` keeps; empty for a policy that remembers nothing or throws. `ends_run`: the trainer saved
   /// deliberately or was asked to stop, so a restart from that checkpoint is no failure.
-  [[nodiscard]] policy_memory notes(bool ends_run) const {
-    auto kept = policy_.remember();
+  [[nodiscard]] policy_memory notes(std::uint64_t step, bool ends_run, run_record& record) const {
+    policy_memory kept;
+    try {
+      kept = policy_.remember();
+    } catch (...) {
+      emit_failure("remember", step, record);
+    }
     if (kept.empty()) return kept;
     kept[copied_at] = {wall_clock()};
     kept[ended_run] = {ends_run ? 1.0 : 0.0};
@@ -112,23 +158,39 @@ class policy_driver {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   }
 
-  void report(const published_save& published) {
+  /// What a hook of the policy has thrown, as an error that names the hook.
+  static error failure_of(std::string_view hook) {
+    const auto cause = as_error(std::current_exception(), "exception");
+    return {cause.code(), sentence({"the policy's ", hook, " has failed: ", cause.sentence()})};
+  }
+  static void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) {
+    record.emit({.what = event::kind::failed, .step = step, .message = failure_of(hook).what()});
+  }
+
+  void report(const published_save& published, run_record& record) {
     if (!published.report || published.step != newest_.step) return;
     const auto& report = *published.report;
     const double awaited =
         newest_.copied - newest_.began;  // the trainer waited for this part: it is in `stall_seconds`
-    policy_.saved({.step = published.step,
-                   .kind = published.kind,
-                   .stall_seconds = newest_.stall_seconds,
-                   .background_seconds = published.synchronous ? 0 : std::max(report.seconds - awaited, 0.0),
-                   .encode_seconds = report.encode_seconds,
-                   .write_seconds = report.write_seconds,
-                   .bytes = report.bytes,
-                   .state_bytes = report.state_bytes});
+    try {
+      policy_.saved({.step = published.step,
+                     .kind = published.kind,
+                     .stall_seconds = newest_.stall_seconds,
+                     .background_seconds = published.synchronous ? 0 : std::max(report.seconds - awaited, 0.0),
+                     .encode_seconds = report.encode_seconds,
+                     .write_seconds = report.write_seconds,
+                     .bytes = report.bytes,
+                     .state_bytes = report.state_bytes});
+    } catch (...) {
+      emit_failure("saved", published.step, record);
+    }
   }
 
+  const any_policy chosen_;
   any_policy policy_;
   stopwatch watch_;
+  double asked_ = 0;
+  retry_delay retry_;
   double training_since_ = 0;
   save_timeline newest_;
   bool has_stepped_ = false;

@@ -71,11 +71,12 @@ class session {
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
   void continue_from(const std::optional<load_report>& report, any_state state);
-  void prepare(any_state state);
+  void prepare(any_state state) noexcept;
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
                                                    std::optional<save_kind> kind, bool ends_run);
   static void save_raw(save_job& job);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
+  [[nodiscard]] decision decide(const observation& now);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool resolve_busy(const observation& now);
   [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,

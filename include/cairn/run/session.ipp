@@ -7,6 +7,7 @@
 
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/merge_hook.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 
@@ -67,7 +68,8 @@ CAIRN_INLINE session::~session() {
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   wait();
-  auto report = series_.restore(state, options);
+  auto report =
+      with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, options); });
   continue_from(report, state);
   return report;
 }
@@ -77,34 +79,39 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
                                                               const load_options& options) {
   wait();
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
-  auto report = series_.restore_best(state, order.value_or(metric_order{"loss"}), options);
+  auto report = with_errors(store().location() + " cannot be restored",
+                            [&] { return series_.restore_best(state, order.value_or(metric_order{"loss"}), options); });
   continue_from(report, state);
   return report;
 }
 
-/// Continues the run from the restored checkpoint, or begins it.
+/// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make the restore fail.
 CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state) {
   if (report) {
     record_.published({.step = report->step});
-    policy_.restored(*report);
+    policy_.restored(*report, record_);
   }
   const policy_driver::pause preparing(policy_);
   prepare(state);
 }
 
-/// Pre-faults the staging buffer in the background, so that the first save does not wait for it.
-CAIRN_INLINE void session::prepare(any_state state) {
+/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
+CAIRN_INLINE void session::prepare(any_state state) noexcept {
   if (!options_.asynchronous || prepared_ || saving_) return;
   const policy_driver::pause preparing(policy_);
   prepared_ = true;
-  background_.wait();
-  const auto bytes = plan_staging(staging_, describe(state).leaves, options_.shards, options_.max_staging_bytes).bytes;
-  background_.start([this, bytes] {
-    run_in_background([&] {
-      staging_.reserve(bytes, 1);
-      return true;
+  try {
+    background_.wait();
+    const auto leaves = describe(state).leaves;
+    const auto bytes = plan_staging(staging_, leaves, options_.shards, options_.max_staging_bytes).bytes;
+    background_.start([this, bytes] {
+      try {
+        staging_.reserve(bytes, 1);
+      } catch (...) {  // the first save reserves again
+      }
     });
-  });
+  } catch (...) {  // the first save describes and plans again
+  }
 }
 
 CAIRN_INLINE void session::wait() {
@@ -124,30 +131,42 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
   if (poll()) return stop(state, now);
   sync();
   report_hang();
-  const auto decided = policy_.ask(now, saving_);
-  if (!decided) {
-    prepare(state);
-    return {};
-  }
-  const policy_driver::pause saving(policy_);
   try {
+    const auto decided = decide(now);
+    if (!decided) {
+      prepare(state);
+      return {};
+    }
+    const policy_driver::pause saving(policy_);
     return save_due(state, now, decided.kind);
   } catch (const error& cause) {
     if (options_.on_failure == when_failed::raise) throw;
+    policy_.delay_retry(false);
     const auto progress = std::make_shared<save_progress>();
     progress->failed(cause);
     return {.started = true, .save = save_handle(progress)};
   }
 }
 
+/// Asks the policy. If it throws, that counts as a failed save; while a retry waits, as no decision.
+CAIRN_INLINE decision session::decide(const observation& now) {
+  try {
+    return policy_.ask(now, saving_);
+  } catch (const error&) {
+    if (!policy_.may_save()) return false;
+    throw error(failed(now.step, std::current_exception()));
+  }
+}
+
 CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
   const stopwatch stall;
+  if ((options_.asynchronous && !resolve_busy(now)) || !policy_.may_save())
+    return {.skipped = true, .stall_seconds = stall.seconds()};
   if (!options_.asynchronous) {
     const auto progress = std::make_shared<save_progress>();
     progress->published(save_sync(state, now, kind, false));
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
-  if (!resolve_busy(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   const auto save = save_async(state, now, kind);
   save->times.stall_seconds = stalled(stall);
   policy_.set_newest(save->times);
@@ -189,6 +208,7 @@ CAIRN_INLINE double session::stalled(const stopwatch& since) {
 CAIRN_INLINE void session::sync() {
   if (const auto failure = record_.take_failure()) {
     background_.wait();
+    if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(true);
     policy_.fall_back(record_);
     if (options_.on_failure == when_failed::raise) throw error(*failure);
   }

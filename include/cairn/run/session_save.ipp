@@ -24,7 +24,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));
   }
-  job->info = {now.step, now.metrics, policy_.notes(ends_run)};
+  job->info = {now.step, now.metrics, policy_.notes(now.step, ends_run, record_)};
   if (now.loss) job->info.metrics["loss"] = *now.loss;
   job->codecs = options_.codecs;
   job->chain = options_.chain;
@@ -180,7 +180,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   policy_.learn(record_);
   step_outcome outcome{.stop = true};
   std::optional<save_kind> kind;
-  job->info.notes = policy_.notes(true);  // the policy has learned of the save that was waited for
+  job->info.notes = policy_.notes(now.step, true, record_);  // the policy has learned of the save that was waited for
   if (plan.as_raw) {
     kind = save_kind::raw;
     save_raw(*job);

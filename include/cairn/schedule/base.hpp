@@ -70,6 +70,10 @@ struct restart {
 /// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease. It may also have the members of
 /// `observes_saves`, `observes_restarts` and `remembers`. A member of these names with another signature, a `remember` without a `recall`
 /// or the reverse, and common misspellings are compile-time errors.
+///
+/// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw is only reported, as
+/// event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory after `remember`, and after `recall` or
+/// `restarted` the state is restored and a fresh copy of the policy is used.
 template <class Policy>
 concept policy = std::copy_constructible<Policy> && requires(Policy& self, const moment& now) {
   { self.should_save(now) } -> std::convertible_to<decision>;
