@@ -1,7 +1,6 @@
 // What the trainer reports of a step, and what saves, loads, merges and the checkpointer report back.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -109,7 +108,7 @@ struct save_stats {
 
   void stalled(double seconds) noexcept {
     stall_seconds += seconds;
-    max_stall_seconds = std::max(max_stall_seconds, seconds);
+    if (seconds > max_stall_seconds) max_stall_seconds = seconds;
   }
 };
 

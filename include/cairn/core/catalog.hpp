@@ -1,7 +1,6 @@
 // What a stored checkpoint offers to a load: its leaves and structure, and a function that reads the bytes of a leaf.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,9 +38,12 @@ struct catalog {
 
   /// The index of the leaf at `path`, or npos. O(log n).
   [[nodiscard]] std::size_t find(std::string_view path) const noexcept {
-    const auto at = std::lower_bound(leaves.begin(), leaves.end(), path,
-                                     [](const stored_leaf& l, std::string_view p) { return l.path < p; });
-    return at != leaves.end() && at->path == path ? static_cast<std::size_t>(at - leaves.begin()) : npos;
+    std::size_t begin = 0, end = leaves.size();
+    while (begin < end) {
+      const auto middle = begin + (end - begin) / 2;
+      (leaves[middle].path < path ? begin = middle + 1 : end = middle);
+    }
+    return begin < leaves.size() && leaves[begin].path == path ? begin : npos;
   }
 };
 

@@ -1,7 +1,6 @@
 // What a file records of an encoded piece: codec, dtype and shape of the elements, and the error of a lossy codec.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -22,7 +21,8 @@ namespace detail {
 
 /// The larger error of each kind.
 [[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {
-  return {std::max(a.max_error, b.max_error), std::max(a.relative_l2, b.relative_l2)};
+  const auto larger = [](double x, double y) { return x < y ? y : x; };
+  return {larger(a.max_error, b.max_error), larger(a.relative_l2, b.relative_l2)};
 }
 
 /// What a file records of an encoded tensor, whose payload is stored as U8.

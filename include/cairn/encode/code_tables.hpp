@@ -1,7 +1,6 @@
 // Huffman code tables that several payloads share. A chain of checkpoints stores each once; payloads name it by id.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +31,9 @@ class code_tables {
 
   /// The lengths of a table, or null.
   [[nodiscard]] const code_lengths* find(std::uint64_t id) const noexcept {
-    const auto at = std::find_if(tables_.begin(), tables_.end(), [&](const auto& table) { return table.id == id; });
-    return at == tables_.end() ? nullptr : &at->lengths;
+    for (const auto& each : tables_)
+      if (each.id == id) return &each.lengths;
+    return nullptr;
   }
 
   [[nodiscard]] std::span<const code_table> all() const noexcept { return tables_; }
