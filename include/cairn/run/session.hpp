@@ -40,8 +40,9 @@ class session {
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
   void wait();
-  [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.steps(); }
+  [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.checkpoints().steps(); }
   [[nodiscard]] std::vector<removal> retention_plan();
+  std::uint64_t remove_after(std::uint64_t step);
   [[nodiscard]] save_stats stats() const { return record_.stats(); }
   [[nodiscard]] const any_store& store() const noexcept { return series_.store(); }
 
@@ -63,6 +64,7 @@ class session {
   };
 
   // In the training thread.
+  void refuse_earlier(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state);
   void prepare(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
