@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/options.hpp"
 #include "cairn/event.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/describe.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/save_report.hpp"  // IWYU pragma: export
 #include "cairn/state/base.hpp"
 
@@ -108,7 +108,7 @@ struct save_stats {
 
   void stalled(double seconds) noexcept {
     stall_seconds += seconds;
-    max_stall_seconds = std::max(max_stall_seconds, seconds);
+    max_stall_seconds = (std::max)(max_stall_seconds, seconds);
   }
 };
 

@@ -22,7 +22,7 @@ namespace detail {
 
 /// The larger error of each kind.
 [[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {
-  return {std::max(a.max_error, b.max_error), std::max(a.relative_l2, b.relative_l2)};
+  return {(std::max)(a.max_error, b.max_error), (std::max)(a.relative_l2, b.relative_l2)};
 }
 
 /// What a file records of an encoded tensor, whose payload is stored as U8.
