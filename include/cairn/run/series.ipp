@@ -221,7 +221,6 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
 
 CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
   own_store();
-  if (base_.parent() && parse_checkpoint_name(base_.parent()->name) > step) base_.clear();
   return checkpoints_.remove_after(step);
 }
 
