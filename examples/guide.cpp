@@ -197,6 +197,7 @@ static void smaller_checkpoints(const std::string& place) {
                                        {"rng", raw{}}},  // not encoded; all other leaves: lossless{}
                             .chain = {.anchor_every = 20, .merge_every = 5}}};
   // [codecs]
+  ckpt.remove_after(0);  // of an earlier run of this program
   for (state.step = 1; state.step <= 8; ++state.step) {
     for (auto& w : state.layers[0].weight) w *= 0.999F;
     const auto report = ckpt.save(state, {.step = state.step});
@@ -254,7 +255,7 @@ static void run(const std::string& place) {
     for (const auto& each : resumed->skipped) std::cout << each.checkpoint << ": " << each.reason << '\n';
   }
   // [run]
-  for (state.step = 1; state.step <= 300; ++state.step)
+  for (++state.step; state.step <= 300; ++state.step)
     if (ckpt.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)}).stop) break;
   // [errors]
   try {
@@ -264,6 +265,11 @@ static void run(const std::string& place) {
     std::cerr << failure.what() << '\n';
   }
   // [errors]
+  // [earlier]
+  if (const auto best = ckpt.restore_best(state))
+    ckpt.remove_after(best->step);  // the run continues from its best checkpoint
+  // [earlier]
+  assert(ckpt.latest() == state.step);
 }
 
 static void data_order(const std::string& place) {

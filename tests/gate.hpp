@@ -49,6 +49,7 @@ struct gated_store {
   std::function<bool(std::string_view name)> refuses{};
   std::function<bool(std::string_view name)> keeps{};  ///< whatever is to be removed
   std::function<void(std::string_view name, std::string_view file)> opened{};
+  std::function<void()> lists{};  ///< called before the checkpoints are listed
 
   [[nodiscard]] std::string location() const { return inner.location(); }
   [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
@@ -57,7 +58,10 @@ struct gated_store {
     if (refuses && refuses(name)) cairn::fail(cairn::errc::io, {"the disk is full at ", name});
     return inner.begin(name);
   }
-  [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
+  [[nodiscard]] std::vector<std::string> list() const {
+    if (lists) lists();
+    return inner.list();
+  }
   [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
   [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
     auto source = inner.open(name, file);

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/options.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/options.hpp"
 #include "cairn/event.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/describe.hpp"
@@ -27,10 +27,13 @@ struct session_end {
 };
 }  // namespace detail
 
-/// The checkpoints of one run in one place, named by step. The first save locks the directory or store: a second process that saves
-/// there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread calls it;
-/// `poll`, `stats`, `steps` and `latest` may be called by any. In a forked child, all calls but `poll`, `steps`, `latest` and `store` are
-/// errc::invalid, and the destructor does nothing.
+/// The checkpoints of one run in one place, named by step. The first save or `remove_after` locks the directory or store: a second process
+/// that saves there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread
+/// calls it; `poll`, `stats`, `steps` and `latest` may be called by any. In a forked child, all calls but `poll`, `steps`, `latest` and
+/// `store` are errc::invalid, and the destructor does nothing.
+///
+/// The newest checkpoint is the one of the largest step. A run must not continue below it, since a restore would prefer that checkpoint and
+/// retention would remove the new ones: to continue from an earlier step, `restore` that and call `remove_after`.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
 class checkpointer {
@@ -69,7 +72,8 @@ class checkpointer {
   /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
   /// the background, and the training may change the state at once. Throws, once and before it does anything else, the error of the
   /// save in the background (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible,
-  /// and the result says `stop`.
+  /// and the result says `stop`. errc::invalid, whether or not a save is due: a step below that of the newest checkpoint, unless a restore
+  /// has passed over that one. The same step again replaces its checkpoint.
   template <saveable State>
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {
     return step(refer(state), now);
@@ -96,6 +100,11 @@ class checkpointer {
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
   /// The newest of them.
   [[nodiscard]] std::optional<std::uint64_t> latest() const;
+
+  /// Removes the checkpoints of later steps, so that the run can continue from `step`; also pinned and damaged ones. Newest first: after a
+  /// crash, those that are left are whole. Waits for the running save. Returns their number. Errors: as of `wait`; `invalid`, before anything
+  /// is removed, if an earlier checkpoint is built on a later one; `io` if one cannot be read or removed; `busy`.
+  std::uint64_t remove_after(std::uint64_t step);
 
   /// What retention would remove now, and why; removes nothing.
   [[nodiscard]] std::vector<removal> retention_plan();

@@ -23,10 +23,10 @@ struct event {
     restored,   ///< a state was loaded: `bytes` in `seconds`
     fell_back,  ///< a checkpoint could not be restored, and the next one is tried: `message`
     merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
-    pruned,     ///< retention removed a checkpoint of `bytes`: `message` is the reason
+    pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
     stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
     hanging,    ///< the running save has made no progress for `seconds`
-    unmatched   ///< a codec rule encodes no leaf of the state: `message` names it; once, with the first save
+    unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
 
   kind what{};

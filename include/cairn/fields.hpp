@@ -2,6 +2,7 @@
 // other code. Units that save and load also include save.hpp, load.hpp or checkpointer.hpp.
 #pragma once
 
+#include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/per_rank.hpp"

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cairn/chain/options.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/chain/options.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "cairn/core/config.hpp"
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/chain/options.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "cairn/core/config.hpp"
 #include "cairn/chain/options.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/save_report.hpp"  // IWYU pragma: export
 #include "cairn/state/base.hpp"
 

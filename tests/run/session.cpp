@@ -434,9 +434,9 @@ TEST_CASE("a save in the background has a handle: done, wait, report") {
 }
 
 TEST_CASE("on_failure = keep_training: a failed save is reported, and no call throws it") {
-  tests::gated_store gated;
-  gated.refuses = [](std::string_view name) { return name != checkpoint_name(4); };
   for (const bool asynchronous : {true, false}) {
+    tests::gated_store gated;
+    gated.refuses = [](std::string_view name) { return name != checkpoint_name(4); };
     heard events;
     checkpointer run(gated, {.when = every_step{1},
                              .on_event = std::ref(events),

@@ -7,6 +7,7 @@
 #include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -125,12 +126,32 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
   };
   const tests::kept kept(cairn::detail::describe(halves{}));
   floats wide;
-  CHECK_THROWS_WITH(kept.load(wide), Catch::Matchers::ContainsSubstring("values is F16 in the checkpoint and F32"));
+  const auto advice = [&](auto& state, cairn::conversion convert) {
+    const auto failure =
+        sample::failure_of([&] { kept.load(state, {.rename = {}, .filter = {}, .convert = convert}); });
+    CHECK(failure.code == cairn::errc::mismatch);
+    CHECK_FALSE(failure.says("strict"));  // which would not help: both sides have all
+    return failure.sentence.substr(failure.sentence.find("values"));
+  };
+  CHECK(advice(wide, cairn::conversion::none) ==
+        "values is F16 in the checkpoint and F32 in the state (load with convert = conversion::widening); "
+        "count is I32 in the checkpoint and I64 in the state (load with convert = conversion::widening). "
+        "Nothing was changed");
   const auto report = kept.load(wide, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening});
   CHECK(wide.values == std::vector<float>{1.5F, -2.0F});
   CHECK(wide.count == 40000);
   CHECK(report.converted == names{"values", "count"});
   shorts narrow;
+  for (const auto convert : {cairn::conversion::none, cairn::conversion::widening})
+    CHECK(advice(narrow, convert)
+              .starts_with(
+                  "values is F16 in the checkpoint and BF16 in the state (load with convert = conversion::any); "));
+  struct {
+    std::vector<bool> values;
+    std::int32_t count = 0;
+  } flags;
+  CHECK(advice(flags, cairn::conversion::any) ==
+        "values is F16 in the checkpoint and BOOL in the state. Nothing was changed");
   CHECK_THROWS(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening}));
   CHECK_THROWS_WITH(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::any}),
                     Catch::Matchers::ContainsSubstring("count in kept has values that do not fit into I16"));

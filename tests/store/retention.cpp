@@ -79,6 +79,21 @@ TEST_CASE("NaN and a missing metric are never the best") {
         std::set<std::string>{"step-2", "step-3"});
 }
 
+TEST_CASE("a metric that no usable checkpoint has makes none of them worse: all are kept") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<cairn::detail::retained_entry> entries{entry(1, nan), entry(2, nan), entry(3, 5), entry(4, nan)};
+  const cairn::detail::retention_rules rules{.keep_last = 1, .keep_best = cairn::keep_best_rule{}, .keep_every = {}};
+  CHECK(has_metric(entries, *rules.keep_best));
+  CHECK(removed(entries, rules) == std::set<std::string>{"step-1", "step-2"});
+  entries[2].is_usable = false;
+  CHECK_FALSE(has_metric(entries, *rules.keep_best));
+  CHECK(removed(entries, rules).empty());
+  auto other = rules;
+  other.keep_best->metric = "f1";
+  CHECK(removed({entry(1), entry(2), entry(3)}, other).empty());
+  CHECK(removed({}, rules).empty());
+}
+
 TEST_CASE("every removal has a reason") {
   const auto plan = cairn::detail::plan_retention(std::vector{entry(1), entry(2), entry(3)},
                                                   {.keep_last = 1, .keep_best = {}, .keep_every = 100});

@@ -21,7 +21,7 @@ concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 /// Whether a dimension can be `n`, if it is fixed to `size` and at most `most`; Eigen::Dynamic means no such limit.
 [[nodiscard]] constexpr bool eigen_can_be(std::uint64_t n, Eigen::Index size, Eigen::Index most) noexcept {
   if (size != Eigen::Dynamic) return n == static_cast<std::uint64_t>(size);
-  return n <= static_cast<std::uint64_t>(most == Eigen::Dynamic ? std::numeric_limits<Eigen::Index>::max() : most);
+  return n <= static_cast<std::uint64_t>(most == Eigen::Dynamic ? (std::numeric_limits<Eigen::Index>::max)() : most);
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
@@ -65,6 +66,12 @@ struct dtype_range {
   if (allowed == conversion::none) return false;
   if (allowed == conversion::widening) return is_widening(from, to);
   return to != dtype::boolean && (is_floating(to) || !is_floating(from));
+}
+
+/// Which option of a load would convert `from` into `to`, for the message of an error; empty if none does.
+[[nodiscard]] constexpr std::string_view conversion_advice(dtype from, dtype to) noexcept {
+  if (is_convertible(from, to, conversion::widening)) return " (load with convert = conversion::widening)";
+  return is_convertible(from, to, conversion::any) ? " (load with convert = conversion::any)" : "";
 }
 
 /// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Floating-point values round to nearest even.

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t mix_increment = 0x9e3779b97f4a7c15;
 
 /// A uniform number below `count` > 0. std::uniform_int_distribution differs between standard libraries.
 [[nodiscard]] inline std::uint64_t draw(std::mt19937_64& random, std::uint64_t count) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t most = (std::numeric_limits<std::uint64_t>::max)();
   const std::uint64_t fair = most - most % count;
   std::uint64_t number = random();
   while (number >= fair) number = random();

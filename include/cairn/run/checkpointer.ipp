@@ -55,6 +55,8 @@ CAIRN_INLINE void checkpointer::wait() { self_->wait(); }
 
 CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() { return self_->retention_plan(); }
 
+CAIRN_INLINE std::uint64_t checkpointer::remove_after(std::uint64_t step) { return self_->remove_after(step); }
+
 CAIRN_INLINE save_stats checkpointer::stats() const { return self_->stats(); }
 
 CAIRN_INLINE const any_store& checkpointer::store() const noexcept { return self_->store(); }

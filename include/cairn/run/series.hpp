@@ -1,13 +1,11 @@
-// The checkpoints of one run in their store: restores, saves, merges and removes them, and keeps track of the chain of deltas.
+// The checkpoints of one run in their store: restores, saves and merges them, and keeps track of the chain of deltas.
 #pragma once
 
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +18,9 @@
 #include "cairn/event.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
+#include "cairn/run/checkpoint_list.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/retention.hpp"
 
 namespace cairn::detail {
 
@@ -38,9 +36,6 @@ class checkpoint_series {
   /// See checkpointer::restore_best.
   std::optional<load_report> restore_best(any_mutable_state state, const metric_order& order,
                                           const load_options& options);
-
-  /// Steps of the published checkpoints, ascending. Any thread.
-  [[nodiscard]] std::vector<std::uint64_t> steps() const;
 
   /// Begins the save of a job of `shards` shards: add them in order, then finish. One save at a time. An error is reported as an event
   /// and thrown as cairn::error; nothing is left behind of the save.
@@ -60,10 +55,8 @@ class checkpoint_series {
   /// cancels the merge.
   merge_report merge(const std::function<void()>& check);
 
-  [[nodiscard]] std::vector<removal> retention_plan();
-
-  /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
-  std::uint64_t prune();
+  /// See checkpointer::remove_after.
+  std::uint64_t remove_after(std::uint64_t step);
 
   /// An event about the checkpoint of a step, or about the save of a job. Any thread.
   [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
@@ -72,15 +65,14 @@ class checkpoint_series {
   /// Reports a save that failed or was cancelled, and returns its error. Any thread.
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause) const;
 
+  [[nodiscard]] checkpoint_list& checkpoints() noexcept { return checkpoints_; }
+  [[nodiscard]] const checkpoint_list& checkpoints() const noexcept { return checkpoints_; }
   [[nodiscard]] const any_store& store() const noexcept { return store_; }
 
  private:
   struct running_save;
-  struct known_checkpoint {
-    retained_entry entry;
-    std::uint64_t bytes = 0;
-  };
 
+  void own_store();
   template <class Act>
   auto guarded(const Act& act);
   void emit(const event& what) const { notify(on_event_, what); }
@@ -88,16 +80,12 @@ class checkpoint_series {
   void restored(const std::optional<load_report>& report);
   /// Adds the codecs of the checkpointer.
   [[nodiscard]] load_options with_codecs(load_options options) const;
-  [[nodiscard]] std::vector<retained_entry> entries();
-  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::uint64_t step);
 
   any_store store_;
   const checkpointer_options& options_;
   observer on_event_;
   stores::ownership ownership_;
-  std::uint64_t newest_step_ = 0;                  // of this process
-  std::map<std::string, known_checkpoint> known_;  // published, by name
-  std::set<std::string> unusable_;                 // those that a restore passed over
+  checkpoint_list checkpoints_;
   delta_base base_;
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;

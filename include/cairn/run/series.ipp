@@ -5,7 +5,6 @@
 #include <cmath>
 #include <exception>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +31,10 @@ struct checkpoint_series::running_save {
 
 CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpointer_options& options,
                                                   observer on_event)
-    : store_(std::move(store)), options_(options), on_event_(std::move(on_event)) {}
+    : store_(std::move(store)),
+      options_(options),
+      on_event_(std::move(on_event)),
+      checkpoints_(store_, options_, on_event_) {}
 
 CAIRN_INLINE checkpoint_series::~checkpoint_series() = default;
 
@@ -45,8 +47,7 @@ CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& 
   base_.clear();
   if (!report) return;
   base_.restored({report->name, report->id}, report->step, report->links);
-  for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
-  newest_step_ = report->step;
+  checkpoints_.restored(*report);
 }
 
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
@@ -66,7 +67,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
   };
   std::vector<candidate> found;
   std::vector<std::string> names;  // damaged ones first, which may be the best: they are reported as skipped
-  const auto all = steps();
+  const auto all = checkpoints_.steps();
   for (const auto step : all) {
     try {
       const auto metrics = read_index(store_, checkpoint_name(step)).info.metrics;
@@ -87,13 +88,6 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
   auto report = restore_first(store_, names, state, with_codecs(options), on_event_);
   restored(report);
   return report;
-}
-
-CAIRN_INLINE std::vector<std::uint64_t> checkpoint_series::steps() const {
-  std::vector<std::uint64_t> all;
-  for (const auto& name : store_.list())
-    if (const auto step = parse_checkpoint_name(name)) all.push_back(*step);
-  return all;
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
@@ -130,6 +124,13 @@ auto checkpoint_series::guarded(const Act& act) {
   }
 }
 
+/// Excludes other processes, which may have saved until now.
+CAIRN_INLINE void checkpoint_series::own_store() {
+  if (ownership_) return;
+  ownership_ = store_.lock();
+  checkpoints_.refresh();
+}
+
 CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::size_t shards) {
   job->hooks.encoded = [this, what = about(event::kind::encoded, *job)](std::uint64_t bytes, double seconds) mutable {
     what.bytes = bytes;
@@ -143,7 +144,8 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::s
   };
   running_ = std::make_unique<running_save>(std::move(job));
   guarded([&] {
-    if (!ownership_) ownership_ = store_.lock();
+    own_store();
+    checkpoints_.refuse_earlier(running_->job->info.step, checkpoints_.newest_step());
     running_->pipeline.emplace(store_, *running_->job, shards, &base_);
   });
 }
@@ -155,11 +157,7 @@ CAIRN_INLINE void checkpoint_series::add(std::span<const std::vector<staged_piec
 CAIRN_INLINE save_report checkpoint_series::finish() {
   auto report = guarded([&] { return running_->pipeline->finish(); });
   auto& job = *running_->job;
-  newest_step_ = job.info.step;
-  unusable_.erase(job.name);
-  known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
-  if (report.is_delta) made.entry.needs = {report.parent};
-  known_.insert_or_assign(job.name, std::move(made));
+  checkpoints_.saved(job, report);
   auto what = about(event::kind::published, job);
   what.bytes = report.bytes;
   what.seconds = running_->watch.seconds();
@@ -168,7 +166,7 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
   // Only the first save with unmatched rules reports them.
   if (std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty())) return report;
   for (const auto& pattern : report.unmatched_rules) {
-    what = about(event::kind::unmatched, newest_step_);
+    what = about(event::kind::unmatched, what.step);
     what.message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
     emit(what);
   }
@@ -191,6 +189,7 @@ CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
 
 CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check) {
   const auto name = base_.parent()->name;
+  const auto step = parse_checkpoint_name(name).value_or(0);
   try {
     const auto merge = known_merge.load();
     auto report = merge(store_, name,
@@ -200,21 +199,17 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
                          .codecs = options_.codecs,
                          .check = check});
     base_.merged(report.parent.empty());
-    if (const auto at = known_.find(name); at != known_.end()) {
-      at->second.bytes = report.bytes;
-      at->second.entry.needs.clear();
-      if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
-    }
+    checkpoints_.merged(name, report);
     emit({.what = event::kind::merged,
           .checkpoint = report.checkpoint,
-          .step = newest_step_,
+          .step = step,
           .bytes = report.bytes,
           .total = report.bytes,
           .seconds = report.seconds,
           .message = std::to_string(report.deltas) + " deltas"});
     return report;
   } catch (...) {
-    auto what = about(event::kind::failed, newest_step_);
+    auto what = about(event::kind::failed, step);
     const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
     what.message = failure.what();
     if (failure.code() != errc::cancelled) emit(what);
@@ -222,75 +217,9 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
   }
 }
 
-CAIRN_INLINE std::vector<removal> checkpoint_series::retention_plan() {
-  return plan_retention(entries(), {options_.keep_last, options_.keep_best, options_.keep_every});
-}
-
-CAIRN_INLINE std::uint64_t checkpoint_series::prune() {
-  std::vector<removal> plan;
-  try {
-    plan = retention_plan();
-  } catch (const error& cause) {  // the save has succeeded; the next one retries
-    emit({.what = event::kind::failed, .checkpoint = store_.location(), .step = newest_step_, .message = cause.what()});
-    return 0;
-  }
-  std::uint64_t removed = 0;
-  std::set<std::string> needed;  // by those that could not be removed
-  for (const auto& each : plan) {
-    const stopwatch watch;
-    const auto& found = known_.at(each.name);
-    const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
-    if (needed.contains(each.name)) {
-      stays();
-      continue;
-    }
-    try {
-      store_.remove(each.name);
-    } catch (const error& cause) {  // the save has succeeded; the next one retries
-      emit({.what = event::kind::failed, .checkpoint = each.name, .step = found.entry.step, .message = cause.what()});
-      stays();
-      continue;
-    }
-    ++removed;
-    emit({.what = event::kind::pruned,
-          .checkpoint = each.name,
-          .step = found.entry.step,
-          .bytes = found.bytes,
-          .seconds = watch.seconds(),
-          .message = each.reason});
-    known_.erase(each.name);
-  }
-  return removed;
-}
-
-/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read.
-CAIRN_INLINE std::vector<retained_entry> checkpoint_series::entries() {
-  std::vector<retained_entry> all;
-  for (const auto& name : store_.list()) {
-    const auto step = parse_checkpoint_name(name);
-    if (!step) continue;
-    all.push_back(known(name, *step).entry);
-    all.back().pinned = options_.pinned.contains(*step) || *step == newest_step_;
-    all.back().is_usable = all.back().is_usable && !unusable_.contains(name);
-  }
-  return all;
-}
-
-/// The retention entry of a checkpoint: read from its index, unless this process saved it.
-CAIRN_INLINE const checkpoint_series::known_checkpoint& checkpoint_series::known(const std::string& name,
-                                                                                 std::uint64_t step) {
-  if (const auto at = known_.find(name); at != known_.end()) return at->second;
-  known_checkpoint made{{.name = name, .step = step}, 0};
-  try {
-    auto index = read_index(store_, name);
-    made.entry.metrics = std::move(index.info.metrics);
-    if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
-    for (const auto& shard : index.shards) made.bytes += shard.bytes;
-  } catch (const error& cause) {
-    if (cause.code() == errc::io) throw;
-    made.entry.is_usable = false;  // damaged: its dependencies are unknown
-  }
-  return known_.emplace(name, std::move(made)).first->second;
+CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
+  own_store();
+  return checkpoints_.remove_after(step);
 }
 
 }  // namespace cairn::detail

@@ -41,10 +41,11 @@ class session {
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
   void wait();
-  [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.steps(); }
+  [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.checkpoints().steps(); }
   /// Is this the process that has made the session? In a forked child, which has no background thread, it must not be destroyed.
   [[nodiscard]] bool is_owned() const noexcept { return owner_.is_here(); }
   [[nodiscard]] std::vector<removal> retention_plan();
+  std::uint64_t remove_after(std::uint64_t step);
   [[nodiscard]] save_stats stats() const {
     check_owner();
     return record_.stats();
@@ -70,6 +71,7 @@ class session {
 
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
+  void refuse_earlier(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state);
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,

@@ -123,11 +123,32 @@ CAIRN_INLINE void session::wait() {
 CAIRN_INLINE std::vector<removal> session::retention_plan() {
   check_owner();
   wait_for_background();
-  return series_.retention_plan();
+  return series_.checkpoints().retention_plan();
+}
+
+CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
+  wait();
+  const auto removed = series_.remove_after(step);
+  record_.count([&](save_stats& all) { all.pruned += removed; });
+  const double now = policy_.seconds();
+  if (policy_.saved_step() > step) policy_.set_newest({.step = step, .began = now, .copied = now});
+  return removed;
+}
+
+/// Throws errc::invalid for a step below that of the newest checkpoint, or of the running save.
+CAIRN_INLINE void session::refuse_earlier(std::uint64_t step) {
+  auto& checkpoints = series_.checkpoints();
+  if (saving_) return checkpoints.refuse_earlier(step, policy_.saved_step());
+  try {
+    checkpoints.refuse_earlier(step, checkpoints.newest_step());
+  } catch (const error& cause) {
+    if (cause.code() == errc::invalid) throw;  // else the store cannot be listed: a save will report that
+  }
 }
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
+  refuse_earlier(now.step);
   if (poll()) return stop(state, now);
   sync();
   report_hang();

@@ -45,7 +45,7 @@ CAIRN_INLINE void session::tidy_up() {
 }
 
 CAIRN_INLINE void session::prune() {
-  record_.count([pruned = series_.prune()](save_stats& all) { all.pruned += pruned; });
+  record_.count([pruned = series_.checkpoints().prune()](save_stats& all) { all.pruned += pruned; });
 }
 
 /// Runs `job` in the background thread; it returns whether the save or merge is complete. Returns what failed; an error is also kept for

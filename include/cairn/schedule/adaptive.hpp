@@ -84,7 +84,7 @@ class adaptive {
 
   [[nodiscard]] decision should_save(const moment& now) {
     const double worked = run_.observe(now);
-    age_ = std::max(now.seconds, 0.0);
+    age_ = (std::max)(now.seconds, 0.0);
     std::optional<loss_curve> curve;
     if (planner_.wants_curve()) {
       if (now.loss) estimator_->observe(static_cast<double>(now.step), *now.loss);
@@ -143,7 +143,7 @@ class adaptive {
   /// Of the job, in seconds, now.
   [[nodiscard]] double mtbf() const {
     if (!failures_) return run_.mtbf();
-    const double within = std::max(run_.iterations().seconds(), 1e-3);
+    const double within = (std::max)(run_.iterations().seconds(), 1e-3);
     const double expected = (failures_->expected(age_ + within) - failures_->expected(age_)) * run_.workers();
     return expected > 0 ? within / expected : std::numeric_limits<double>::infinity();
   }
@@ -173,7 +173,7 @@ class adaptive {
     if (!whole || whole->bytes == 0) return std::nullopt;
     const double growth = static_cast<double>(whole->state_bytes) / static_cast<double>(whole->bytes);
     whole->background_seconds += whole->write_seconds * (growth - 1) - whole->encode_seconds;
-    whole->background_seconds = std::max(whole->background_seconds, 0.0);
+    whole->background_seconds = (std::max)(whole->background_seconds, 0.0);
     const double taken = run_.taken_by(*whole);
     return save_price{taken, whole->background_seconds, taken};
   }
@@ -181,8 +181,8 @@ class adaptive {
   /// What saves of this price and failures cost per second, at the best interval that the budget allows.
   [[nodiscard]] double cost_per_second(const save_price& of) const {
     const double affordable = budget_.interval(of.spent);
-    const double least = std::max(of.background, std::isfinite(affordable) ? affordable : schedule::longest_interval);
-    const double interval = std::max(schedule::young_interval(of.taken, mtbf()), least);
+    const double least = (std::max)(of.background, std::isfinite(affordable) ? affordable : schedule::longest_interval);
+    const double interval = (std::max)(schedule::young_interval(of.taken, mtbf()), least);
     if (!(interval > 0)) return 0;
     return of.taken / interval + (interval / 2 + of.background) / mtbf();
   }

@@ -43,7 +43,7 @@ class checkfreq {
   void saved(const save_cost& cost) {
     run_.saved(cost);
     budget_.saved(cost.kind,
-                  cost.stall_seconds + run_.iterations().slowdown() * std::max(cost.background_seconds, 0.0));
+                  cost.stall_seconds + run_.iterations().slowdown() * (std::max)(cost.background_seconds, 0.0));
   }
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
@@ -62,7 +62,7 @@ class checkfreq {
     const double iteration = run_.iterations().seconds();
     if (!taken || !(iteration > 0)) return std::numeric_limits<double>::infinity();
     const double least = std::ceil(budget_.interval(budget_.mean().value_or(*taken)) / iteration);
-    return std::max({std::ceil(run_.background_seconds() / iteration), least, 1.0});
+    return (std::max)({std::ceil(run_.background_seconds() / iteration), least, 1.0});
   }
 
  private:

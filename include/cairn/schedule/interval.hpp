@@ -15,7 +15,7 @@ inline constexpr int probe_steps = 10;
 /// `seconds`, limited to the range from `stall` to `longest_interval`; NaN becomes the longest.
 [[nodiscard]] inline double sane_interval(double seconds, double stall) noexcept {
   if (std::isnan(seconds)) return longest_interval;
-  const double least = stall > 0 ? std::min(stall, longest_interval) : 0;
+  const double least = stall > 0 ? (std::min)(stall, longest_interval) : 0;
   return std::clamp(seconds, least, longest_interval);
 }
 
@@ -23,13 +23,13 @@ inline constexpr int probe_steps = 10;
 /// longest interval, NaN in either argument the longest interval.
 [[nodiscard]] inline double young_interval(double stall, double mtbf) noexcept {
   if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
-  return sane_interval(std::sqrt(2 * std::max(stall, 0.0) * std::max(mtbf, 0.0)), stall);
+  return sane_interval(std::sqrt(2 * (std::max)(stall, 0.0) * (std::max)(mtbf, 0.0)), stall);
 }
 
 /// Daly (2006), equation 37: sqrt(2 S M) (1 + sqrt(S / 2M) / 3 + (S / 2M) / 9) - S for S < 2M, else M. Invalid numbers as in young_interval.
 [[nodiscard]] inline double daly_interval(double stall, double mtbf) noexcept {
   if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
-  const double s = std::max(stall, 0.0), m = std::max(mtbf, 0.0);
+  const double s = (std::max)(stall, 0.0), m = (std::max)(mtbf, 0.0);
   if (!(s < 2 * m)) return sane_interval(m, stall);
   const double part = s / (2 * m);
   return sane_interval(std::sqrt(2 * s * m) * (1 + std::sqrt(part) / 3 + part / 9) - s, stall);

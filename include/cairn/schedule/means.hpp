@@ -28,7 +28,7 @@ class running_mean {
     if (!(value >= 0) || !std::isfinite(value)) return;
     count_ += 1;
     if (count_ == 2 && value < mean_ / 4) count_ = 1;
-    if (count_ > 1 && mean_ > 0) value = std::min(value, clip_ * mean_);
+    if (count_ > 1 && mean_ > 0) value = (std::min)(value, clip_ * mean_);
     mean_ += (value - mean_) * (count_ < 1 / newest_share ? 1 / count_ : newest_share);
   }
   [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
@@ -61,7 +61,7 @@ class save_budget {
   explicit save_budget(double percent) noexcept : share_(percent > 0 ? percent / 100 : 0) {}
 
   void saved(save_kind kind, double seconds) noexcept {
-    if (share_ > 0 && std::isfinite(seconds)) seconds = std::min(seconds, share_ * longest_interval);
+    if (share_ > 0 && std::isfinite(seconds)) seconds = (std::min)(seconds, share_ * longest_interval);
     means_[static_cast<std::size_t>(kind)].add(seconds);
   }
   /// Seconds per save of this kind; nothing when there was none.

@@ -33,7 +33,7 @@ class mtbf_estimate {
  public:
   explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
     if (!(middle_ > 0)) middle_ = mtbf_prior{}.mtbf.count();
-    middle_ = std::max(middle_, shortest);
+    middle_ = (std::max)(middle_, shortest);
     if (!(decades_ > 0) || std::isinf(middle_)) decades_ = 0;
     update();
   }
@@ -53,7 +53,7 @@ class mtbf_estimate {
   /// downtime, for example in the queue of a cluster.
   void restarted(const restart& how, double workers = 1, double longest = longest_interval) {
     if (!how.after_failure) return;
-    worked(std::min(how.away_seconds, longest), workers);
+    worked((std::min)(how.away_seconds, longest), workers);
     failed();
   }
 

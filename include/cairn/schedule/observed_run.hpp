@@ -30,13 +30,14 @@ class iteration_times {
     if (!(now.iteration_seconds > 0) || !std::isfinite(now.iteration_seconds)) return;
     (is_beside ? beside_ : alone_).add(now.iteration_seconds);
     if (!is_beside || alone_.is_empty()) return;
-    newest_taken_ = std::min(newest_taken_ + std::min(now.iteration_seconds, 4 * alone_.mean()) - alone_.mean(), most);
+    newest_taken_ =
+        (std::min)(newest_taken_ + (std::min)(now.iteration_seconds, 4 * alone_.mean()) - alone_.mean(), most);
   }
   /// To be called when a save is published that took `background_seconds` in the background.
   void saved(double background_seconds) noexcept {
     if (!(background_seconds > 0) || !std::isfinite(background_seconds)) return;
     taken_ = taken_ * kept_share + std::exchange(newest_taken_, 0);
-    background_ = background_ * kept_share + std::min(background_seconds, most);
+    background_ = background_ * kept_share + (std::min)(background_seconds, most);
   }
 
   /// Of an iteration without a save beside it, in seconds; 0 before the first iteration.
@@ -88,7 +89,7 @@ class observed_costs {
   [[nodiscard]] std::optional<save_cost> mean(save_kind kind) const {
     if (count(kind) == 0) return std::nullopt;
     const auto& means = kinds_[static_cast<std::size_t>(kind)];
-    const auto bytes = [&](std::size_t i) { return static_cast<std::uint64_t>(std::min(means[i].mean(), 0x1p63)); };
+    const auto bytes = [&](std::size_t i) { return static_cast<std::uint64_t>((std::min)(means[i].mean(), 0x1p63)); };
     return save_cost{.kind = kind,
                      .stall_seconds = means[0].mean(),
                      .background_seconds = means[1].mean(),
@@ -146,7 +147,7 @@ class time_since_save {
     }
     const bool is_known = now.iteration_seconds > 0 && std::isfinite(now.iteration_seconds);
     const double least = is_known && !is_same_step ? now.iteration_seconds : 0, passed = now.seconds - clock_;
-    const double added = std::isfinite(passed) ? std::max(passed, least) : least;
+    const double added = std::isfinite(passed) ? (std::max)(passed, least) : least;
     seconds_ += added;
     clock_ = now.seconds;
     step_ = now.step;
@@ -169,7 +170,7 @@ class observed_run {
   /// `stall`: all that a save takes from the training, where it is known. Negative: 0; NaN: it is measured.
   explicit observed_run(const mtbf_prior& failures = {}, std::optional<std::chrono::duration<double>> stall = {})
       : failures_(failures) {
-    if (stall && !std::isnan(stall->count())) save_seconds_ = given_ = std::max(stall->count(), 0.0);
+    if (stall && !std::isnan(stall->count())) save_seconds_ = given_ = (std::max)(stall->count(), 0.0);
   }
 
   /// Returns the seconds of work since the step before.
@@ -203,7 +204,7 @@ class observed_run {
 
   /// All that such a save takes from the training, in seconds: its stall and its slowdown, or what is known.
   [[nodiscard]] double taken_by(const save_cost& cost) const noexcept {
-    return given_.value_or(cost.stall_seconds + iterations_.slowdown() * std::max(cost.background_seconds, 0.0));
+    return given_.value_or(cost.stall_seconds + iterations_.slowdown() * (std::max)(cost.background_seconds, 0.0));
   }
 
   /// In seconds.
@@ -230,7 +231,7 @@ class observed_run {
   /// number of steps has doubled.
   [[nodiscard]] bool is_probe_due(std::uint64_t steps = probe_steps) const noexcept {
     return may_save() &&
-           (since_save() >= longest_interval || step_ - saved_step_ >= std::max(steps, saved_step_ - began_at_));
+           (since_save() >= longest_interval || step_ - saved_step_ >= (std::max)(steps, saved_step_ - began_at_));
   }
 
   void remember(policy_memory& memory) const {
@@ -248,7 +249,7 @@ class observed_run {
     if (kept != memory.end() && kept->second.size() == 1) workers_ = sane_workers(kept->second[0]);
     const auto interval = memory.find("interval");
     if (interval != memory.end() && interval->second.size() == 1 && interval->second[0] > 0) {
-      interval_ = std::min(interval->second[0], longest_interval);
+      interval_ = (std::min)(interval->second[0], longest_interval);
       has_saved_ = true;
     }
     measure();
@@ -263,11 +264,11 @@ class observed_run {
   /// early save does not make it short. The first interval of a run may be a probe and does not count.
   [[nodiscard]] double interval_with_newest() const noexcept {
     if (!has_begun_) return interval_;
-    return has_saved_ ? std::min(std::max(since_save(), interval_ / 2), longest_interval) : 0;
+    return has_saved_ ? (std::min)((std::max)(since_save(), interval_ / 2), longest_interval) : 0;
   }
   /// The longest work that a failure can lose: a run that works longer publishes its next checkpoint.
   [[nodiscard]] double longest_loss() const noexcept {
-    return interval_ > 0 ? std::min(interval_ + background_seconds_, longest_interval) : longest_interval;
+    return interval_ > 0 ? (std::min)(interval_ + background_seconds_, longest_interval) : longest_interval;
   }
 
   void measure() {

@@ -63,7 +63,7 @@ class planner {
   [[nodiscard]] std::uint64_t first_step() const noexcept { return first_step_.value_or(0); }
   /// Of the newest checkpoint, or where the run began.
   [[nodiscard]] std::uint64_t checkpoint_step(const moment& now) const noexcept {
-    return std::max(now.saved_step, first_step());
+    return (std::max)(now.saved_step, first_step());
   }
   [[nodiscard]] double price_of_loss(const current_costs& all) const noexcept;
   [[nodiscard]] double density(double step, const current_costs& all) const noexcept;

@@ -39,7 +39,7 @@ namespace detail {
 
 /// A valid cumulative hazard: NaN and negative values become 0, infinity the largest number.
 [[nodiscard]] inline double hazard(double expected) noexcept {
-  return expected > 0 ? std::min(expected, std::numeric_limits<double>::max()) : 0;
+  return expected > 0 ? (std::min)(expected, (std::numeric_limits<double>::max)()) : 0;
 }
 
 }  // namespace detail
@@ -144,10 +144,10 @@ struct uniform {
   double probability = 1;
 
   [[nodiscard]] double alive(double part) const noexcept {
-    const double first = std::max(from, 0.0);
-    if (!(std::min(part, 1.0) > from && part > 0) || !(probability > 0) || std::isnan(to)) return 1;
-    const double passed = to > first ? std::min((std::min(part, 1.0) - first) / (to - first), 1.0) : 1;
-    return 1 - std::min(probability, 1.0) * passed;
+    const double first = (std::max)(from, 0.0);
+    if (!((std::min)(part, 1.0) > from && part > 0) || !(probability > 0) || std::isnan(to)) return 1;
+    const double passed = to > first ? (std::min)(((std::min)(part, 1.0) - first) / (to - first), 1.0) : 1;
+    return 1 - (std::min)(probability, 1.0) * passed;
   }
 };
 
@@ -162,7 +162,7 @@ class past_jobs {
 
   [[nodiscard]] double alive(double part) const noexcept {
     if (reached_.empty() || !(part > 0)) return 1;
-    const auto left = reached_.end() - std::lower_bound(reached_.begin(), reached_.end(), std::min(part, 1.0));
+    const auto left = reached_.end() - std::lower_bound(reached_.begin(), reached_.end(), (std::min)(part, 1.0));
     return static_cast<double>(left) / static_cast<double>(reached_.size());
   }
 

@@ -190,7 +190,8 @@ CAIRN_INLINE void matcher::finish_check() {
     if (!used_leaves_[i] && accepts(from_.leaves[i].path)) report_.unexpected.push_back(from_.leaves[i].path);
   for (const auto& [path, entry] : from_.structure)
     if (!used_entries_.contains(&entry) && accepts(path)) report_.unexpected.push_back(path);
-  if (options_.strict) {
+  const bool differ = options_.strict && report_.missing.size() + report_.unexpected.size() > 0;
+  if (differ) {
     for (const auto& path : report_.missing) problems_.push_back(path + " is missing in the checkpoint");
     for (const auto& path : report_.unexpected)
       problems_.push_back(path + " is in the checkpoint but not in the state");
@@ -200,8 +201,8 @@ CAIRN_INLINE void matcher::finish_check() {
   std::string text = from_.origin + " does not fit the state: ";
   for (std::size_t i = 0; i < std::min(shown, problems_.size()); ++i) text += (i ? "; " : "") + problems_[i];
   if (problems_.size() > shown) text += "; and " + std::to_string(problems_.size() - shown) + " more";
-  fail(errc::mismatch, {text, ". Nothing was changed",
-                        options_.strict ? "; load with strict = false to leave out what only one side has" : ""});
+  fail(errc::mismatch,
+       {text, ". Nothing was changed", differ ? "; load with strict = false to leave out what only one side has" : ""});
 }
 
 CAIRN_INLINE std::string matcher::stored_path(std::string_view path) const {
@@ -265,7 +266,8 @@ CAIRN_INLINE bool matcher::fits(const stored_leaf& stored, const std::string& pa
   const bool convertible = is_convertible(stored.type, view.type, options_.convert);
   if (!convertible)
     problems_.push_back(path + " is " + std::string(name(stored.type)) + " in the checkpoint and " +
-                        std::string(name(view.type)) + " in the state");
+                        std::string(name(view.type)) + " in the state" +
+                        std::string(conversion_advice(stored.type, view.type)));
   return same_shape && convertible;
 }
 

@@ -13,7 +13,7 @@
 
 namespace cairn {
 
-/// Keep the `count` checkpoints with the best `metric`.
+/// Keep the `count` checkpoints with the best `metric`; all of them as long as none has that metric.
 struct keep_best_rule {
   std::string metric = "loss";
   std::size_t count = 1;
@@ -39,13 +39,17 @@ struct retained_entry {
 
 /// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is errc::invalid.
 struct retention_rules {
-  std::optional<std::size_t> keep_last;     ///< the newest ones
-  std::optional<keep_best_rule> keep_best;  ///< entries without the metric, or with NaN, never count as best
+  std::optional<std::size_t> keep_last;  ///< the newest ones
+  std::optional<keep_best_rule>
+      keep_best;  ///< entries without the metric, or with NaN, never count as best; all stay if none has it
   std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this
 };
 
 /// Throws errc::invalid for a rule of 0.
 CAIRN_INLINE void check_rules(const retention_rules& rules);
+
+/// Whether the rule can compare anything: a usable entry has a number for its metric.
+[[nodiscard]] CAIRN_INLINE bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule);
 
 /// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it is built on. The
 /// newest checkpoint is never among them, nor one that is pinned, nor one that a kept one needs, directly or not. O(n log n).

@@ -21,16 +21,25 @@ CAIRN_INLINE void check_rules(const retention_rules& rules) {
   if (rules.keep_every == std::uint64_t{0}) refuse("keep_every");
 }
 
+inline bool has_metric(const retained_entry& entry, const keep_best_rule& rule) {
+  const auto at = entry.metrics.find(rule.metric);
+  return at != entry.metrics.end() && !std::isnan(at->second);
+}
+
+CAIRN_INLINE bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const retained_entry& each) { return each.is_usable && has_metric(each, rule); });
+}
+
 using retained_entries = std::vector<const retained_entry*>;
 
 /// The `rule.count` best of `newest_first`. Of equals, the newer ones.
 [[nodiscard]] inline retained_entries best_entries(const retained_entries& newest_first, const keep_best_rule& rule) {
   std::vector<std::pair<double, std::size_t>> ranked;
   for (std::size_t i = 0; i < newest_first.size(); ++i) {
-    const auto& metrics = newest_first[i]->metrics;
-    const auto at = metrics.find(rule.metric);
-    if (at == metrics.end() || std::isnan(at->second)) continue;
-    ranked.emplace_back(rule.lower_is_better ? at->second : -at->second, i);
+    if (!has_metric(*newest_first[i], rule)) continue;
+    const double value = newest_first[i]->metrics.at(rule.metric);
+    ranked.emplace_back(rule.lower_is_better ? value : -value, i);
   }
   sort_items(ranked, std::less<>());
   retained_entries best;
@@ -67,7 +76,8 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
 CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                  const retention_rules& rules) {
   check_rules(rules);
-  if (entries.empty() || (!rules.keep_last && !rules.keep_best && !rules.keep_every)) return {};
+  if (!rules.keep_last && !rules.keep_best && !rules.keep_every) return {};
+  if (rules.keep_best && !has_metric(entries, *rules.keep_best)) return {};
   retained_entries newest_first;
   std::set<std::string_view> kept;
   for (const auto& entry : entries) {

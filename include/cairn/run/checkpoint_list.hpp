@@ -1,0 +1,85 @@
+// The published checkpoints of a run: the newest one, what retention removes, and what goes when the run continues from an earlier step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cairn/chain/save_job.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/event.hpp"
+#include "cairn/options.hpp"
+#include "cairn/report.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/retention.hpp"
+
+namespace cairn::detail {
+
+/// Not thread-safe, except for `steps`.
+class checkpoint_list {
+ public:
+  /// All are used as long as the list.
+  checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
+      : store_(store), options_(options), on_event_(on_event) {}
+
+  /// Steps of the published checkpoints, ascending. Any thread.
+  [[nodiscard]] std::vector<std::uint64_t> steps() const;
+
+  /// The step of the newest checkpoint, without those that a restore has passed over; 0 if there is none. Lists the store, once until
+  /// `refresh`; errc::io.
+  [[nodiscard]] std::uint64_t newest_step();
+  void refresh() noexcept { newest_step_.reset(); }
+
+  /// Throws errc::invalid for a step below `newest`: a restore would prefer that checkpoint. Any thread.
+  void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
+
+  void saved(const save_job& job, const save_report& report);
+  void merged(const std::string& name, const merge_report& report);
+  /// The skipped checkpoints do not count from now on, until they are replaced or restored.
+  void restored(const load_report& report);
+
+  /// What no rule keeps. Throws errc::io if an index cannot be read.
+  [[nodiscard]] std::vector<removal> retention_plan();
+
+  /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
+  std::uint64_t prune();
+
+  /// See checkpointer::remove_after.
+  std::uint64_t remove_after(std::uint64_t step);
+
+ private:
+  struct known_checkpoint {
+    retained_entry entry;
+    std::uint64_t bytes = 0;
+  };
+  struct removed {
+    std::uint64_t count = 0;
+    std::optional<error> failure{};  // the first one
+  };
+
+  void emit(const event& what) const { notify(on_event_, what); }
+  [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
+  [[nodiscard]] std::vector<retained_entry> entries();
+  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::uint64_t step);
+  void report_missing_metric(std::span<const retained_entry> all);
+  removed remove(const std::vector<removal>& plan);
+
+  any_store& store_;
+  const checkpointer_options& options_;
+  const observer& on_event_;
+  std::optional<std::uint64_t> newest_step_;  // none: not known
+  bool is_missing_metric_reported_ = false;
+  std::map<std::string, known_checkpoint> known_;  // by name
+  std::set<std::string> unusable_;                 // those that a restore passed over
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/run/checkpoint_list.ipp"  // IWYU pragma: keep
+#endif

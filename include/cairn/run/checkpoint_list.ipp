@@ -1,0 +1,169 @@
+// Definitions of checkpoint_list.hpp.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "cairn/run/checkpoint_list.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/system/clock.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
+  std::vector<std::uint64_t> all;
+  for (const auto& name : store_.list())
+    if (const auto step = parse_checkpoint_name(name)) all.push_back(*step);
+  return all;
+}
+
+CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
+  if (!newest_step_) {
+    std::uint64_t newest = 0;
+    for (const auto& name : store_.list())
+      if (!unusable_.contains(name)) newest = parse_checkpoint_name(name).value_or(newest);
+    newest_step_ = newest;
+  }
+  return *newest_step_;
+}
+
+CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
+  if (step < newest)
+    fail(errc::invalid, {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
+                         ", which would be restored instead: restore it first, remove later checkpoints with "
+                         "remove_after, or save to another directory"});
+}
+
+CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report& report) {
+  newest_step_ = job.info.step;
+  unusable_.erase(job.name);
+  known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
+  if (report.is_delta) made.entry.needs = {report.parent};
+  known_.insert_or_assign(job.name, std::move(made));
+}
+
+CAIRN_INLINE void checkpoint_list::merged(const std::string& name, const merge_report& report) {
+  const auto at = known_.find(name);
+  if (at == known_.end()) return;
+  at->second.bytes = report.bytes;
+  at->second.entry.needs.clear();
+  if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
+}
+
+CAIRN_INLINE void checkpoint_list::restored(const load_report& report) {
+  for (const auto& each : report.skipped) unusable_.insert(each.checkpoint);
+  unusable_.erase(report.name);
+  refresh();
+}
+
+CAIRN_INLINE std::vector<removal> checkpoint_list::retention_plan() { return plan_retention(entries(), rules()); }
+
+CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
+  std::vector<removal> plan;
+  try {
+    const auto all = entries();
+    plan = plan_retention(all, rules());
+    report_missing_metric(all);
+  } catch (const error& cause) {  // the save has succeeded; the next one retries
+    emit({.what = event::kind::failed,
+          .checkpoint = store_.location(),
+          .step = newest_step_.value_or(0),
+          .message = cause.what()});
+    return 0;
+  }
+  return remove(plan).count;
+}
+
+CAIRN_INLINE std::uint64_t checkpoint_list::remove_after(std::uint64_t step) {
+  const auto all = entries();
+  std::vector<removal> plan;
+  for (const auto& each : all) {
+    if (each.step > step) plan.push_back({each.name, each.name + " is later than step " + std::to_string(step)});
+    if (each.step > step) continue;
+    for (const auto& need : each.needs)
+      if (parse_checkpoint_name(need) > step)
+        fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
+  }
+  std::reverse(plan.begin(), plan.end());
+  refresh();
+  const auto done = remove(plan);
+  if (done.failure) throw error(*done.failure);
+  return done.count;
+}
+
+/// Removes the checkpoints of `plan` in its order, but none that one needs which could not be removed.
+CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<removal>& plan) {
+  removed done;
+  std::set<std::string> needed;  // by those that could not be removed
+  for (const auto& each : plan) {
+    const stopwatch watch;
+    const auto& found = known_.at(each.name);
+    const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
+    if (needed.contains(each.name)) {
+      stays();
+      continue;
+    }
+    try {
+      store_.remove(each.name);
+    } catch (const error& cause) {
+      emit({.what = event::kind::failed, .checkpoint = each.name, .step = found.entry.step, .message = cause.what()});
+      if (!done.failure) done.failure = cause;
+      stays();
+      continue;
+    }
+    ++done.count;
+    emit({.what = event::kind::pruned,
+          .checkpoint = each.name,
+          .step = found.entry.step,
+          .bytes = found.bytes,
+          .seconds = watch.seconds(),
+          .message = each.reason});
+    known_.erase(each.name);
+    unusable_.erase(each.name);
+  }
+  return done;
+}
+
+/// Reports once that `keep_best` can compare no checkpoints.
+CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retained_entry> all) {
+  if (!options_.keep_best || has_metric(all, *options_.keep_best)) return;
+  if (std::exchange(is_missing_metric_reported_, true)) return;
+  emit({.what = event::kind::unmatched,
+        .checkpoint = store_.location(),
+        .step = newest_step_.value_or(0),
+        .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
+}
+
+/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read.
+CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries() {
+  std::vector<retained_entry> all;
+  for (const auto& name : store_.list()) {
+    const auto step = parse_checkpoint_name(name);
+    if (!step) continue;
+    all.push_back(known(name, *step).entry);
+    all.back().pinned = options_.pinned.contains(*step);
+    all.back().is_usable = all.back().is_usable && !unusable_.contains(name);
+  }
+  return all;
+}
+
+/// The retention entry of a checkpoint: read from its index, unless this process saved it.
+CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::string& name,
+                                                                             std::uint64_t step) {
+  if (const auto at = known_.find(name); at != known_.end()) return at->second;
+  known_checkpoint made{{.name = name, .step = step}, 0};
+  try {
+    auto index = read_index(store_, name);
+    made.entry.metrics = std::move(index.info.metrics);
+    if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
+    for (const auto& shard : index.shards) made.bytes += shard.bytes;
+  } catch (const error& cause) {
+    if (cause.code() == errc::io) throw;
+    made.entry.is_usable = false;  // damaged: its dependencies are unknown
+  }
+  return known_.emplace(name, std::move(made)).first->second;
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,3 @@
+// expect: Cairn needs exceptions
+// options: -fno-exceptions
+#include "cairn/cairn.hpp"

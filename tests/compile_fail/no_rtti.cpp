@@ -1,0 +1,3 @@
+// expect: Cairn needs RTTI
+// options: -fno-rtti
+#include "cairn/cairn.hpp"

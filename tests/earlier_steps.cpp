@@ -1,0 +1,308 @@
+// Runs that continue from an earlier step than the newest checkpoint: nothing of them may be lost without a word.
+#include <functional>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/encode/lc.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "chain_checks.hpp"
+#include "gate.hpp"
+#include "store/sample.hpp"
+#include "trainer.hpp"
+
+using cairn::checkpointer;
+using cairn::checkpointer_options;
+using cairn::errc;
+using cairn::detail::checkpoint_name;
+using tests::trained;
+using tests::trainer;
+using kind = cairn::event::kind;
+constexpr auto keep = cairn::when_failed::keep_training;
+using steps = std::vector<std::uint64_t>;
+
+namespace {
+
+/// A store with checkpoints of these steps.
+cairn::stores::memory store_with(const steps& at) {
+  const cairn::stores::memory store;
+  checkpointer earlier(store);
+  for (const auto step : at)
+    earlier.save(trained(step), {.step = step, .loss = step == 2 ? 0.0 : static_cast<double>(step)});
+  return store;
+}
+
+template <class Act>
+void check_refused(const Act& act, std::uint64_t step, std::uint64_t newest) {
+  const auto failure = sample::failure_of(act);
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("step " + std::to_string(step) + " is below step " + std::to_string(newest) +
+                     ", the newest checkpoint in memory"));
+  CHECK(failure.says("restore"));
+  CHECK(failure.says("remove_after"));
+  CHECK(failure.says("another directory"));
+}
+
+/// The states after 0 to `steps` steps of one training.
+std::vector<chain::state> states(std::size_t steps) {
+  std::mt19937 random(1);
+  std::vector<chain::state> all{chain::start(random, 600)};
+  while (all.size() <= steps) chain::train(all.emplace_back(all.back()), random);
+  return all;
+}
+
+struct when_set {
+  const bool* is_due;
+  [[nodiscard]] bool should_save(const cairn::moment&) const { return *is_due; }
+};
+
+/// Ways to come to a step below the newest checkpoint, which is that of step 9.
+struct way {
+  const char* name;
+  std::function<void(checkpointer&)> go;
+};
+
+std::vector<way> ways_back() {
+  return {{"nothing is restored", [](checkpointer&) {}},
+          {"an older step is restored",
+           [](checkpointer& run) {
+             trainer state;
+             REQUIRE(run.restore(state, {.step = 2})->step == 2);
+           }},
+          {"the best checkpoint is restored", [](checkpointer& run) {
+             trainer state;
+             REQUIRE(run.restore_best(state)->step == 2);
+           }}};
+}
+
+}  // namespace
+
+TEST_CASE("a step below the newest checkpoint is refused at the first call, whether or not a save is due") {
+  for (const auto& [name, go] : ways_back())
+    for (const auto on_failure : {cairn::when_failed::raise, keep})
+      for (const bool asynchronous : {true, false}) {
+        INFO(name << ", asynchronous: " << asynchronous);
+        const auto store = store_with({2, 5, 9});
+        checkpointer run(store, {.keep_last = 2,
+                                 .when = cairn::policies::every_steps{0},
+                                 .asynchronous = asynchronous,
+                                 .on_failure = on_failure});
+        go(run);
+        check_refused([&] { std::ignore = run.step(trained(3), {.step = 3}); }, 3, 9);
+        check_refused([&] { run.save(trained(8), {.step = 8}); }, 8, 9);
+        CHECK(run.steps() == steps{2, 5, 9});
+        CHECK(run.stats().failed == 1);  // the save; a step is refused before it saves
+        CHECK_NOTHROW(run.step(trained(9), {.step = 9}));
+        CHECK_NOTHROW(run.save(trained(90), {.step = 9}));
+        trainer state;
+        CHECK(checkpointer(store).restore(state)->step == 9);
+        CHECK(state == trained(90));
+        CHECK(run.steps() == steps{5, 9});
+      }
+}
+
+TEST_CASE("the newest checkpoint is that of the own run, as soon as its save has started") {
+  tests::gated_store store;
+  checkpointer run(store, {.when = cairn::policies::every_steps{1}});
+  std::ignore = run.step(trained(4), {.step = 4});
+  run.wait();
+  check_refused([&] { run.save(trained(3), {.step = 3}); }, 3, 4);
+  store.entrance->close();
+  CHECK(run.step(trained(7), {.step = 7}).started);
+  const auto failure = sample::failure_of([&] { std::ignore = run.step(trained(5), {.step = 5}); });
+  store.entrance->open();
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("step 5 is below step 7"));
+  run.wait();
+  CHECK(run.steps() == steps{4, 7});
+}
+
+TEST_CASE("a save that failed does not count: the steps that it has missed may come again") {
+  tests::gated_store store;
+  bool is_full = false;
+  store.refuses = [&](std::string_view) { return is_full; };
+  checkpointer run(store, {.on_failure = keep});
+  run.save(trained(1), {.step = 1});
+  is_full = true;
+  CHECK_THROWS_AS(run.save(trained(6), {.step = 6}), cairn::error);
+  is_full = false;
+  run.save(trained(2), {.step = 2});
+  CHECK(run.steps() == steps{1, 2});
+}
+
+TEST_CASE("checkpoints that a restore passed over as damaged do not count, and one that is repaired does") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  const auto index_of = [&](std::uint64_t step) { return root + "/" + checkpoint_name(step) + "/index.json"; };
+  {
+    checkpointer earlier(root);
+    for (const std::uint64_t step : {1U, 2U, 3U, 4U}) earlier.save(trained(step), {.step = step});
+  }
+  const auto index = sample::slurp(index_of(4));
+  for (const std::uint64_t step : {3U, 4U}) sample::spill(index_of(step), "{");
+  checkpointer run(root, {.when = cairn::policies::every_steps{0}});
+  trainer state;
+  REQUIRE(run.restore(state)->step == 2);
+  CHECK_NOTHROW(run.step(trained(2), {.step = 2}));
+  CHECK(sample::failure_of([&] { run.save(trained(1), {.step = 1}); }).says("step 1 is below step 2"));
+  run.save(trained(3), {.step = 3});
+  sample::spill(index_of(4), index);
+  REQUIRE(run.restore(state)->step == 4);
+  CHECK(sample::failure_of([&] { run.save(trained(3), {.step = 3}); }).says("step 3 is below step 4"));
+}
+
+TEST_CASE("a store that cannot be listed does not stop the run, but no save is made that may be too early") {
+  tests::gated_store store{.inner = store_with({9})};
+  bool is_away = true;
+  store.lists = [&] {
+    if (is_away) cairn::fail(errc::io, {"the store is away"});
+  };
+  bool is_due = false;
+  checkpointer run(store, {.when = when_set{&is_due}, .on_failure = keep});
+  CHECK_NOTHROW(run.step(trained(3), {.step = 3}));
+  CHECK(sample::failure_of([&] { run.save(trained(3), {.step = 3}); }).says("the store is away"));
+  is_due = true;
+  const auto outcome = run.step(trained(4), {.step = 4});
+  CHECK(sample::failure_of([&] { std::ignore = outcome.save.get(); }).says("the store is away"));
+  is_away = false;
+  check_refused([&] { std::ignore = run.step(trained(5), {.step = 5}); }, 5, 9);
+  CHECK(run.steps() == steps{9});
+  CHECK(run.step(trained(10), {.step = 10}).save.get().bytes > 0);
+}
+
+TEST_CASE("another process has saved since this one has looked: its checkpoints count from the first save on") {
+  for (const bool asynchronous : {true, false}) {
+    const auto store = store_with({2, 5});
+    checkpointer run(
+        store,
+        {.keep_last = 1, .when = cairn::policies::every_steps{1}, .asynchronous = asynchronous, .on_failure = keep});
+    trainer state;
+    REQUIRE(run.restore(state)->step == 5);
+    CHECK_NOTHROW(run.step(trained(5), {.step = 5}));
+    checkpointer(store).save(trained(9), {.step = 9});
+    const auto outcome = run.step(trained(6), {.step = 6});
+    check_refused([&] { std::ignore = outcome.save.get(); }, 6, 9);
+    check_refused([&] { std::ignore = run.step(trained(7), {.step = 7}); }, 7, 9);
+    CHECK(run.steps() == steps{2, 5, 9});
+  }
+}
+
+TEST_CASE("remove_after: later checkpoints go, newest first, and the run goes on from the step") {
+  const auto store = store_with({1, 2, 5, 7, 9});
+  std::vector<cairn::event> pruned;
+  checkpointer run(store, {.keep_last = 2,
+                           .pinned = {7},
+                           .when = cairn::policies::every_steps{1},
+                           .on_event = [&](const cairn::event& what) {
+                             if (what.what == kind::pruned) pruned.push_back(what);
+                           }});
+  trainer state;
+  REQUIRE(run.restore(state, {.step = 2}));
+  CHECK(run.remove_after(2) == 3);
+  CHECK(run.steps() == steps{1, 2});
+  CHECK(run.stats().pruned == 3);
+  REQUIRE(pruned.size() == 3);
+  CHECK(pruned[0].step == 9);
+  CHECK(pruned[1].step == 7);
+  CHECK(pruned[2].step == 5);
+  CHECK(pruned[2].checkpoint == checkpoint_name(5));
+  CHECK(pruned[2].bytes > 0);
+  CHECK(pruned[2].message == "step-000000005 is later than step 2");
+
+  CHECK(run.step(trained(30), {.step = 3}).started);
+  run.wait();
+  CHECK(run.steps() == steps{2, 3});
+  CHECK(checkpointer(store).restore(state)->step == 3);  // as after a crash
+  CHECK(state == trained(30));
+  CHECK(run.remove_after(3) == 0);
+  CHECK(run.remove_after(0) == 2);
+  CHECK_FALSE(run.restore(state));
+  CHECK(run.step(trained(1), {.step = 1}).started);
+}
+
+TEST_CASE("remove_after within a process: the policy counts from that step, also without a restore") {
+  const cairn::stores::memory store;
+  checkpointer run(store, {.when = cairn::policies::every_steps{10}, .asynchronous = false});
+  for (std::uint64_t step = 1; step <= 30; ++step) std::ignore = run.step(trained(step), {.step = step});
+  CHECK(run.remove_after(10) == 2);
+  for (std::uint64_t step = 11; step <= 20; ++step) std::ignore = run.step(trained(step), {.step = step});
+  CHECK(run.steps() == steps{10, 20});
+}
+
+TEST_CASE("remove_after waits for the running save, and throws its error first") {
+  tests::gated_store store;
+  bool is_full = false;
+  store.refuses = [&](std::string_view) { return is_full; };
+  checkpointer run(store, {.when = cairn::policies::every_steps{1}});
+  std::ignore = run.step(trained(1), {.step = 1});
+  run.wait();
+  std::ignore = run.step(trained(2), {.step = 2});
+  CHECK(run.remove_after(1) == 1);
+  CHECK(run.steps() == steps{1});
+  is_full = true;
+  std::ignore = run.step(trained(2), {.step = 2});
+  CHECK(sample::failure_of([&] { run.remove_after(0); }).says("the disk is full"));
+  CHECK(run.steps() == steps{1});
+}
+
+TEST_CASE("remove_after takes damaged checkpoints too") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  checkpointer run(root);
+  for (const std::uint64_t step : {1U, 2U, 3U}) run.save(trained(step), {.step = step});
+  for (const std::uint64_t step : {2U, 3U}) sample::spill(root + "/" + checkpoint_name(step) + "/index.json", "{");
+  trainer state;
+  REQUIRE(run.restore(state)->step == 1);
+  CHECK(run.remove_after(1) == 2);
+  CHECK(run.steps() == steps{1});
+}
+
+TEST_CASE("remove_after an error: what is left is reported, and what is built on the rest is still whole") {
+  tests::gated_store store;
+  bool sticks = true;
+  store.keeps = [&](std::string_view name) { return sticks && name == checkpoint_name(3); };
+  checkpointer run(store, {.codecs = chain::mixed_rules()});
+  const auto state = states(5);
+  for (const std::uint64_t step : {1U, 2U, 3U, 4U}) CHECK(run.save(state[step], {.step = step}).is_delta == (step > 1));
+  const auto failure = sample::failure_of([&] { run.remove_after(1); });
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says("cannot delete step-000000003"));
+  CHECK(run.steps() == steps{1, 2, 3});
+  chain::state loaded;
+  CHECK(checkpointer(store).restore(loaded)->step == 3);
+  CHECK(sample::failure_of([&] { run.save(state[2], {.step = 2}); }).code == errc::invalid);
+  sticks = false;
+  CHECK(run.remove_after(1) == 2);
+  CHECK_FALSE(run.save(state[4], {.step = 20}).is_delta);  // its parent is gone
+  CHECK(run.save(state[5], {.step = 21}).is_delta);
+  CHECK(checkpointer(store).restore(loaded)->links == 2);
+  chain::check_restores(store, checkpoint_name(21), state[5]);
+}
+
+TEST_CASE("remove_after keeps the chain of what stays") {
+  const cairn::stores::memory store;
+  checkpointer run(store, {.codecs = chain::mixed_rules()});
+  const auto state = states(4);
+  for (const std::uint64_t step : {1U, 2U, 3U}) run.save(state[step], {.step = step});
+  chain::state loaded;
+  REQUIRE(run.restore(loaded, {.step = 2})->links == 2);
+  CHECK(run.remove_after(2) == 1);
+  CHECK(run.save(state[4], {.step = 3}).is_delta);
+  CHECK(checkpointer(store).restore(loaded)->links == 3);
+  chain::check_restores(store, checkpoint_name(3), state[4]);
+}
+
+TEST_CASE("remove_after: another process saves there") {
+  const auto store = store_with({1, 2});
+  checkpointer owner(store);
+  owner.save(trained(2), {.step = 2});
+  checkpointer other(store);
+  CHECK(sample::failure_of([&] { other.remove_after(1); }).code == errc::busy);
+  CHECK(other.steps() == steps{1, 2});
+}

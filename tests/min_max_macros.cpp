@@ -1,0 +1,12 @@
+// Cairn's headers compile in programs that define `min` and `max` as macros, after the standard headers, which need not.
+#include <bits/stdc++.h>
+
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+
+#include "cairn/cairn.hpp"
+#include "cairn/encode/lc.hpp"
+#include "cairn/merge.hpp"
+#include "cairn/schedule/optimum.hpp"
+#include "cairn/schedule/policies.hpp"
+#include "cairn/schedule/simulate.hpp"

@@ -1,0 +1,115 @@
+#include "cairn/run/checkpoint_list.hpp"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
+#include "catch.hpp"
+#include "chain.hpp"
+#include "gate.hpp"
+#include "save_as.hpp"
+
+using cairn::errc;
+using cairn::detail::checkpoint_list;
+using cairn::detail::checkpoint_name;
+using steps = std::vector<std::uint64_t>;
+using kind = cairn::event::kind;
+
+namespace {
+
+/// A list over a store in memory, and its events.
+struct listed {
+  tests::gated_store gated{};
+  cairn::any_store store = gated;
+  cairn::checkpointer_options options{};
+  std::vector<cairn::event> events{};
+  cairn::observer on_event = [this](const cairn::event& what) { events.push_back(what); };
+  checkpoint_list list{store, options, on_event};
+
+  void save(std::uint64_t step, const std::map<std::string, double>& metrics = {}) {
+    tests::save_as(store, checkpoint_name(step), 1, {.step = step, .metrics = metrics});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the newest step is that of the checkpoints that are there, and is read once until a refresh") {
+  listed on;
+  CHECK(on.list.newest_step() == 0);
+  on.save(7);
+  CHECK(on.list.newest_step() == 0);
+  on.list.refresh();
+  CHECK(on.list.newest_step() == 7);
+  tests::save_as(on.store, "other", 1);  // not named by step
+  on.list.refresh();
+  CHECK(on.list.newest_step() == 7);
+  CHECK(on.list.steps() == steps{7});
+  on.save(9);
+  cairn::load_report restored;
+  restored.name = checkpoint_name(7);
+  restored.step = 7;
+  restored.skipped = {{checkpoint_name(9), "damaged"}};
+  on.list.restored(restored);
+  CHECK(on.list.newest_step() == 7);
+  restored.name = checkpoint_name(9);
+  restored.skipped.clear();
+  on.list.restored(restored);
+  CHECK(on.list.newest_step() == 9);
+  CHECK_NOTHROW(on.list.refuse_earlier(9, 9));
+  CHECK(sample::failure_of([&] { on.list.refuse_earlier(8, 9); }).code == errc::invalid);
+}
+
+TEST_CASE("later checkpoints on which an earlier one is built are not removed, nor any other") {
+  listed on;
+  std::mt19937 random(1);
+  auto state = chain::start(random, 600);
+  cairn::detail::delta_base base;
+  for (const std::uint64_t step : {5U, 3U}) {  // the names are in another order than the steps of the chain
+    chain::train(state, random);
+    cairn::save_options how{.step = state.step};
+    how.codecs = chain::mixed_rules();
+    CHECK(tests::save_as(on.store, checkpoint_name(step), state, how, &base).is_delta == (step == 3));
+  }
+  on.save(6);
+  const auto failure = sample::failure_of([&] { on.list.remove_after(4); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("step-000000005 in memory cannot be removed: step-000000003 is built on it"));
+  CHECK(on.list.steps() == steps{3, 5, 6});
+  CHECK(on.events.empty());
+  CHECK(on.list.remove_after(2) == 3);
+}
+
+TEST_CASE("keep_best by a metric that no checkpoint has removes nothing, and says so once") {
+  listed on;
+  on.options.keep_best = cairn::keep_best_rule{"f1"};
+  on.options.keep_last = 1;
+  on.save(1, {{"loss", 0.5}});
+  on.save(2, {{"f1", std::numeric_limits<double>::quiet_NaN()}});
+  CHECK(on.list.prune() == 0);
+  REQUIRE(on.events.size() == 1);
+  CHECK(on.events[0].what == kind::unmatched);
+  CHECK(on.events[0].checkpoint == "memory");
+  CHECK(on.events[0].message == "keep_best keeps all checkpoints: none has the metric \"f1\"");
+  on.save(3);
+  CHECK(on.list.prune() == 0);
+  CHECK(on.events.size() == 1);
+  on.save(4, {{"f1", 0.5}});
+  on.save(5);
+  CHECK(on.list.prune() == 3);
+  CHECK(on.list.steps() == steps{4, 5});
+}
+
+TEST_CASE("without keep_best, or with its metric, nothing is said") {
+  listed on;
+  on.save(1);
+  on.save(2);
+  on.options.keep_last = 1;
+  CHECK(on.list.prune() == 1);
+  on.options.keep_best = cairn::keep_best_rule{"f1"};
+  on.save(3, {{"f1", 0.5}});
+  CHECK(on.list.prune() == 1);
+  for (const auto& each : on.events) CHECK(each.what == kind::pruned);
+}
