@@ -227,13 +227,13 @@ CAIRN_INLINE double session::stalled(const stopwatch& since) {
 
 /// Takes over the results of the background thread: its error (see `on_failure`), or the published save, which is reported to the policy.
 CAIRN_INLINE void session::sync() {
-  if (const auto failure = record_.take_failure()) {
-    background_.wait();
-    if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(true);
-    policy_.fall_back(record_);
-    if (options_.on_failure == when_failed::raise) throw error(*failure);
-  }
-  policy_.learn(record_);
+  const auto failure = record_.take_failure();
+  if (!failure) return policy_.learn(record_);
+  background_.wait();
+  if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(true);
+  policy_.learn(record_);  // of the save, if only the merge after it has failed
+  policy_.fall_back(record_);
+  if (options_.on_failure == when_failed::raise) throw error(*failure);
 }
 
 CAIRN_INLINE void session::wait_for_background() {
