@@ -424,7 +424,7 @@ TEST_CASE("events of a save come in order") {
   CHECK(published.bytes == report.bytes);
   CHECK(published.seconds >= report.seconds);
   CHECK(pruned.what == kind::pruned);
-  CHECK(pruned.checkpoint == checkpoint_name(1));
+  CHECK(pruned.checkpoint == fs::path(report.path).parent_path() / checkpoint_name(1));
   CHECK(pruned.step == 1);
   CHECK(pruned.bytes > 4096);
   CHECK(pruned.message.find("not one of the last 1") != std::string::npos);

@@ -1,4 +1,4 @@
-// Runs that continue from an earlier step than the newest checkpoint: nothing of them may be lost without a word.
+// Runs that continue from an earlier step than the newest checkpoint: no checkpoint of theirs may be lost silently.
 #include <functional>
 #include <random>
 #include <string>
@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "chain_checks.hpp"
@@ -107,7 +110,7 @@ TEST_CASE("a step below the newest checkpoint is refused at the first call, whet
       }
 }
 
-TEST_CASE("the newest checkpoint is that of the own run, as soon as its save has started") {
+TEST_CASE("the checkpoint of a running save counts as the newest") {
   tests::gated_store store;
   checkpointer run(store, {.when = cairn::policies::every_steps{1}});
   std::ignore = run.step(trained(4), {.step = 4});
@@ -123,7 +126,7 @@ TEST_CASE("the newest checkpoint is that of the own run, as soon as its save has
   CHECK(run.steps() == steps{4, 7});
 }
 
-TEST_CASE("a save that failed does not count: the steps that it has missed may come again") {
+TEST_CASE("a save that failed does not count: earlier steps may be saved") {
   tests::gated_store store;
   bool is_full = false;
   store.refuses = [&](std::string_view) { return is_full; };
@@ -196,7 +199,7 @@ TEST_CASE("another process has saved since this one has looked: its checkpoints 
   }
 }
 
-TEST_CASE("remove_after: later checkpoints go, newest first, and the run goes on from the step") {
+TEST_CASE("remove_after removes later checkpoints, newest first, and the run continues from the step") {
   const auto store = store_with({1, 2, 5, 7, 9});
   std::vector<cairn::event> pruned;
   checkpointer run(store, {.keep_last = 2,
@@ -214,7 +217,7 @@ TEST_CASE("remove_after: later checkpoints go, newest first, and the run goes on
   CHECK(pruned[0].step == 9);
   CHECK(pruned[1].step == 7);
   CHECK(pruned[2].step == 5);
-  CHECK(pruned[2].checkpoint == checkpoint_name(5));
+  CHECK(pruned[2].checkpoint == "memory/" + checkpoint_name(5));
   CHECK(pruned[2].bytes > 0);
   CHECK(pruned[2].message == "step-000000005 is later than step 2");
 
@@ -254,7 +257,7 @@ TEST_CASE("remove_after waits for the running save, and throws its error first")
   CHECK(run.steps() == steps{1});
 }
 
-TEST_CASE("remove_after takes damaged checkpoints too") {
+TEST_CASE("remove_after removes damaged checkpoints too") {
   const sample::scratch scratch;
   const auto root = scratch.path("run");
   checkpointer run(root);
@@ -266,7 +269,7 @@ TEST_CASE("remove_after takes damaged checkpoints too") {
   CHECK(run.steps() == steps{1});
 }
 
-TEST_CASE("remove_after an error: what is left is reported, and what is built on the rest is still whole") {
+TEST_CASE("remove_after after an error: the checkpoints that are left can be restored") {
   tests::gated_store store;
   bool sticks = true;
   store.keeps = [&](std::string_view name) { return sticks && name == checkpoint_name(3); };
@@ -288,7 +291,7 @@ TEST_CASE("remove_after an error: what is left is reported, and what is built on
   chain::check_restores(store, checkpoint_name(21), state[5]);
 }
 
-TEST_CASE("remove_after keeps the chain of what stays") {
+TEST_CASE("remove_after keeps the chains of the other checkpoints") {
   const cairn::stores::memory store;
   checkpointer run(store, {.codecs = chain::mixed_rules()});
   const auto state = states(4);
@@ -308,4 +311,69 @@ TEST_CASE("remove_after: another process saves there") {
   checkpointer other(store);
   CHECK(sample::failure_of([&] { other.remove_after(1); }).code == errc::busy);
   CHECK(other.steps() == steps{1, 2});
+}
+
+TEST_CASE("remove_after, then a save that fails: the policy still counts from that step") {
+  tests::gated_store store;
+  bool is_full = false;
+  store.refuses = [&](std::string_view) { return is_full; };
+  checkpointer run(store, {.when = cairn::policies::every_steps{10}, .on_failure = keep});
+  const auto state = trained(1);
+  run.save(state, {.step = 10});
+  run.save(state, {.step = 1'000'000'000});
+  CHECK(run.remove_after(10) == 1);
+  CHECK(run.stats().pruned == 1);
+  is_full = true;
+  CHECK(run.step(state, {.step = 20}).started);
+  run.wait();
+  is_full = false;
+  bool is_saved = false;
+  for (std::uint64_t step = 21; step < 100'000'000 && !is_saved; ++step)
+    is_saved = run.step(state, {.step = step}).started;  // after the delay
+  CHECK(is_saved);
+}
+
+TEST_CASE("retention reads the index of a checkpoint that another process has replaced") {
+  const cairn::stores::memory store;
+  const auto state = states(3);
+  checkpointer(store, {.codecs = chain::mixed_rules()}).save(state[0], {.step = 90});
+  checkpointer(store, {.codecs = chain::mixed_rules()}).save(state[1], {.step = 100});
+  checkpointer run(store, {.keep_last = 1, .codecs = chain::mixed_rules()});
+  CHECK(run.retention_plan().size() == 1);  // 100 is whole
+  {
+    checkpointer other(store, {.codecs = chain::mixed_rules()});
+    chain::state loaded;
+    REQUIRE(other.restore(loaded, {.step = 90}));
+    CHECK(other.remove_after(90) == 1);
+    CHECK(other.save(state[2], {.step = 100}).is_delta);
+  }
+  chain::state loaded;
+  REQUIRE(run.restore(loaded)->step == 100);
+  CHECK(run.save(state[3], {.step = 110}).is_delta);
+  CHECK(run.steps() == steps{90, 100, 110});
+  chain::check_restores(store, checkpoint_name(110), state[3]);
+}
+
+TEST_CASE("while there is a checkpoint of a newer format version, nothing is removed") {
+  const sample::scratch scratch;
+  const auto root = scratch.path("run");
+  const auto state = states(4);
+  {
+    checkpointer earlier(root, {.codecs = chain::mixed_rules()});
+    for (const std::uint64_t step : {1U, 2U, 3U}) earlier.save(state[step], {.step = step});
+  }
+  const auto index = root + "/" + checkpoint_name(2) + "/index.json";
+  auto newer = sample::slurp(index);
+  const std::string version = "\"version\":\"" + std::string(cairn::detail::format_version) + "\"";
+  newer.replace(newer.find(version), version.size(), "\"version\":\"99\"");
+  newer.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
+                cairn::detail::to_hex(cairn::detail::index_checksum(newer)));
+  sample::spill(index, newer);
+  std::vector<cairn::event> events;
+  checkpointer run(root, {.keep_last = 1, .on_event = [&](const cairn::event& what) { events.push_back(what); }});
+  run.save(state[4], {.step = 4});
+  CHECK(run.steps() == steps{1, 2, 3, 4});
+  CHECK(events.back().what == kind::failed);
+  CHECK(sample::failure_of([&] { std::ignore = run.retention_plan(); }).code == errc::unsupported);
+  CHECK(sample::failure_of([&] { run.remove_after(0); }).code == errc::unsupported);
 }

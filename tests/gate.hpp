@@ -16,7 +16,7 @@
 
 namespace tests {
 
-/// Closed, it holds whoever comes; open, it lets all through.
+/// Closed, it blocks all threads that pass; open, none.
 class gate {
  public:
   void close() {
@@ -47,7 +47,7 @@ struct gated_store {
   cairn::any_store inner = cairn::stores::memory();
   std::shared_ptr<gate> entrance = std::make_shared<gate>();
   std::function<bool(std::string_view name)> refuses{};
-  std::function<bool(std::string_view name)> keeps{};  ///< whatever is to be removed
+  std::function<bool(std::string_view name)> keeps{};  ///< checkpoints that cannot be removed
   std::function<void(std::string_view name, std::string_view file)> opened{};
   std::function<void()> lists{};  ///< called before the checkpoints are listed
 

@@ -549,10 +549,10 @@ TEST_CASE("files of terabytes, all of it holes: refused before memory is asked f
     const auto header = safetensors("{" + leaf + "}");
     sample::spill(path, header);
     fs::resize_file(path, header.size() + huge);
-    refused(path, "more than the memory of this machine", errc::io);
+    refused(path, "more than the memory of this machine", errc::no_memory);
   }
   sample::spill(path, safetensors("{" + entry("e", "F32", to + ",0", "0,0") + "}"));
-  refused(path, "more than the memory of this machine", errc::io);
+  refused(path, "more than the memory of this machine", errc::no_memory);
 
   const std::uint64_t length = huge - 8;
   sample::spill(path, {reinterpret_cast<const char*>(&length), 8});
@@ -672,6 +672,10 @@ struct unlucky {
   int value = 0;
 };
 
+struct hungry {
+  int value = 0;
+};
+
 /// A memory of files that cannot be opened.
 struct broken_store : cairn::stores::memory {
   [[nodiscard]] static std::unique_ptr<cairn::stores::source> open(std::string_view, std::string_view) {
@@ -686,6 +690,21 @@ struct cairn::adapter<unlucky> {
   static int get(const unlucky& from) { return from.value; }
   static void set(unlucky&, int) { throw std::runtime_error("no luck"); }
 };
+
+template <>
+struct cairn::adapter<hungry> {
+  static int get(const hungry& from) { return from.value; }
+  static void set(hungry&, int) { throw std::bad_alloc(); }
+};
+
+TEST_CASE("too little memory is no fault of a checkpoint: a restore does not try an older one") {
+  const cairn::stores::memory store;
+  for (const auto* name : {"step-000000001", "step-000000002"}) cairn::save(store, name, hungry{});
+  hungry state;
+  const auto failure = sample::failure_of([&] { cairn::checkpointer(store).restore(state); });
+  CHECK(failure.code == errc::no_memory);
+  CHECK(failure.says("memory/step-000000002 cannot be loaded: not enough memory"));
+}
 
 TEST_CASE("whatever a load or an inspection throws is a cairn::error that names the checkpoint") {
   const sample::scratch scratch;
@@ -713,7 +732,7 @@ TEST_CASE("whatever a load or an inspection throws is a cairn::error that names 
       [&] { cairn::checkpointer(broken).restore(state); }, [&] { cairn::checkpointer(broken).restore_best(state); }};
   for (const auto& open : opens) {
     const auto failure = sample::failure_of(open);
-    CHECK(failure.code == errc::io);
+    CHECK(failure.code == errc::no_memory);
     CHECK(failure.says("memory"));
     CHECK(failure.says("not enough memory"));
   }

@@ -1,4 +1,4 @@
-// Cairn's headers compile in programs that define `min` and `max` as macros, after the standard headers, which need not.
+// The public headers compile in programs that define `min` and `max` as macros and link cairn::compiled.
 #include <bits/stdc++.h>
 
 #define min(a, b) ((a) < (b) ? (a) : (b))

@@ -431,6 +431,6 @@ TEST_CASE("whatever a save throws is a cairn::error that names the checkpoint") 
     CHECK(by_name.code == code);
     CHECK(by_name.says("memory/a cannot be saved: " + cause));
   };
-  check(out_of_memory(), errc::io, "not enough memory");
+  check(out_of_memory(), errc::no_memory, "not enough memory");
   check(unlucky(), errc::invalid, "no luck");
 }

@@ -27,24 +27,26 @@ struct session_end {
 };
 }  // namespace detail
 
-/// The checkpoints of one run in one place, named by step. The first save or `remove_after` locks the directory or store: a second process
-/// that saves there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one trainer thread
-/// calls it; `poll`, `stats`, `steps` and `latest` may be called by any. In a forked child, all calls but `poll`, `steps`, `latest` and
-/// `store` are errc::invalid, and the destructor does nothing.
+/// The checkpoints of one run in one place, named by step. The first save or `remove_after` locks the directory or store: a second
+/// checkpointer that saves there gets errc::busy. One save at a time runs in the background, on a thread of its own. Not thread-safe: one
+/// trainer thread calls it; `poll`, `stats`, `steps` and `latest` may be called by any. In a forked child, all calls but `poll`, `steps`,
+/// `latest` and `store` are errc::invalid, and the destructor does nothing.
 ///
-/// The newest checkpoint is the one of the largest step. A run must not continue below it, since a restore would prefer that checkpoint and
-/// retention would remove the new ones: to continue from an earlier step, `restore` that and call `remove_after`.
+/// The newest checkpoint is the one of the largest step. A run must not continue below it, or below the running save, since a restore would
+/// prefer that checkpoint and retention would remove the new ones: to continue from an earlier step, `restore` that and call
+/// `remove_after`. Checkpoints that a restore has passed over do not count.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
 class checkpointer {
  public:
-  /// Checkpoints in the directory `root`, which the first save makes. Does not touch the disk. errc::invalid for options that are out of
-  /// range or would do nothing.
+  /// Checkpoints in the directory `root`, which the first save or `remove_after` makes. Does not touch the disk; a relative path is resolved
+  /// now. errc::invalid for options that are out of range or would do nothing.
   explicit checkpointer(const std::string& root, checkpointer_options options = {});
 
   /// Checkpoints in any store. errc::invalid also for `durable = false`, which is the store's option.
   explicit checkpointer(any_store store, checkpointer_options options = {});
 
+  /// The other one may then only be assigned or destroyed.
   checkpointer(checkpointer&&) noexcept;
   checkpointer& operator=(checkpointer&&) noexcept;
   /// Finishes or cancels the running save, as `on_destruction` says. An error is then reported to the observer alone.
@@ -52,7 +54,9 @@ class checkpointer {
 
   /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run.
   /// Corrupt ones are passed over with an event and listed in the report. Errors: `mismatch` for a checkpoint that does not fit the
-  /// state; `corrupt` for a place where none can be restored; `not_found` for a step without a checkpoint. The state is then as it was.
+  /// state; `corrupt` for a place where none can be restored; `not_found` for a step without a checkpoint; `unsupported` for one of a newer
+  /// format version or of a codec that is not included; `no_memory`; `invalid` for what an adapter throws. The state is then as it was, with
+  /// the exceptions that docs/guarantees.md lists.
   template <loadable State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(refer(state), options);
@@ -60,7 +64,8 @@ class checkpointer {
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
-  /// Nothing when there is no checkpoint. Errors: as above; `not_found` when none has the metric; `invalid` for `options.step`.
+  /// Nothing when there is no checkpoint. One whose index is damaged may be the best: it is passed over as in `restore`. Errors: as above;
+  /// `not_found` when none has the metric; `invalid` for `options.step`.
   template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {
@@ -70,10 +75,10 @@ class checkpointer {
                                           const load_options& options = {});
 
   /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
-  /// the background, and the training may change the state at once. Throws, once and before it does anything else, the error of the
-  /// save in the background (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible,
-  /// and the result says `stop`. errc::invalid, whether or not a save is due: a step below that of the newest checkpoint, unless a restore
-  /// has passed over that one. The same step again replaces its checkpoint.
+  /// the background, and the training may change the state at once. Throws the error of an earlier save in the background, once, before it
+  /// saves (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible, and the result says
+  /// `stop`; `wait` then throws the earlier error. errc::invalid, whether or not a save is due: a step below that of the newest checkpoint or
+  /// of the running save. The same step again replaces its checkpoint.
   template <saveable State>
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {
     return step(refer(state), now);
@@ -82,7 +87,7 @@ class checkpointer {
 
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and retention has run; a checkpoint that cannot be
   /// removed is reported as an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
-  /// and all earlier checkpoints stay.
+  /// and all earlier checkpoints stay. But if only the last sync of the directory fails, the checkpoint is there.
   template <saveable State>
   save_report save(const State& state, const observation& now) {
     return save(refer(state), now);
@@ -98,15 +103,15 @@ class checkpointer {
 
   /// Steps of the published checkpoints, ascending. errc::io.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
-  /// The newest of them.
+  /// The newest of them. errc::io.
   [[nodiscard]] std::optional<std::uint64_t> latest() const;
 
   /// Removes the checkpoints of later steps, so that the run can continue from `step`; also pinned and damaged ones. Newest first: after a
   /// crash, those that are left are whole. Waits for the running save. Returns their number. Errors: as of `wait`; `invalid`, before anything
-  /// is removed, if an earlier checkpoint is built on a later one; `io` if one cannot be read or removed; `busy`.
+  /// is removed, if an earlier checkpoint is built on a later one; `io` or `unsupported` if one cannot be read or removed; `busy`.
   std::uint64_t remove_after(std::uint64_t step);
 
-  /// What retention would remove now, and why; removes nothing.
+  /// What retention would remove now, and why; removes nothing. Waits for the running save. errc::io, unsupported.
   [[nodiscard]] std::vector<removal> retention_plan();
 
   /// Totals so far.

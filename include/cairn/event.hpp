@@ -17,8 +17,8 @@ struct event {
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`
-    published,  ///< the checkpoint is complete and durable: `bytes`, `seconds` after it started
-    skipped,    ///< a save was due and is not made: `message` is the reason
+    published,  ///< the checkpoint is complete, and on disk where saves are durable: `bytes`, `seconds` after it started
+    skipped,    ///< a save was due and is not made, or was cancelled: `message` is the reason
     failed,     ///< a save, a merge, the removal of a checkpoint or a member of the policy failed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
     fell_back,  ///< a checkpoint could not be restored, and the next one is tried: `message`
@@ -30,7 +30,7 @@ struct event {
   };
 
   kind what{};
-  std::string checkpoint{};  ///< its path or name
+  std::string checkpoint{};  ///< its path; that of the store, where the event is about none or about several
   std::uint64_t step = 0;
   std::uint64_t bytes = 0;
   std::uint64_t total = 0;
@@ -39,8 +39,8 @@ struct event {
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an
-/// observer must guard what it shares with the trainer. It must not call the checkpointer or wait for a save_handle, which may be waiting for it. What it throws
-/// is dropped.
+/// observer must guard what it shares with the trainer. It must not call the checkpointer or wait for a save_handle, which may be waiting for
+/// it. What it throws is dropped.
 using observer = std::function<void(const event&)>;
 
 [[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {

@@ -75,7 +75,7 @@ class checkpoint {
   }
 
   /// Checks all stored bytes against their checksums, those of the checkpoints that it is built on included. errc::corrupt names file,
-  /// byte and tensor.
+  /// byte and tensor. io; unsupported for a codec that is not included.
   void verify(unsigned threads = 0) const;
 
  private:
@@ -88,8 +88,8 @@ class checkpoint {
   std::vector<tensor_info> tensors_;
 };
 
-/// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one), or a single safetensors file of any
-/// origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
+/// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one, also if it is damaged), or a single
+/// safetensors file of any origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs = {});
 
 /// Opens checkpoint `name` of a store.

@@ -1,6 +1,6 @@
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
-// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options that would do
-// nothing are errc::invalid.
+// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options of a
+// checkpointer that would do nothing are errc::invalid.
 #pragma once
 
 #include <chrono>
@@ -41,11 +41,11 @@ enum class when_destroyed : std::uint8_t {
   cancel   ///< the save is cancelled and leaves nothing behind
 };
 
-/// A save that `step` started has failed, or the policy has thrown when `step` asked it.
+/// A save that `step` started has failed, or the policy's `should_save` has thrown.
 enum class when_failed : std::uint8_t {
-  raise,  ///< the next call of the checkpointer throws the error, once
-  /// Only `save_handle::get` throws it, and `step` if the save before a stop fails; also an event, and counted in `stats`. The next save of
-  /// a step waits for the time that the failed one took, and twice as long after each further failure, at most ten minutes.
+  raise,  ///< an error of the background is thrown by the next call, once; one of the copy or the policy by the same `step`
+  /// Only `save_handle::get` throws it, and `step` if the save before a stop fails; also an event, and counted in `stats`. Then `step`
+  /// makes no save for as long as the failed one took; after each further failure at least twice as long, at most ten minutes.
   keep_training
 };
 
@@ -57,8 +57,8 @@ struct checkpointer_options {
   std::set<std::uint64_t> pinned{};           ///< those at these steps
   any_policy when = default_policy();         ///< decides when to save, and as what
 
-  bool durable = true;              ///< see save_options; true for a store that is passed in, which has its own option
-  unsigned threads = 0;             ///< for saves that the trainer waits for
+  bool durable = true;   ///< see save_options; must be true with a store that is passed in, which has its own option
+  unsigned threads = 0;  ///< for saves that the trainer waits for
   unsigned background_threads = 1;  ///< for saves in the background, where the training needs the cores
   std::size_t shards = 1;           ///< see save_options
   codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
@@ -80,7 +80,7 @@ struct checkpointer_options {
   std::optional<std::uint64_t> max_staging_bytes{};
   std::optional<double> max_bytes_per_second{};  ///< for writing in the background; nullopt: no limit
 
-  signals preempt{};  ///< signals that ask the trainer to stop: {SIGTERM, SIGUSR1}
+  signals preempt{};  ///< ask the trainer to stop, for example {SIGTERM, SIGUSR1}; default: none
   /// From the signal until the state must be saved. Only with `preempt`.
   std::chrono::duration<double> preempt_deadline{30};
 };

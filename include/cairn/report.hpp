@@ -16,7 +16,7 @@
 
 namespace cairn {
 
-/// What the trainer says of the step that it has done.
+/// What the trainer reports about the step that it has done.
 struct observation {
   std::uint64_t step = 0;
   std::optional<double> loss{};             ///< recorded as the metric "loss"
@@ -47,8 +47,8 @@ struct load_report : match_report {
 /// What a merge did.
 struct merge_report {
   std::string checkpoint;
-  std::string parent{};     ///< what the checkpoint is built on now; empty: nothing
-  std::size_t deltas = 0;   ///< that were merged; 0, or 1 that was not made whole: nothing was done
+  std::string parent{};    ///< what the checkpoint is built on now; empty: nothing
+  std::size_t deltas = 0;  ///< that were merged; fewer than 2: nothing was merged, except one delta that was made whole
   std::uint64_t bytes = 0;  ///< of the checkpoint's files now
   double seconds = 0;
 };
@@ -81,9 +81,10 @@ class save_handle {
 
 /// What `step` did.
 struct step_outcome {
-  bool started = false;  ///< a save was started: see `save`
-  bool skipped = false;  ///< a save was due, but the previous one is still running, or a retry waits (see when_failed)
-  bool stop = false;     ///< a signal asked to stop, and the state is saved: leave the loop
+  bool started = false;  ///< a save was started, or has failed before that (see when_failed): `save` has the outcome
+  bool skipped =
+      false;  ///< a save was due, but the previous one is still running, or saves pause after one that failed (see when_failed)
+  bool stop = false;         ///< a signal asked to stop, and the state is saved: leave the loop
   double stall_seconds = 0;  ///< that the trainer waited
   save_handle save{};        ///< of the save that was started
 };
@@ -91,7 +92,7 @@ struct step_outcome {
 /// Totals over all saves of a checkpointer.
 struct save_stats {
   std::uint64_t saves = 0;    ///< published
-  std::uint64_t skipped = 0;  ///< due but not made, or cancelled for a newer one
+  std::uint64_t skipped = 0;  ///< due but not made as another one was running, or cancelled for a newer one
   std::uint64_t failed = 0;
   std::uint64_t merged = 0;
   std::uint64_t pruned = 0;
@@ -106,6 +107,7 @@ struct save_stats {
     return bytes == 0 ? 0 : static_cast<double>(state_bytes) / static_cast<double>(bytes);
   }
 
+  /// Adds a stall.
   void stalled(double seconds) noexcept {
     stall_seconds += seconds;
     if (seconds > max_stall_seconds) max_stall_seconds = seconds;

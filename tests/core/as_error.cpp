@@ -2,6 +2,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <string>
 
 #include "catch.hpp"
@@ -19,9 +20,11 @@ TEST_CASE("any exception becomes an error that says where; one of Cairn's stays 
   const auto ours = converted(cairn::error(cairn::errc::corrupt, "b"));
   CHECK(ours.code() == cairn::errc::corrupt);
   CHECK(ours.sentence() == "b");
-  CHECK(converted(std::bad_alloc()).code() == cairn::errc::io);
+  CHECK(converted(std::bad_alloc()).code() == cairn::errc::no_memory);
   CHECK(converted(std::bad_alloc()).sentence() == "run/a: not enough memory");
   CHECK(converted(std::length_error("vector")).sentence() == "run/a: not enough memory");
+  CHECK(converted(std::system_error(std::make_error_code(std::errc::no_space_on_device), "b")).code() ==
+        cairn::errc::io);
   CHECK(converted(std::runtime_error("c")).code() == cairn::errc::invalid);
   CHECK(converted(std::runtime_error("c")).sentence() == "run/a: c");
   CHECK(converted(42).code() == cairn::errc::invalid);

@@ -756,6 +756,18 @@ struct failing_policy {
   }
 };
 
+struct fails_at_times {
+  const std::string* fails;
+
+  [[nodiscard]] bool should_save(const cairn::moment& now) const { return failing_policy{*fails}.should_save(now); }
+};
+
+struct when_set {
+  const bool* is_due;
+
+  [[nodiscard]] bool should_save(const cairn::moment&) const { return *is_due; }
+};
+
 /// The messages of the events of a kind.
 names messages(const heard& events, kind what) {
   names all;
@@ -923,4 +935,57 @@ TEST_CASE("while a retry waits, save and a stop save at once") {
     }
     CHECK(gated.list().back() == checkpoint_name(step));
   }
+}
+
+TEST_CASE("a merge that fails does not delay the next save") {
+  tests::gated_store gated;
+  tests::gate merging;
+  merging.close();
+  gated.refuses = [&](std::string_view name) {
+    const auto there = gated.inner.list();
+    if (std::find(there.begin(), there.end(), name) == there.end()) return false;
+    merging.pass();
+    return true;  // only a merge replaces a checkpoint here
+  };
+  bool is_due = true;
+  checkpointer run(gated, {.when = when_set{&is_due},
+                           .codecs = chain::mixed_rules(),
+                           .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                           .on_failure = cairn::when_failed::keep_training});
+  std::mt19937 random(3);
+  auto state = chain::start(random);
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    run.save(state, {.step = step});
+    chain::train(state, random);
+  }
+  is_due = false;
+  for (std::uint64_t step = 4; step < 1000; ++step) std::ignore = run.step(state, {.step = step});
+  merging.open();
+  run.wait();
+  CHECK(run.stats().failed == 1);
+  is_due = true;
+  CHECK(run.step(state, {.step = 1000}).started);
+}
+
+TEST_CASE("while a retry waits, a running save is not cancelled for one that is not made") {
+  const cairn::stores::memory store;
+  std::string fails;
+  checkpointer run(store, {.when = fails_at_times{&fails},
+                           .on_busy = cairn::when_busy::replace,
+                           .on_destruction = cairn::when_destroyed::cancel,
+                           .on_failure = cairn::when_failed::keep_training,
+                           .max_bytes_per_second = next_to_nothing});
+  CHECK(run.step(trained(1), {.step = 1}).started);
+  fails = "should_save";
+  const auto state = trained(2);
+  for (int failures = 0; failures < 10;) {  // then a retry waits for at least 512 times as long as the first step took
+    const auto failed = run.step(state, {.step = 2});
+    if (!failed.started) continue;
+    ++failures;
+    CHECK(failed.stall_seconds > 0);
+    CHECK(sample::failure_of([&] { std::ignore = failed.save.get(); }).code == errc::invalid);
+  }
+  fails.clear();
+  const auto next = run.step(state, {.step = 2});
+  CHECK(run.stats().skipped == (next.started ? 1 : 0));
 }

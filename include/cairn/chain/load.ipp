@@ -129,7 +129,10 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, st
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
       skipped.push_back({name, cause.what()});
-      notify(on_event, {.what = event::kind::fell_back, .checkpoint = name, .message = cause.what()});
+      notify(on_event, {.what = event::kind::fell_back,
+                        .checkpoint = store.location() + "/" + name,
+                        .step = parse_checkpoint_name(name).value_or(0),
+                        .message = cause.what()});
     }
   }
   if (skipped.empty()) return std::nullopt;

@@ -13,11 +13,15 @@
 
 namespace cairn {
 
-/// How to load. The first four are those of match_options.
+/// How to load.
 struct load_options {
+  /// Paths that only one side has are errors; else they are reported, and the state keeps its value there.
   bool strict = true;
+  /// Gives the path in the checkpoint for a path in the state. Not set: the same path.
   std::function<std::string(std::string_view path)> rename{};
+  /// True for the leaves to load, by their path in the checkpoint. Not set: all.
   std::function<bool(std::string_view path)> filter{};
+  /// Which conversions between dtypes are allowed.
   conversion convert = conversion::none;
   bool verify = true;    ///< check all checksums before the state is changed
   unsigned threads = 0;  ///< for reading and decoding

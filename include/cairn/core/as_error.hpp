@@ -5,21 +5,25 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "cairn/core/error.hpp"
 
 namespace cairn::detail {
 
-/// Converts any exception to cairn::error; `what` is the start of the message.
+/// Converts any exception to cairn::error: errors of the system are errc::io, too little memory is errc::no_memory, and what is not known is
+/// errc::invalid. `what` is the start of the message, except for a cairn::error, which stays as it is.
 [[nodiscard]] inline error as_error(const std::exception_ptr& cause, const std::string& what) {
   try {
     std::rethrow_exception(cause);
   } catch (const error& ours) {
     return ours;
   } catch (const std::bad_alloc&) {
-    return {errc::io, what + ": not enough memory"};
+    return {errc::no_memory, what + ": not enough memory"};
   } catch (const std::length_error&) {  // a container of more elements than it can have
-    return {errc::io, what + ": not enough memory"};
+    return {errc::no_memory, what + ": not enough memory"};
+  } catch (const std::system_error& other) {  // of a user's store, or a thread that cannot be started
+    return {errc::io, what + ": " + other.what()};
   } catch (const std::exception& other) {
     return {errc::invalid, what + ": " + other.what()};
   } catch (...) {

@@ -13,16 +13,17 @@
 
 namespace cairn {
 
-/// Why an operation failed. Only `corrupt` and `io` make a restore fall back to an older checkpoint.
+/// Why an operation failed. `io`, `corrupt` and `not_found` of a checkpoint make a restore try the next one; all others end it.
 enum class errc {
-  io,           ///< the operating system refused: disk full, read-only, no such device
-  corrupt,      ///< stored bytes are not what was written: truncated, flipped, malformed, hostile
-  mismatch,     ///< the state and the checkpoint disagree: keys, dtypes, shapes
-  not_found,    ///< there is no checkpoint at that place
-  busy,         ///< another process is saving to the same place
-  invalid,      ///< an argument or a state that cannot be saved: too deep, two leaves of one path
+  io,         ///< the operating system or the store refused: disk full, read-only, no such device
+  no_memory,  ///< not enough memory
+  corrupt,    ///< stored bytes are not what was written: truncated, flipped, malformed, hostile
+  mismatch,   ///< the state and the checkpoint disagree: keys, dtypes, shapes
+  not_found,  ///< there is no checkpoint at that place
+  busy,       ///< another checkpointer, usually of another process, saves to the same place
+  invalid,  ///< an argument, a call or a state that cannot be saved: too deep, two leaves of one path; an exception of a user's code
   unsupported,  ///< written by a newer format version, or by a codec that is not included
-  cancelled     ///< a save was cancelled for a newer one, or by its checkpointer's destructor
+  cancelled  ///< a save was cancelled for a newer one, for the save before a stop, or by its checkpointer's destructor
 };
 
 /// What every failing operation of Cairn throws. `what()` names the path, the file and the things that

@@ -1,4 +1,4 @@
-// The published checkpoints of a run: the newest one, what retention removes, and what goes when the run continues from an earlier step.
+// The published checkpoints of a run: the newest one, what retention removes, and what is removed to continue from an earlier step.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +23,33 @@ namespace cairn::detail {
 /// Not thread-safe, except for `steps`.
 class checkpoint_list {
  public:
-  /// All are used as long as the list.
+  /// All must outlive the list.
   checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
       : store_(store), options_(options), on_event_(on_event) {}
 
   /// Steps of the published checkpoints, ascending. Any thread.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
 
-  /// The step of the newest checkpoint, without those that a restore has passed over; 0 if there is none. Lists the store, once until
+  /// The step of the newest checkpoint, without those that a restore has passed over; 0 if there is none, too. Lists the store, once until
   /// `refresh`; errc::io.
   [[nodiscard]] std::uint64_t newest_step();
-  void refresh() noexcept { newest_step_.reset(); }
+  /// The store may have changed: forgets what is known of it.
+  void refresh() noexcept {
+    newest_step_.reset();
+    known_.clear();
+  }
 
   /// Throws errc::invalid for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
 
+  /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report);
+  /// The checkpoint `name` has been replaced by its merged form.
   void merged(const std::string& name, const merge_report& report);
   /// The skipped checkpoints do not count from now on, until they are replaced or restored.
   void restored(const load_report& report);
 
-  /// What no rule keeps. Throws errc::io if an index cannot be read.
+  /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version.
   [[nodiscard]] std::vector<removal> retention_plan();
 
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.

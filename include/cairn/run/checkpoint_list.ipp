@@ -87,8 +87,8 @@ CAIRN_INLINE std::uint64_t checkpoint_list::remove_after(std::uint64_t step) {
         fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
   }
   std::reverse(plan.begin(), plan.end());
-  refresh();
   const auto done = remove(plan);
+  refresh();
   if (done.failure) throw error(*done.failure);
   return done.count;
 }
@@ -100,6 +100,7 @@ CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<
   for (const auto& each : plan) {
     const stopwatch watch;
     const auto& found = known_.at(each.name);
+    const auto path = store_.location() + "/" + each.name;
     const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
     if (needed.contains(each.name)) {
       stays();
@@ -108,14 +109,14 @@ CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<
     try {
       store_.remove(each.name);
     } catch (const error& cause) {
-      emit({.what = event::kind::failed, .checkpoint = each.name, .step = found.entry.step, .message = cause.what()});
+      emit({.what = event::kind::failed, .checkpoint = path, .step = found.entry.step, .message = cause.what()});
       if (!done.failure) done.failure = cause;
       stays();
       continue;
     }
     ++done.count;
     emit({.what = event::kind::pruned,
-          .checkpoint = each.name,
+          .checkpoint = path,
           .step = found.entry.step,
           .bytes = found.bytes,
           .seconds = watch.seconds(),
@@ -136,7 +137,8 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
         .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
 }
 
-/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read.
+/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer
+/// format version, whose dependencies are not known.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries() {
   std::vector<retained_entry> all;
   for (const auto& name : store_.list()) {
@@ -160,8 +162,8 @@ CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(con
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
-    if (cause.code() == errc::io) throw;
-    made.entry.is_usable = false;  // damaged: its dependencies are unknown
+    if (cause.code() != errc::corrupt && cause.code() != errc::not_found) throw;
+    made.entry.is_usable = false;  // damaged: what it was built on is not known, and may be removed
   }
   return known_.emplace(name, std::move(made)).first->second;
 }

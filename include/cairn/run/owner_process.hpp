@@ -11,8 +11,8 @@
 
 namespace cairn::detail {
 
-/// Forks from the process in which they were first counted to this one. A handler counts them, since getpid is a system call: it takes
-/// longer than the rest of a step. `vfork` and `_Fork` are not counted.
+/// The number of forks between the first process that counted them and this one. A handler counts them: getpid would cost a system call per
+/// step, which takes longer than the rest of it. `vfork` and `_Fork` are not counted.
 inline std::atomic<std::uint64_t> forks_to_here{0};
 
 /// Tells a forked child from the process that has made the object.

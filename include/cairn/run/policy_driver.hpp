@@ -1,5 +1,5 @@
 // Calls the policy of a checkpointer: measures times, asks it once per step, reports saves and restarts, and stores its memory in the
-// checkpoints. Of what the policy throws only `ask` throws an error; the rest is reported.
+// checkpoints. Only `ask` throws what the policy throws; the other members report it as events.
 #pragma once
 
 #include <algorithm>
@@ -128,7 +128,7 @@ class policy_driver {
       policy_.restarted(how);
     } catch (...) {
       emit_failure(hook, loaded.step, record);
-      policy_ = chosen_;
+      start_anew();
     }
   }
 
@@ -162,6 +162,13 @@ class policy_driver {
   static error failure_of(std::string_view hook) {
     const auto cause = as_error(std::current_exception(), "exception");
     return {cause.code(), sentence({"the policy's ", hook, " has failed: ", cause.sentence()})};
+  }
+  /// Without what the policy has learned; unless it cannot be copied.
+  void start_anew() noexcept {
+    try {
+      policy_ = chosen_;
+    } catch (...) {
+    }
   }
   static void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) {
     record.emit({.what = event::kind::failed, .step = step, .message = failure_of(hook).what()});

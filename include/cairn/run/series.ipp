@@ -120,6 +120,7 @@ auto checkpoint_series::guarded(const Act& act) {
   } catch (...) {
     const auto step = running_->job->info.step;
     cancel();
+    checkpoints_.refresh();  // it is published if only a sync after that has failed
     throw error(failed(step, std::current_exception()));
   }
 }

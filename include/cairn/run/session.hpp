@@ -98,8 +98,6 @@ class session {
     if (report.is_delta) return save_kind::delta;
     return wanted == save_kind::raw ? save_kind::raw : save_kind::whole;
   }
-  void prune();
-
   // In the background thread.
   void run_async(async_save& save, const part& which);
   void tidy_up();
@@ -117,6 +115,8 @@ class session {
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
+  bool is_published_ =
+      false;  // that save is published: what remains is to merge and to remove. Of the thread that has the job.
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;

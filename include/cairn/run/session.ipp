@@ -57,7 +57,10 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options)
       policy_(options_.when),
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
-      series_(std::move(store), options_, [this](const event& what) { record_.emit(what); }) {
+      series_(std::move(store), options_, [this](const event& what) {
+        if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
+        record_.emit(what);
+      }) {
   check_options(options_);
 }
 
@@ -127,12 +130,14 @@ CAIRN_INLINE std::vector<removal> session::retention_plan() {
 }
 
 CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
+  const policy_driver::pause removing(policy_);
   wait();
-  const auto removed = series_.remove_after(step);
-  record_.count([&](save_stats& all) { all.pruned += removed; });
-  const double now = policy_.seconds();
-  if (policy_.saved_step() > step) policy_.set_newest({.step = step, .began = now, .copied = now});
-  return removed;
+  if (policy_.saved_step() > step) {
+    const double now = policy_.seconds();
+    record_.published({.step = step, .seconds = now});
+    policy_.set_newest({.step = step, .began = now, .copied = now});
+  }
+  return series_.remove_after(step);
 }
 
 /// Throws errc::invalid for a step below that of the newest checkpoint, or of the running save.
@@ -152,6 +157,7 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
   if (poll()) return stop(state, now);
   sync();
   report_hang();
+  const stopwatch stall;
   try {
     const auto decided = decide(now);
     if (!decided) {
@@ -165,7 +171,7 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
     policy_.delay_retry(false);
     const auto progress = std::make_shared<save_progress>();
     progress->failed(cause);
-    return {.started = true, .save = save_handle(progress)};
+    return {.started = true, .stall_seconds = stalled(stall), .save = save_handle(progress)};
   }
 }
 
@@ -181,7 +187,8 @@ CAIRN_INLINE decision session::decide(const observation& now) {
 
 CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
   const stopwatch stall;
-  if ((options_.asynchronous && !resolve_busy(now)) || !policy_.may_save())
+  // While the save that is waited for runs, it may fail.
+  if (!policy_.may_save() || (options_.asynchronous && !resolve_busy(now)) || !policy_.may_save())
     return {.skipped = true, .stall_seconds = stall.seconds()};
   if (!options_.asynchronous) {
     const auto progress = std::make_shared<save_progress>();
@@ -230,7 +237,7 @@ CAIRN_INLINE void session::sync() {
   const auto failure = record_.take_failure();
   if (!failure) return policy_.learn(record_);
   background_.wait();
-  if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(true);
+  if (options_.on_failure == when_failed::keep_training && !is_published_) policy_.delay_retry(true);
   policy_.learn(record_);  // of the save, if only the merge after it has failed
   policy_.fall_back(record_);
   if (options_.on_failure == when_failed::raise) throw error(*failure);

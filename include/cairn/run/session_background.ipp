@@ -20,6 +20,7 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
     series_.add(which.shards);
     if (!which.is_last) return false;
     report = series_.finish();
+    is_published_ = true;
     record_.published(
         {save.job->info.step, save.times.began, *report, kind_of(save.kind, *report), false, limiter_.held_back()});
     save.job.reset();  // frees the copies that the description holds
@@ -34,18 +35,14 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
 
 /// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
 CAIRN_INLINE void session::tidy_up() {
-  prune();
+  series_.checkpoints().prune();
   if (!series_.is_merge_due()) return;
   series_.merge([this] {
     record_.touch();
     limiter_.check();
   });
   record_.count([](save_stats& all) { ++all.merged; });
-  prune();
-}
-
-CAIRN_INLINE void session::prune() {
-  record_.count([pruned = series_.checkpoints().prune()](save_stats& all) { all.pruned += pruned; });
+  series_.checkpoints().prune();
 }
 
 /// Runs `job` in the background thread; it returns whether the save or merge is complete. Returns what failed; an error is also kept for
@@ -58,10 +55,10 @@ CAIRN_INLINE std::optional<error> session::run_in_background(const std::function
     is_done = job();
   } catch (...) {
     failure = as_error(std::current_exception(), series_.store().location());
-    if (failure->code() == errc::cancelled)
-      record_.count([](save_stats& all) { ++all.skipped; });
-    else
+    if (failure->code() != errc::cancelled)
       record_.keep(*failure);
+    else if (!is_published_)
+      record_.count([](save_stats& all) { ++all.skipped; });
   }
   record_.count([&](save_stats& all) { all.background_seconds += watch.seconds(); });
   if (is_done) saving_ = false;

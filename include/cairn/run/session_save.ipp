@@ -107,6 +107,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
       policy_.set_newest(save->times);
       is_hang_reported_ = false;
       record_.touch();
+      is_published_ = false;
       saving_ = true;
     }
     background_.start([this, save, which = std::move(which)] { run_async(*save, which); });
@@ -123,6 +124,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
+    is_published_ = true;
     saving_ = true;
     background_.start([this] {
       run_in_background([&] {
@@ -142,7 +144,7 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
     auto report = series_.save(job);
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
-    prune();
+    series_.checkpoints().prune();
     policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
     return report;
   } catch (const error&) {

@@ -67,7 +67,8 @@ struct restart {
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };
 
-/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease. It may also have the members of
+/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after
+/// `restarted` or checkpointer::remove_after. It may also have the members of
 /// `observes_saves`, `observes_restarts` and `remembers`. A member of these names with another signature, a `remember` without a `recall`
 /// or the reverse, and common misspellings are compile-time errors.
 ///

@@ -33,15 +33,11 @@ struct description {
   detail::structure structure;
 };
 
-/// How a load compares a state with a checkpoint.
+/// How a load compares a state with a checkpoint: the members of load_options that have these names.
 struct match_options {
-  /// Paths that only one side has are errors; else they are reported, and the state keeps its value there.
   bool strict = true;
-  /// Gives the path in the checkpoint for a path in the state. Not set: the same path.
   std::function<std::string(std::string_view path)> rename;
-  /// True for the leaves to load, by their path in the checkpoint. Not set: all.
   std::function<bool(std::string_view path)> filter;
-  /// Which conversions between dtypes are allowed.
   conversion convert = conversion::none;
 };
 

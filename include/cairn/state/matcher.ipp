@@ -147,8 +147,8 @@ CAIRN_INLINE bool matcher::resizes(const std::string& path, std::uint64_t from, 
   if (to > from && width > 0 && !applying_) {
     static const std::uint64_t most = machine_memory();
     if (to > (most - growing_) / width)
-      fail(errc::io, {path, " in ", from_.origin, " has ", to, " elements of ", width,
-                      " bytes: more than the memory of this machine"});
+      fail(errc::no_memory, {path, " in ", from_.origin, " has ", to, " elements of ", width,
+                             " bytes: more than the memory of this machine"});
     growing_ += to * width;
   }
   return is_writing();

@@ -68,7 +68,7 @@ class walker {
   /// True if the checkpoint has the tensor with as many dimensions and another shape, which is stored in `wanted`.
   [[nodiscard]] bool has_other_shape(const extents& shape, unsigned components, extents& wanted);
   /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
-  /// to be resized now (second walk). errc::io: more than the machine's memory.
+  /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
   [[nodiscard]] bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width);
 
   /// An object that may be absent.

@@ -17,7 +17,7 @@ struct directory_options {
 };
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
-/// does not change it, and messages have the absolute path. Each is written under a temporary name, synced and
+/// does not change it, and messages have the absolute path. Each checkpoint is written under a temporary name, synced and
 /// renamed. `flock` on the directories keeps other processes away; a crash releases the locks.
 class directory {
  public:

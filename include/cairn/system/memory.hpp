@@ -63,7 +63,7 @@ class page_buffer {
 };
 
 /// Memory for a copy of a state, from the system and given back to it at once; large pages where it is large. Uninitialised; pages that
-/// are never touched take no memory. errc::io when the system has none to give.
+/// are never touched take no memory. errc::no_memory when the system has none to give.
 class huge_buffer {
  public:
   huge_buffer() = default;

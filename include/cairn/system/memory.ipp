@@ -60,7 +60,7 @@ CAIRN_INLINE huge_buffer::huge_buffer(std::size_t bytes) {
   bytes_ = (bytes + unit - 1) / unit * unit;
   if (bytes_ == 0) return;
   void* start = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) fail_io("allocate " + std::to_string(bytes_) + " bytes for", "a copy in memory");
+  if (start == MAP_FAILED) fail(errc::no_memory, {"cannot allocate ", bytes_, " bytes for a copy in memory"});
   if (unit == huge_page_bytes) ::madvise(start, bytes_, MADV_HUGEPAGE);
   start_ = static_cast<std::byte*>(start);
 }
