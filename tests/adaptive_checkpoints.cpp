@@ -65,7 +65,7 @@ steps steps_of(const std::vector<cairn::save_cost>& costs) {
   return all;
 }
 
-/// The published saves of a run; told of by both its threads, one at a time.
+/// The published saves of a run. Both threads of the run report them, one at a time.
 struct published_events {
   std::vector<cairn::event> all;
 
@@ -74,7 +74,7 @@ struct published_events {
   }
 };
 
-/// The default policy, with saves at multiples of so many steps and at no others.
+/// The default policy, with saves at multiples of `every` steps and at no others.
 struct adaptive_every {
   std::uint64_t every = 5;
   cairn::policies::adaptive inner{};
@@ -93,7 +93,7 @@ std::vector<cairn::any_store> stores(const sample::scratch& scratch) {
   return {cairn::stores::memory(), cairn::stores::directory(scratch.path("run"), {.durable = false})};
 }
 
-/// Parameters -> the state after so many steps, the same whoever trains and from whichever checkpoint on.
+/// One step. The result depends on `now` alone, so that a run with restarts has the same states as one without.
 void train(chain::state& now) {
   std::mt19937 random(static_cast<unsigned>(now.step));
   chain::train(now, random);

@@ -30,7 +30,7 @@ using kind = cairn::event::kind;
 
 namespace {
 
-/// The state after so many steps of the one training that these tests know.
+/// The state after step `step` of the training, which is the same in all tests here.
 chain::state state_at(std::uint64_t step, std::size_t parameters) {
   std::mt19937 random(11);
   auto state = chain::start(random, parameters);
@@ -102,7 +102,7 @@ TEST_CASE("retention keeps what a delta is built on, and lets it go when nothing
   CHECK(store.list().size() == 4);  // a new process knows what the deltas of the one before need
 }
 
-TEST_CASE("merging is told of, shortens the chain, and retention takes what it frees") {
+TEST_CASE("merging is reported, shortens the chain, and retention takes what it frees") {
   auto store = cairn::any_store(cairn::stores::memory());
   std::vector<std::string> merged;
   checkpointer run(store, {.keep_last = 1,
@@ -232,7 +232,7 @@ TEST_CASE("after a save that failed the next delta is built on what readers have
   CHECK(store.list().size() == 6);
 }
 
-TEST_CASE("a merge that fails is told of, thrown once by wait, and leaves all as it was") {
+TEST_CASE("a merge that fails is reported, thrown once by wait, and leaves all as it was") {
   tests::gated_store store;
   std::atomic<bool> is_full = false;
   store.refuses = [&](std::string_view) { return is_full.load(); };

@@ -449,7 +449,7 @@ TEST_CASE("an observer that throws disturbs nothing") {
   CHECK(state == trained(2));
 }
 
-TEST_CASE("a save that fails is told of, leaves nothing, and the next one works") {
+TEST_CASE("a save that fails is reported, leaves nothing, and the next one works") {
   const sample::scratch scratch;
   const auto root = scratch.path("run");
   heard events;

@@ -61,7 +61,7 @@ void unchain(node& first) {
   }
 }
 
-/// The failure of saving `state` into `path` by a process whose files may have so many bytes.
+/// The failure of saving `state` into `path` by a process whose files may have at most `bytes` bytes.
 template <class State>
 sample::failure failure_of_save_with_room(const std::string& path, const State& state, bool durable, rlim_t bytes) {
   return tests::in_child([&] {

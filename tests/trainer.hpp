@@ -39,7 +39,7 @@ struct trainer {
   friend bool operator==(const trainer&, const trainer&) = default;
 };
 
-/// The one state that training has after so many steps.
+/// The state after step `step`: the same in every call.
 inline trainer trained(std::uint64_t step, std::size_t parameters = 100) {
   std::mt19937_64 random(step);
   trainer made;

@@ -57,7 +57,7 @@ class cairn_saver {
   std::atomic<double> end_{0};
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<bool> done_{true};
-  cairn::checkpointer saver_;  // last: its thread tells of events until it is gone
+  cairn::checkpointer saver_;  // last: its thread calls the observer until it is destroyed
 };
 
 way cairn_way(const std::shared_ptr<cairn_saver>& self) {

@@ -155,17 +155,17 @@ void poll_job(const std::string& directory, std::size_t repetitions) {
   if (saver.restore(state)) throw std::runtime_error("the checkpointer is not fresh");
   std::ignore = saver.step(state, {.step = 1});
   constexpr std::size_t calls = 10'000'000;
-  bool told = false;
+  bool was_signalled = false;
   for (std::size_t repetition = 0; repetition < repetitions; ++repetition) {
     const double seconds = seconds_of([&] {
       for (std::size_t i = 0; i < calls; ++i) {
-        told |= saver.poll();
+        was_signalled |= saver.poll();
         asm volatile("" ::: "memory");  // as a training step would: nothing is known from the call before
       }
     });
     print_numbers({seconds / calls * 1e9});
   }
-  if (told) throw std::runtime_error("poll told of a signal that nobody sent");
+  if (was_signalled) throw std::runtime_error("poll reported a signal that nobody sent");
 }
 
 /// The lines of numbers that a child prints, `columns` in each.

@@ -47,8 +47,8 @@ struct training_times {
   double saves = 0;              ///< begun in `with`
 };
 
-/// `pairs` of blocks after one that is not counted. The block without has so many steps; the one with saves begins just
-/// after a save has begun and ends, after so many steps at least, when another one has: whole rounds of saving.
+/// `pairs` of blocks after one that is not counted. The block without has `steps` steps; the one with saves begins just
+/// after a save has begun and ends, after at least `steps` steps, when another one has: whole rounds of saving.
 [[nodiscard]] std::vector<training_times> measure_throughput(const setting& where, std::size_t pairs,
                                                              std::size_t steps);
 

@@ -18,7 +18,7 @@ struct saved {
   std::uint64_t bytes = 0;
 };
 
-/// Saves at every multiple of so many steps; fewer than that pass while a save is in flight.
+/// In steps. Fewer than that pass while a save is in flight.
 inline constexpr std::uint64_t save_interval = 64;
 
 struct way {

@@ -39,8 +39,8 @@ struct event {
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an
-/// observer must guard what it shares with the trainer. It must not call the checkpointer or wait for a save_handle, which may be waiting for
-/// it. What it throws is dropped.
+/// observer must guard what it shares with the trainer. It must not call the checkpointer or wait for a save_handle, which may be waiting
+/// for it. What it throws is dropped.
 using observer = std::function<void(const event&)>;
 
 [[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/event.hpp"
 
 namespace cairn::detail {

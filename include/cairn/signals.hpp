@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
 namespace cairn {
 

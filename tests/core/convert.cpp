@@ -109,7 +109,7 @@ TEST_CASE("narrowing rounds once, even through two roundings") {
   CHECK(result == std::vector<std::uint16_t>{0x3c01, 0x3c00});
 }
 
-TEST_CASE("integers that do not fit are told of") {
+TEST_CASE("integers that do not fit are reported") {
   CHECK(converted<std::int64_t, std::int8_t>(dtype::i64, {-128, 127}, dtype::i8).first);
   CHECK_FALSE(converted<std::int64_t, std::int8_t>(dtype::i64, {128}, dtype::i8).first);
   CHECK_FALSE(converted<std::int64_t, std::uint64_t>(dtype::i64, {-1}, dtype::u64).first);

@@ -53,8 +53,8 @@ bool is_invisible(const tracer::call& at, const fault& injected) {
   return advisory.contains(tracer::name_of(at)) || (injected.error == EINTR && retried.contains(tracer::name_of(at)));
 }
 
-/// Whether a fault has to be told of: what was to be written, or waited for, was not. So was the way there, where the
-/// save reads nothing that it could do without: `before_rename` of the checkpoint, in a process that looks at no other.
+/// Whether a fault must be reported: a write failed, or a wait for the disk. `before_rename` of the checkpoint, in a process
+/// that reads no other one, also an open: the save then opens only what it needs.
 bool has_to_surface(const tracer::outcome& result, const fault& injected, bool before_rename) {
   static const std::set<std::string> essential{"pwrite64", "pwritev", "ftruncate", "fsync", "fallocate"};
   if (injected.what != plan::kind::fail || injected.error == EINTR) return false;

@@ -44,9 +44,9 @@ struct plan {
   std::string root = "run";  // below the recorded directory
   std::size_t parameters = 600;
   std::size_t saves = 24;
-  std::size_t repeat_every = 0;   // so many saves, a step is saved once more with another state
-  std::size_t restart_every = 0;  // so many saves, another checkpointer goes on from what it restores
-  bool behind = false;            // the training goes on meanwhile; what is told of as published counts as saved
+  std::size_t repeat_every = 0;   // saves; then a step is saved once more with another state
+  std::size_t restart_every = 0;  // saves; then another checkpointer continues from what it restores
+  bool behind = false;            // saves run in the background; what is reported as published counts as saved
   bool finds_remains = false;     // of a process that was killed in a save
   bool finds_root = false;        // a directory that somebody made and did not sync
   std::size_t first_durable = 0;  // before this save, checkpointers do not wait for the disk

@@ -141,7 +141,7 @@ inline scenario make_scenario(const std::string& name, bool durable, bool behind
   return made;
 }
 
-/// The state after so many steps of the one training there is. `again`: of a step that is saved a second time.
+/// The state after step `step` of the training, which is the same in every call. `again`: of a step that is saved a second time.
 inline chain::state trained(const scenario& in, std::uint64_t step, bool again = false) {
   static std::map<std::size_t, std::pair<std::mt19937, std::vector<chain::state>>> runs;
   auto& [random, states] = runs[in.parameters];
@@ -278,7 +278,7 @@ struct testimony {
   std::atomic<std::uint64_t> returned{
       0};                             ///< a bit for every step whose save returned, or was published in the background
   std::atomic<unsigned> errors{0};    ///< that surfaced
-  std::atomic<unsigned> failures{0};  ///< that the observer was told of: of removing, that is all there is
+  std::atomic<unsigned> failures{0};  ///< that the observer received; for removals there is no other report
   char last_error[400] = {};
   char problem[400] = {};  ///< the first thing that must not be
 

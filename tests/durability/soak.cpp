@@ -155,7 +155,7 @@ struct tally {
   std::atomic<std::size_t> merges = 0, pruned = 0;  // counted in the background
 };
 
-/// Saves and restarts until so many saves are done; then no checkpointer is alive.
+/// Saves and restarts until `saves` saves are done; then no checkpointer is alive.
 class run {
  public:
   explicit run(std::string root) : root_(std::move(root)) {}

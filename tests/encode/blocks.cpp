@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t bound = 40;
 
-/// A block is its number, so many times.
 std::vector<std::size_t> random_sizes(std::mt19937_64& random, std::size_t blocks) {
   std::vector<std::size_t> sizes(blocks);
   for (auto& size : sizes) size = random() % (bound + 1);
   return sizes;
 }
 
+/// Block b is the byte b, sizes[b] times.
 buffer encoded(const std::vector<std::size_t>& sizes, unsigned threads) {
   const auto room = cairn::detail::blocks_bound(sizes.size(), bound);
   buffer out(room + 8, std::byte{0xEE});

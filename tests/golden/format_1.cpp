@@ -20,9 +20,9 @@ TEST_CASE("the frozen checkpoint of format 1 reads back value for value") {
   const cairn::detail::checkpoint_reader reader(frozen(), name);
   CHECK(reader.step() == 120);
   CHECK(reader.metrics() == spec.info.metrics);
-  auto facts = spec.structures[0];
-  facts.insert(spec.structures[1].begin(), spec.structures[1].end());
-  CHECK(reader.contents().structure == facts);
+  auto structure = spec.structures[0];
+  structure.insert(spec.structures[1].begin(), spec.structures[1].end());
+  CHECK(reader.contents().structure == structure);
   REQUIRE(reader.contents().leaves.size() == state.leaves.size());
   for (const auto& leaf : state.leaves) {
     INFO(leaf.path);

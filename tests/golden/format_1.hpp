@@ -1,4 +1,4 @@
-// The state that is frozen in tests/golden/format-1: every dtype, scalars, empty leaves, slices, facts and odd metrics.
+// The state that is frozen in tests/golden/format-1: every dtype, scalars, empty leaves, slices, structure and odd metrics.
 #pragma once
 
 #include <limits>

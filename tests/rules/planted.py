@@ -1,5 +1,6 @@
 """The rules themselves: each finds a breach that is planted in a small tree, and none in the tree without it."""
 
+import os.path
 import sys
 import tempfile
 from pathlib import Path
@@ -22,8 +23,17 @@ def tree(**changed):
     files["run/checkpointer.ipp"] = HEADER + '#include "cairn/checkpointer.hpp"\n' + SUM
     files["definitions/run.cpp"] = '// Definitions.\n#include "cairn/run/checkpointer.ipp"\n'
     files["definitions.cpp"] = '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
-    all_files = {"include/cairn/" + path: text for path, text in (files | changed).items() if text is not None}
+    files["fields.hpp"] = HEADER + '#include "cairn/state/field_list.hpp"\n'
+    files["state/field_list.hpp"] = HEADER
+    files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n"
+    files["../../docs/design.md"] = "```\nsave_all    calls checkpointer::save(state)\n```\n"
+    files["checkpointer.hpp"] += "class checkpointer {\nvoid save();\n};\nvoid save_all();\n"
+    all_files = {os.path.normpath("include/cairn/" + path): text for path, text in (files | changed).items() if text is not None}
     return all_files | {".cmake/dependencies.cmake": 'set(cairn_dependencies "range-v3" "Threads")\n'}
+
+
+def namespace(name):
+    return HEADER + f"namespace {name} {{\n}}\n"
 
 
 def include(*names):
@@ -49,13 +59,31 @@ PLANTED = [
     ("includes", "'tools' has no row", {"tools/a.hpp": HEADER}),
     ("includes", "'tools.hpp' has no row", {"tools.hpp": HEADER}),
     ("includes", 'own headers are included as "cairn/..."', {"core/a.hpp": include("some.hpp")}),
-    ("namespaces", "run/a.hpp:3: defines names for users", {"run/a.hpp": HEADER + "namespace cairn {\n}\n"}),
-    ("namespaces", "run/a.ipp:3: defines names for users", {"run/a.ipp": HEADER + "namespace cairn {\n}\n"}),
+    ("namespaces", "run/a.hpp:3: defines names for users", {"run/a.hpp": namespace("cairn")}),
+    ("namespaces", "run/a.ipp:3: defines names for users", {"run/a.ipp": namespace("cairn")}),
     ("same_interface", "save.hpp: includes cairn/event.hpp header-only",
      {"save.hpp": include("cairn/run/save.ipp"), "run/save.ipp": include("cairn/event.hpp")}),
+    ("same_interface", "schedule/every.hpp: includes cairn/core/error.hpp header-only",
+     {"schedule/every.hpp": namespace("cairn::policies") + '#include "cairn/schedule/every.ipp"\n',
+      "schedule/every.ipp": include("cairn/core/error.hpp"), "core/error.hpp": namespace("cairn")}),
+    ("same_interface", "encode/lc.hpp does not bring core/float_types.hpp",
+     {"encode/lc.hpp": namespace("cairn::codecs"), "core/float_types.hpp": namespace("cairn")}),
+    ("opt_in", "cairn.hpp: includes cairn/schedule/young.hpp",
+     {"save.hpp": include("cairn/schedule/young.hpp"), "schedule/young.hpp": HEADER}),
+    ("opt_in", "fields.hpp: includes cairn/state/walk.hpp", {"fields.hpp": include("cairn/state/walk.hpp"), "state/walk.hpp": HEADER}),
+    ("opt_in", "README.md: save.hpp is not opt-in", {"../../README.md": "| `cairn/merge.hpp`, `cairn/save.hpp` | merging; saving |\n"}),
+    ("fence", "hwy/highway.h is included only by", {"encode/a.hpp": include("hwy/highway.h")}),
+    ("fence", "cairn.hpp: includes the kernels",
+     {"cairn.hpp": include("cairn/encode/simd/each_target.hpp"), "encode/simd/each_target.hpp": HEADER}),
+    ("codec_names", "store/a.hpp:3: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
+    ("design", "names checkpointer::load, which", {"../../docs/design.md": "```\ncheckpointer::load    loads\n```\n"}),
+    ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),
+    ("design", "names load_all, which", {"../../docs/design.md": "```\nsave_all    calls (load_all)\n```\n"}),
+    ("language", "core/a.hpp:3: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
     ("definitions", "run/checkpointer.ipp: included 0 times", {"definitions/run.cpp": "// Definitions.\n"}),
     ("definitions", "run/checkpointer.ipp: included 2 times", {"definitions/run.cpp": include(*["cairn/run/checkpointer.ipp"] * 2)}),
     ("definitions", "definitions/run.cpp: included 0 times", {"definitions.cpp": "// All definitions.\n"}),
+    ("packages", "state/a.hpp:3: uses an internal part of Boost.PFR", {"state/a.hpp": HEADER + "boost::pfr::detail::fields_count\n"}),
     ("packages", "requires range-v3, of which no file", {"run/checkpointer.ipp": include("cairn/checkpointer.hpp")}),
     ("heavy_headers", "include the single header", {"run/checkpointer.ipp": HEADER + SUM + "#include <range/v3/view.hpp>\n"}),
     ("heavy_headers", "belongs into an .ipp file", {"core/a.hpp": HEADER + SUM}),

@@ -6,7 +6,7 @@ using cairn::detail::plan_preempt;
 
 namespace {
 
-/// 1000 bytes in so many seconds, of which writing took some, became so many bytes.
+/// A save of 1000 bytes of state, which became `bytes` bytes. It took `seconds`, of which writing took `write_seconds`.
 cairn::detail::published_save saved(double seconds, double write_seconds, std::uint64_t bytes, double held_back = 0) {
   return {
       .report =

@@ -125,8 +125,8 @@ TEST_CASE("a run that starts at a later step plans from there, and does after a 
   later.p[1] = 0.002 * begin;  // the same fall, from `begin` on
   for (const auto what : {objective::exploratory, objective::progress}) {
     const early_stops::uniform stops{0.4, 0.6};
-    const run_facts from_0{.what = what, .last_step = steps, .stops = stops};
-    const run_facts from_begin{.what = what, .last_step = begin + steps, .stops = stops};
+    const run_options from_0{.what = what, .last_step = steps, .stops = stops};
+    const run_options from_begin{.what = what, .last_step = begin + steps, .stops = stops};
     const auto expected = saves_of(planner(from_0), 0, 0, steps, falling(0.002));
     const auto made = saves_of(planner(from_begin), begin, 0, steps, later);
     INFO(name(what));

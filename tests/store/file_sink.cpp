@@ -4,8 +4,8 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-using cairn::stores::file_mode;
-using cairn::stores::file_sink;
+using cairn::stores::detail::file_mode;
+using cairn::stores::detail::file_sink;
 
 TEST_CASE("every mode gives the same file") {
   const sample::scratch scratch;

@@ -13,7 +13,7 @@ TEST_CASE("any range of a file") {
   std::string text(50'000, '\0');
   for (auto& c : text) c = static_cast<char>(random());
   sample::spill(scratch.path("f"), text);
-  const auto source = cairn::stores::open_file(scratch.path("f"));
+  const auto source = cairn::stores::detail::open_file(scratch.path("f"));
   REQUIRE(source->size() == text.size());
   for (int round = 0; round < 300; ++round) {
     const auto offset = random() % (text.size() + 1), length = random() % (text.size() - offset + 1);
@@ -24,7 +24,7 @@ TEST_CASE("any range of a file") {
 TEST_CASE("what is no file cannot be opened") {
   const sample::scratch scratch;
   const auto code = [&](std::string_view name) {
-    return sample::failure_of([&] { static_cast<void>(cairn::stores::open_file(scratch.path(name))); }).code;
+    return sample::failure_of([&] { static_cast<void>(cairn::stores::detail::open_file(scratch.path(name))); }).code;
   };
   CHECK(code("nothing") == cairn::errc::not_found);
   CHECK(code(".") == cairn::errc::io);

@@ -160,7 +160,8 @@ TEST_CASE("a file of others: unaligned data, elements across every boundary, str
   const sample::scratch scratch;
   sample::spill(scratch.path("model.safetensors"), text);
 
-  const cairn::detail::checkpoint_reader reader(cairn::stores::open_file(scratch.path("model.safetensors")), "model");
+  const cairn::detail::checkpoint_reader reader(cairn::stores::detail::open_file(scratch.path("model.safetensors")),
+                                                "model");
   CHECK_FALSE(reader.contents().has_structure);
   CHECK(reader.step() == 0);
   reader.verify();

@@ -9,6 +9,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
+#include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/encode/base.hpp"
 
 namespace cairn::codecs {

@@ -24,7 +24,7 @@ inline bool is_checkpoint(const std::string& path) {
 
 /// Opens the one checkpoint, or the single file, at `path`.
 inline std::shared_ptr<const chain_reader> open_checkpoint(const std::string& path, const codec_rules& codecs) {
-  if (is_file(path)) return std::make_shared<const chain_reader>(stores::open_file(path), path, codecs);
+  if (is_file(path)) return std::make_shared<const chain_reader>(stores::detail::open_file(path), path, codecs);
   const auto [directory, name] = split_existing(path);
   return std::make_shared<const chain_reader>(stores::directory(directory), name, codecs);
 }

@@ -15,7 +15,7 @@
 namespace cairn::schedule {
 
 /// What the options say about the run.
-struct run_facts {
+struct run_options {
   objective what = objective::machine_time;
   std::optional<std::uint64_t> last_step{};    ///< none: not known
   std::optional<double> seconds{};             ///< T, of the whole run; none: from the mean iteration
@@ -36,7 +36,7 @@ struct current_costs {
 /// left until the end this is too coarse, and the exact optimum of what is left decides. Without a curve or a last step c = r = 1.
 class planner {
  public:
-  explicit planner(run_facts run) : run_(std::move(run)) {}
+  explicit planner(run_options run) : run_(std::move(run)) {}
 
   /// Whether the objective needs a curve of the loss.
   [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step && is_by_loss(run_.what); }
@@ -71,7 +71,7 @@ class planner {
   void look_ahead(const moment& now, const current_costs& all);
   [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const moment& now, const current_costs& all) const;
 
-  run_facts run_;
+  run_options run_;
   std::optional<std::uint64_t> first_step_{};  // the one before the first one observed: where the run began
   std::optional<loss_curve> curve_{};          // only if it is of use
   double scale_ = 0;                           // 1 / fall of the curve over the run

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
 namespace cairn::schedule {
 

@@ -262,7 +262,7 @@ CAIRN_INLINE std::vector<std::string> directory::files(std::string_view name) co
 
 CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std::string_view file) const {
   const auto there = detail::open_checkpoint(path_, name);
-  return std::make_unique<file_source>(there.fd.get(), std::string(file), there.file(file));
+  return std::make_unique<detail::file_source>(there.fd.get(), std::string(file), there.file(file));
 }
 
 CAIRN_INLINE void directory::remove(std::string_view name) {

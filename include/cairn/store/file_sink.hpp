@@ -12,7 +12,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores {
+namespace cairn::stores::detail {
 
 /// How the bytes of a new file reach the disk.
 enum class file_mode {
@@ -83,4 +83,4 @@ class file_sink final : public sink {
   file_mode mode_;
 };
 
-}  // namespace cairn::stores
+}  // namespace cairn::stores::detail

@@ -11,7 +11,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores {
+namespace cairn::stores::detail {
 
 /// Maps windows of a file. The file must not be truncated while it is read: a read from a mapping would then raise SIGBUS. Cairn never
 /// truncates; it replaces checkpoints by renaming.
@@ -56,4 +56,4 @@ class file_source final : public source {
   return std::make_unique<file_source>(AT_FDCWD, path, path);
 }
 
-}  // namespace cairn::stores
+}  // namespace cairn::stores::detail

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
 namespace cairn {
 

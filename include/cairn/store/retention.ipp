@@ -15,10 +15,10 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void check_rules(const retention_rules& rules) {
-  const auto refuse = [](std::string_view rule) { fail(errc::invalid, {rule, " is 0: std::nullopt is no rule"}); };
-  if (rules.keep_last == std::size_t{0}) refuse("keep_last");
-  if (rules.keep_best && rules.keep_best->count == 0) refuse("keep_best.count");
-  if (rules.keep_every == std::uint64_t{0}) refuse("keep_every");
+  const auto fail_zero = [](std::string_view rule) { fail(errc::invalid, {rule, " is 0: std::nullopt is no rule"}); };
+  if (rules.keep_last == std::size_t{0}) fail_zero("keep_last");
+  if (rules.keep_best && rules.keep_best->count == 0) fail_zero("keep_best.count");
+  if (rules.keep_every == std::uint64_t{0}) fail_zero("keep_every");
 }
 
 inline bool has_metric(const retained_entry& entry, const keep_best_rule& rule) {

@@ -12,7 +12,7 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-/// Words of random bytes, of which so many in ten are zero; their upper bytes have few values.
+/// Words of random bytes, of which `zeros_in_10` in ten are zero; their upper bytes have few values.
 bytes words_of(std::size_t count, std::size_t width, unsigned zeros_in_10, unsigned seed) {
   std::mt19937_64 random(seed);
   bytes made(count * width);

@@ -41,10 +41,10 @@ TEST_CASE("a curve is A h + floor at every step") {
       CHECK(curve.shape == shape);
       for (int k = 0; k < 5; ++k) {
         const double step = uniform(random, basis.first, 2 * basis.last);
-        const double h = basis.at(basis.place_of(step), rate).h;
+        const double h = basis.at(basis.position_of(step), rate).h;
         CHECK(curve.at(step) == Catch::Approx(a * h + floor).epsilon(1e-9).margin(1e-9));
       }
-      CHECK(basis.at(basis.place_of(basis.first), rate).h == Catch::Approx(1));
+      CHECK(basis.at(basis.position_of(basis.first), rate).h == Catch::Approx(1));
     }
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("slopes are those of h by the rates' logarithms") {
     for (int i = 0; i < 200; ++i) {
       const auto basis = random_basis(shape, random);
       const auto rate = random_rates(basis, random);
-      const auto where = basis.place_of(uniform(random, basis.first, basis.last));
+      const auto where = basis.position_of(uniform(random, basis.first, basis.last));
       for (std::size_t k = 0; k < basis.rate_count(); ++k) {
         auto more = rate, less = rate;
         more[k] *= std::exp(1e-5);
@@ -101,10 +101,10 @@ TEST_CASE("the bend gives the mean of h over many steps") {
       const auto rate = random_rates({shape, 0, 1000}, random);
       const int begin = 200 + static_cast<int>(random() % 600), steps = 1 + static_cast<int>(random() % 100);
       double mean = 0;
-      for (int k = 0; k < steps; ++k) mean += basis.at(basis.place_of(begin + k), rate).h / steps;
+      for (int k = 0; k < steps; ++k) mean += basis.at(basis.position_of(begin + k), rate).h / steps;
       const double middle = begin + (steps - 1) / 2.0;
-      const double with = basis.at(basis.place_of(middle, steps, steps), rate).h;
-      const double without = basis.at(basis.place_of(middle), rate).h;
+      const double with = basis.at(basis.position_of(middle, steps, steps), rate).h;
+      const double without = basis.at(basis.position_of(middle), rate).h;
       CHECK(std::abs(with - mean) <= 0.1 * std::abs(without - mean) + 1e-3 * mean + 1e-6);
     }
 }

@@ -30,19 +30,19 @@ inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
 template <class Sum, class Visit>
 [[nodiscard]] Sum sum_over_blocks(std::span<const delta_view> deltas, unsigned threads, const Sum& nothing,
                                   const Visit& visit) {
-  struct place {
+  struct block_ref {
     const delta_view* delta;
     std::size_t block;
   };
-  std::vector<place> places;
+  std::vector<block_ref> blocks;
   for (const auto& delta : deltas)
-    for (std::size_t b = 0; b < blocks_of(delta.count()); ++b) places.push_back({&delta, b});
-  const std::size_t parts = std::min<std::size_t>(places.size(), 64);
+    for (std::size_t b = 0; b < blocks_of(delta.count()); ++b) blocks.push_back({&delta, b});
+  const std::size_t parts = std::min<std::size_t>(blocks.size(), 64);
   std::vector<Sum> sums(std::max<std::size_t>(parts, 1), nothing);
   parallel_for(parts, threads, [&](std::size_t part, unsigned) {
     const default_float_environment guard;
-    for (std::size_t i = places.size() * part / parts; i < places.size() * (part + 1) / parts; ++i) {
-      const auto [delta, block] = places[i];
+    for (std::size_t i = blocks.size() * part / parts; i < blocks.size() * (part + 1) / parts; ++i) {
+      const auto [delta, block] = blocks[i];
       const std::size_t begin = block * block_elements;
       visit(*delta, begin, begin + block_size(delta->count(), block), sums[part]);
     }

@@ -19,8 +19,9 @@ struct curve_basis {
   double first = 0;
   double last = 1;
 
-  /// Where some steps lie. `bend` is half the variance of their x: the mean of h over them is h + h'' bend, to second order.
-  struct place {
+  /// Where some steps lie on the x axis. `bend` is half the variance of their x: the mean of h over them is h + h'' bend, to second
+  /// order.
+  struct position {
     double x = 0;
     double bend = 0;
   };
@@ -39,15 +40,15 @@ struct curve_basis {
   [[nodiscard]] constexpr rates first_tried() const noexcept { return is_power() ? rates{-3.5, 0} : rates{-2, -2}; }
   [[nodiscard]] constexpr rates last_tried() const noexcept { return is_power() ? rates{1.5, 0} : rates{7, 7}; }
 
-  /// The place of `count` steps that are spread evenly over `width` around `step`.
-  [[nodiscard]] place place_of(double step, double width = 0, double count = 1) const noexcept {
+  /// The position of `count` steps that are spread evenly over `width` around `step`.
+  [[nodiscard]] position position_of(double step, double width = 0, double count = 1) const noexcept {
     const double part = width / (is_power() ? step + 1 : last - first);
     return {is_power() ? std::log((step + 1) / (first + 1)) : (step - first) / (last - first),
             part * part * (1 - 1 / (count * count)) / 24};
   }
 
-  /// The mean of h at a place. The slopes ignore the bend.
-  [[nodiscard]] value at(const place& where, const rates& rate) const noexcept;
+  /// The mean of h at a position. The slopes ignore the bend.
+  [[nodiscard]] value at(const position& where, const rates& rate) const noexcept;
 
   /// The logarithms of a curve's rates, within their bounds. A rate that is not positive becomes the lowest.
   [[nodiscard]] rates rates_of(const loss_curve& curve) const noexcept;
@@ -59,7 +60,7 @@ struct curve_basis {
   [[nodiscard]] constexpr bool is_power() const noexcept { return shape == family::power_law; }
 };
 
-inline curve_basis::value curve_basis::at(const place& where, const rates& rate) const noexcept {
+inline curve_basis::value curve_basis::at(const position& where, const rates& rate) const noexcept {
   const auto [x, bend] = where;
   switch (shape) {
     case family::exponential:

@@ -28,7 +28,7 @@ class curve_fitting {
     double low = buckets.front().loss(), high = low;
     for (std::size_t i = 0; i < size_; ++i) {
       const double width = i == 0 ? 0 : buckets[i].last - buckets[i - 1].last;
-      places_[i] = basis_.place_of(buckets[i].step(), width, buckets[i].count);
+      positions_[i] = basis_.position_of(buckets[i].step(), width, buckets[i].count);
       y_[i] = buckets[i].loss();
       low = std::min(low, y_[i]);
       high = std::max(high, y_[i]);
@@ -97,7 +97,7 @@ class curve_fitting {
     const rates rate{std::exp(log_rates[0]), std::exp(log_rates[1])};
     double w = 0, wh = 0, wy = 0;
     for (std::size_t i = 0; i < size_; ++i) {
-      const auto [h, slope] = basis_.at(places_[i], rate);
+      const auto [h, slope] = basis_.at(positions_[i], rate);
       s.h[i] = h;
       s.slope[0][i] = slope[0];
       s.slope[1][i] = slope[1];
@@ -226,7 +226,7 @@ class curve_fitting {
   bool is_bounded_ = true;  // the floor is not below zero
   double unit_ = 1;         // of y
   double scale_ = 1;        // of the residuals
-  std::array<curve_basis::place, loss_window::capacity> places_;
+  std::array<curve_basis::position, loss_window::capacity> positions_;
   per_bucket y_, base_, root_, weights_;  // base: without Huber's; root: of base
 };
 
@@ -256,7 +256,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
 
   vector unused;
   const matrix m = normal_equations(s, unused);
-  const auto [h, slope] = basis_.at(basis_.place_of(twice), rate);
+  const auto [h, slope] = basis_.at(basis_.position_of(twice), rate);
   const vector g{h, basis_.has_floor() && !s.on_floor ? 1.0 : 0.0, s.a * slope[0], s.a * slope[1]};
   const vector x = solve(m, g);
   fit.error_at_twice =
