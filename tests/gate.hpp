@@ -32,13 +32,22 @@ class gate {
   }
   void pass() {
     std::unique_lock lock(mutex_);
+    ++held_;
+    changed_.notify_all();
     changed_.wait(lock, [&] { return is_open_; });
+    --held_;
+  }
+  /// Returns when the gate holds someone.
+  void wait_for_arrival() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return held_ > 0; });
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_open_ = true;
+  int held_ = 0;
 };
 
 /// A store in memory. A transaction begins when the gate is open, and not at all when `refuses` says so; `opened` is called after a file

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "save_as.hpp"
@@ -62,6 +64,29 @@ TEST_CASE("a tensor that is not there, of another dtype or of another size is an
   const auto type = sample::failure_of([&] { static_cast<void>(opened.read<double>("model.bias")); });
   CHECK(type.code == errc::mismatch);
   CHECK(type.says("\"model.bias\" is F32, not F64"));
+}
+
+TEST_CASE("a changed byte of a shard: verify and reads of that tensor throw, and name the file and the tensor") {
+  const sample::scratch scratch;
+  const auto path = scratch.path("once"), shard = path + "/" + cairn::detail::shard_file(0, 1);
+  const auto state = tests::trained(7, 300'000);  // 2.4 MB, so that the tensors share no block of checksums
+  cairn::save(path, state, {.durable = false, .codecs = {{"*", cairn::codecs::raw{}}}});
+  const auto good = sample::slurp(shard);
+  const std::string_view momentum(reinterpret_cast<const char*>(state.momentum.data()), 800);
+  auto bad = good;
+  bad.at(good.find(momentum) + 1'200'000) ^= 1;
+  sample::spill(shard, bad);
+  const auto opened = cairn::open(path);
+  std::vector<std::byte> bytes(opened.tensor("momentum").bytes);
+  const auto verified = sample::failure_of([&] { opened.verify(); });
+  const auto as_bytes = sample::failure_of([&] { opened.read("momentum", bytes); });
+  const auto as_values = sample::failure_of([&] { static_cast<void>(opened.read<double>("momentum")); });
+  for (const auto& failure : {verified, as_bytes, as_values}) {
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says(shard));
+    CHECK(failure.says("\"momentum\""));
+  }
+  CHECK(opened.read<float>("model.bias") == state.model.bias);
 }
 
 TEST_CASE("nothing there, or nothing that is a checkpoint, is an error") {

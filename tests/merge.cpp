@@ -1,5 +1,6 @@
 #include "cairn/merge.hpp"
 
+#include <optional>
 #include <random>
 
 #include "cairn/save.hpp"
@@ -39,28 +40,27 @@ struct chain_of {
 
 TEST_CASE("merged deltas restore the same bits, and so does what is built on them") {
   for (const std::size_t shards : {1U, 3U})
-    for (const std::size_t deltas : {2U, 3U, 5U})
-      for (const bool to_whole : {false, true}) {
-        chain_of made(8, chain::mixed_rules(), shards);
-        const auto name = cairn::detail::checkpoint_name(6);
-        const auto id = cairn::detail::checkpoint_reader(made.store, name).id();
-        const auto report =
-            cairn::merge_checkpoints(made.store, name, {.deltas = deltas, .to_whole = to_whole, .threads = 2});
-        const cairn::detail::chain_reader reader(made.store, name);
-        CHECK(reader.newest().id() == id);
-        CHECK(reader.step() == 6);
-        CHECK(reader.metrics().at("loss") == 0.5);
-        if (to_whole) {
-          CHECK(report.parent.empty());
-          CHECK(report.deltas == 5);
-          CHECK(reader.links().size() == 1);
-        } else {
-          CHECK(report.parent == cairn::detail::checkpoint_name(6 - deltas));
-          CHECK(report.deltas == deltas);
-          CHECK(reader.links().size() == 6 - deltas + 1);
-        }
-        CHECK(made.is_unchanged());
+    for (const std::size_t count : {2U, 3U, 5U, 0U}) {
+      const auto deltas = count == 0 ? std::nullopt : std::optional(count);
+      chain_of made(8, chain::mixed_rules(), shards);
+      const auto name = cairn::detail::checkpoint_name(6);
+      const auto id = cairn::detail::checkpoint_reader(made.store, name).id();
+      const auto report = cairn::merge_checkpoints(made.store, name, {.deltas = deltas, .threads = 2});
+      const cairn::detail::chain_reader reader(made.store, name);
+      CHECK(reader.newest().id() == id);
+      CHECK(reader.step() == 6);
+      CHECK(reader.metrics().at("loss") == 0.5);
+      if (!deltas) {
+        CHECK(report.parent.empty());
+        CHECK(report.deltas == 5);
+        CHECK(reader.links().size() == 1);
+      } else {
+        CHECK(report.parent == cairn::detail::checkpoint_name(6 - *deltas));
+        CHECK(report.deltas == deltas);
+        CHECK(reader.links().size() == 6 - *deltas + 1);
       }
+      CHECK(made.is_unchanged());
+    }
 }
 
 TEST_CASE("merging again and again down to one whole checkpoint") {
@@ -82,7 +82,7 @@ TEST_CASE("nothing is to be merged where there are fewer than two deltas") {
   CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(1)).deltas == 0);
   CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(2), {.deltas = 7}).deltas == 1);
   CHECK(cairn::detail::chain_reader(made.store, cairn::detail::checkpoint_name(2)).links().size() == 2);
-  CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(2), {.to_whole = true}).parent.empty());
+  CHECK(cairn::merge_checkpoints(made.store, cairn::detail::checkpoint_name(2)).parent.empty());
   CHECK(made.is_unchanged());
 }
 

@@ -48,7 +48,8 @@ double error_of(const std::optional<loss_curve>& told, const loss_curve& truth, 
   return 100 * std::abs(told->at(2.0 * steps) / truth.at(2.0 * steps) - 1);
 }
 
-double median(std::vector<double> values) {
+/// The value in the middle, the larger one of two: where they are infinite too, a median that is one of the values.
+double upper_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -65,7 +66,7 @@ class errors {
     prediction_error all;
     std::vector<double> together;
     for (const auto& of_curve : curves_) {
-      all.worst_curve = std::max(all.worst_curve, median(of_curve));
+      all.worst_curve = std::max(all.worst_curve, upper_median(of_curve));
       together.insert(together.end(), of_curve.begin(), of_curve.end());
     }
     for (const double error : together) {
@@ -74,7 +75,7 @@ class errors {
       else
         all.without += 100.0 / static_cast<double>(together.size());
     }
-    all.median = median(std::move(together));
+    all.median = upper_median(std::move(together));
     return all;
   }
 

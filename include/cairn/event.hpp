@@ -25,7 +25,7 @@ struct event {
     merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
     pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
     stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
-    hanging,    ///< the running save has made no progress for `seconds`
+    hanging,    ///< the save or merge in the background has made no progress for `seconds`
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
 

@@ -42,6 +42,11 @@ class checkpoint;
 namespace detail {
 class chain_reader;
 CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
+
+// clang-format off
+template <class T>
+concept readable_element = requires { detail::dtype_of<T>(); } && !std::is_const_v<T> && !std::is_same_v<T, bool>;  // cairn: read<T> takes the type of one element, such as float; for bool, which a std::vector has no memory of, use read(name, span of bytes)
+// clang-format on
 }  // namespace detail
 
 /// A checkpoint, open for reading: together with those that it is built on, which stay readable while it is open. Copies share the
@@ -65,10 +70,8 @@ class checkpoint {
   /// corrupt, io.
   void read(std::string_view name, std::span<std::byte> into) const;
   /// As above, as a vector of T. errc::mismatch also when the tensor is of another dtype than T.
-  template <class T>
+  template <detail::readable_element T>
   [[nodiscard]] std::vector<T> read(std::string_view name) const {
-    static_assert(!std::is_same_v<T, bool>,
-                  "std::vector<bool> has no memory to read into: use read(name, span of bytes)");
     std::vector<T> values(elements_of(name, detail::dtype_of<T>()));
     read(name, std::as_writable_bytes(std::span(values)));
     return values;

@@ -1,6 +1,6 @@
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
-// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options of a
-// checkpointer that would do nothing are errc::invalid.
+// `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options of a checkpointer
+// that would do nothing are errc::invalid.
 #pragma once
 
 #include <chrono>
@@ -72,7 +72,9 @@ struct checkpointer_options {
   when_busy on_busy = when_busy::skip;
   when_destroyed on_destruction = when_destroyed::finish;
   when_failed on_failure = when_failed::raise;
-  /// A running save that makes no progress for this long is reported, once, as the event `hanging`, by `step` and by calls that wait.
+  /// A save or merge in the background that makes no progress for this long is reported, once, as the event `hanging`: by `step`, and by
+  /// calls of the checkpointer that wait for it, its destructor included. Not by `save_handle::wait`. Saves that the trainer waits for are
+  /// not watched.
   std::optional<std::chrono::duration<double>> hang_timeout{};
   unsigned copy_threads = 0;  ///< for the copy that `step` waits for; 0: as many as there are cores, at most 8
   /// Memory for the copy, at least 1 MiB. A larger state is saved in parts: `step` waits until the last part is copied, that is until

@@ -10,4 +10,4 @@ struct state {
   const int width = 3;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

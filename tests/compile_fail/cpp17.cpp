@@ -1,3 +1,3 @@
 // expect: Cairn needs C\+\+20
-// options: -std=c++17
-#include "cairn/cairn.hpp"
+// options: -std=c++17 -Wfatal-errors
+#include "cairn/cairn.hpp"  // here

@@ -10,4 +10,4 @@ struct own_estimator {
   void recall(const cairn::policy_memory&) {}
 };
 
-cairn::any_estimator chosen() { return own_estimator{}; }
+cairn::any_estimator chosen() { return own_estimator{}; }  // here

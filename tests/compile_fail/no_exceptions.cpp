@@ -1,3 +1,3 @@
 // expect: Cairn needs exceptions
-// options: -fno-exceptions
-#include "cairn/cairn.hpp"
+// options: -fno-exceptions -Wfatal-errors
+#include "cairn/cairn.hpp"  // here

@@ -1,3 +1,3 @@
 // expect: Cairn needs RTTI
-// options: -fno-rtti
-#include "cairn/cairn.hpp"
+// options: -fno-rtti -Wfatal-errors
+#include "cairn/cairn.hpp"  // here

@@ -10,4 +10,4 @@ struct state {
   std::piecewise_linear_distribution<> draw;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -10,4 +10,4 @@ struct state {
   std::unique_ptr<float[]> weights;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -8,4 +8,4 @@ struct own_policy {
   void saved(const cairn::save_cost&) {}
 };
 
-cairn::any_policy chosen() { return own_policy{}; }
+cairn::any_policy chosen() { return own_policy{}; }  // here

@@ -6,4 +6,4 @@ struct own_policy {
   void restarted() {}
 };
 
-cairn::any_policy chosen() { return own_policy{}; }
+cairn::any_policy chosen() { return own_policy{}; }  // here

@@ -7,4 +7,4 @@ struct own_policy {
   void recall(const cairn::policy_memory&) {}
 };
 
-cairn::any_policy chosen() { return own_policy{}; }
+cairn::any_policy chosen() { return own_policy{}; }  // here

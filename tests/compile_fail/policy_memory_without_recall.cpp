@@ -6,4 +6,4 @@ struct own_policy {
   cairn::policy_memory remember() const { return {}; }
 };
 
-cairn::any_policy chosen() { return own_policy{}; }
+cairn::any_policy chosen() { return own_policy{}; }  // here

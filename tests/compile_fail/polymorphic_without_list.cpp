@@ -13,4 +13,4 @@ struct state {
   std::unique_ptr<layer> first;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -14,4 +14,4 @@ class state {
   int hidden_ = 0;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,20 +1,35 @@
 #!/usr/bin/env bash
-# Passes when a program does not compile and the compiler's words match the program's `// expect: <extended regex>`. A second line
-# `// options: <option>...` adds options for the compiler.
+# Passes when a program does not compile, and the compiler
+# - gives each advice of the lines `// expect: <extended regex>`,
+# - reports an error in each line that ends in `// error`,
+# - names each line that ends in `// here`: from there the template is used in which the error is.
+# A line `// options: <option>...` adds options for the compiler.
 # Usage: refused.sh <program.cpp> <compiler> [option...]
 set -euo pipefail
 
 program=$1
 shift
-expected=$(sed -n '1s|^// expect: ||p' "$program")
-[[ -n $expected ]] || { echo "$program: the first line is not '// expect: <regex>'"; exit 1; }
-
-read -ra options < <(sed -n '2s|^// options: ||p' "$program") || true
+mapfile -t expected < <(sed -n 's|^// expect: ||p' "$program")
+mapfile -t errors < <(sed -n '\|// error$|=' "$program")
+mapfile -t named < <(sed -n '\|// here$|=' "$program")
+((${#expected[@]} && ${#errors[@]} + ${#named[@]})) || { echo "$program: has no '// expect: <regex>', or no '// error' and no '// here'"; exit 1; }
+read -ra options < <(sed -n 's|^// options: ||p' "$program") || true
 
 if words=$(LC_ALL=C "$@" "${options[@]}" -fsyntax-only -fdiagnostics-color=never "$program" 2>&1); then
   echo "$program: compiles, but should be refused"
   exit 1
 fi
-grep -Eq -- "$expected" <<<"$words" && exit 0
-printf '%s: is refused, but no line matches: %s\n%s\n' "$program" "$expected" "$words"
+problems=()
+for advice in "${expected[@]}"; do
+  grep -Eq -- "$advice" <<<"$words" || problems+=("no line matches: $advice")
+done
+for line in "${errors[@]}"; do
+  grep -F -- "$program:$line:" <<<"$words" | grep -q ' error: ' || problems+=("no error is in line $line")
+done
+for line in "${named[@]}"; do
+  grep -Fq -- "$program:$line:" <<<"$words" || problems+=("line $line is not named")
+done
+((${#problems[@]})) || exit 0
+printf "$program: is refused, but %s\n" "${problems[@]}"
+printf '%s\n' "$words"
 exit 1

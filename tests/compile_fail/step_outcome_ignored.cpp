@@ -1,8 +1,9 @@
 // expect: ignoring return value
+// options: -DCAIRN_SEPARATE_COMPILATION
 #include "cairn/checkpointer.hpp"
 
 struct state {
   int step = 0;
 };
 
-void train(cairn::checkpointer& checkpoints, const state& s) { checkpoints.step(s, {.step = 1}); }
+void train(cairn::checkpointer& checkpoints, const state& s) { checkpoints.step(s, {.step = 1}); }  // error

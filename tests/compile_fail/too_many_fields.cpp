@@ -14,4 +14,4 @@ struct state {
       f94, f95, f96, f97, f98, f99, f100;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -14,4 +14,4 @@ struct state {
   number n;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -21,4 +21,4 @@ struct state {
   std::unordered_set<key, hash> keys;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -490,6 +490,77 @@ TEST_CASE("a save that makes no progress is reported, once, by steps and by call
   }
 }
 
+TEST_CASE("a save that makes no progress is reported while a stop or the destructor waits for it") {
+  for (const double deadline : {3600.0, 1e-9, 0.0}) {  // 0: no stop
+    INFO(deadline);
+    tests::gated_store gated;
+    std::atomic<int> hangs{0};
+    {
+      cairn::checkpointer_options options{.when = every_step{1},
+                                          .on_event =
+                                              [&](const cairn::event& e) {
+                                                if (e.what != kind::hanging) return;
+                                                ++hangs;
+                                                gated.entrance->open();
+                                              },
+                                          .hang_timeout = std::chrono::milliseconds(1)};
+      if (deadline > 0) {
+        options.preempt = {SIGUSR1};
+        options.preempt_deadline = std::chrono::duration<double>(deadline);
+      }
+      checkpointer run(gated, options);
+      gated.entrance->close();
+      CHECK(run.step(trained(1), {.step = 1}).started);
+      gated.entrance->wait_for_arrival();
+      if (deadline > 0) {
+        std::raise(SIGUSR1);
+        CHECK(run.step(trained(2), {.step = 2}).stop);
+      }
+    }
+    CHECK(hangs == 1);
+    if (deadline > 1) CHECK(gated.list() == names_of({1, 2}));  // the report comes while the save has time
+    if (deadline == 0) CHECK(gated.list() == names_of({1}));
+  }
+}
+
+TEST_CASE("a merge that makes no progress is reported, each time, and not before it began") {
+  const auto trainer_thread = std::this_thread::get_id();
+  tests::gated_store gated;
+  tests::gate hold;
+  gated.lists = [&] {
+    if (std::this_thread::get_id() != trainer_thread) hold.pass();
+  };
+  std::vector<cairn::event> hangs;
+  const cairn::detail::stopwatch watch;
+  std::mt19937 random(3);
+  auto state = chain::start(random);
+  checkpointer run(gated, {.when = every_step{0},
+                           .codecs = chain::mixed_rules(),
+                           .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                           .on_event =
+                               [&](const cairn::event& e) {
+                                 if (e.what == kind::hanging) hangs.push_back(e);
+                               },
+                           .asynchronous = false,
+                           .hang_timeout = std::chrono::milliseconds(1)});
+  std::uint64_t step = 0;
+  for (const std::uint64_t saves : {3U, 2U}) {
+    hold.close();
+    for (std::uint64_t i = 0; i < saves; ++i) {
+      chain::train(state, random);
+      run.save(state, {.step = ++step});
+    }
+    const auto before = hangs.size();
+    while (hangs.size() == before) std::ignore = run.step(state, {.step = step});
+    CHECK(hangs.back().step == step);
+    CHECK(hangs.back().seconds <= watch.seconds());
+    hold.open();
+    run.wait();
+  }
+  CHECK(hangs.size() == 2);
+  CHECK(run.stats().merged == 2);
+}
+
 TEST_CASE("not asynchronous: a step returns when the checkpoint is published") {
   const cairn::stores::memory store;
   heard events;

@@ -185,10 +185,10 @@ namespace cairn {
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   const detail::stopwatch watch;
   const detail::chain_reader chain(store, name, options.codecs);
-  const bool to_whole = options.to_whole || !options.deltas;
+  const bool to_whole = !options.deltas;
   merge_report report{.checkpoint = chain.contents().origin};
   const std::size_t most = chain.links().size() - 1;  // the last link needs no parent
-  report.deltas = to_whole ? most : std::min(*options.deltas, most);
+  report.deltas = std::min(options.deltas.value_or(most), most);
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);

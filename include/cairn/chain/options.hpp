@@ -45,7 +45,6 @@ struct chain_options {
 struct merge_options {
   /// The newest n deltas, the given one included. nullopt: all of them, into a whole checkpoint.
   std::optional<std::size_t> deltas{};
-  bool to_whole = false;          ///< into a whole checkpoint, whatever `deltas` says
   unsigned threads = 0;           ///< for decoding, encoding and writing
   codec_rules codecs{};           ///< a user's own codecs
   std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge

@@ -193,12 +193,12 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
   const auto step = parse_checkpoint_name(name).value_or(0);
   try {
     const auto merge = known_merge.load();
-    auto report = merge(store_, name,
-                        {.deltas = base_.deltas_to_merge(),
-                         .to_whole = options_.chain.merge_to_whole,
-                         .threads = options_.background_threads,
-                         .codecs = options_.codecs,
-                         .check = check});
+    auto report =
+        merge(store_, name,
+              {.deltas = options_.chain.merge_to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
+               .threads = options_.background_threads,
+               .codecs = options_.codecs,
+               .check = check});
     base_.merged(report.parent.empty());
     checkpoints_.merged(name, report);
     emit({.what = event::kind::merged,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -89,8 +90,9 @@ class session {
   [[nodiscard]] step_outcome stop(any_state state, const observation& now);
   double stalled(const stopwatch& since);
   void sync();
-  void wait_for_background();
-  void report_hang();
+  bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
+  void begin_saving(bool is_published) noexcept;
+  void report_hang() noexcept;
 
   // In both.
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
@@ -109,7 +111,7 @@ class session {
   policy_driver policy_;
   bool prepared_ = false;
   bool is_replacing_ = false;                      // the running save has replaced another one
-  bool is_hang_reported_ = false;                  // of the running save
+  bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> stopped_step_;
   // Used by both threads:

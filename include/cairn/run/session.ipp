@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -66,7 +67,7 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options)
 
 CAIRN_INLINE session::~session() {
   if (options_.on_destruction == when_destroyed::cancel) limiter_.cancel();
-  background_.wait();
+  wait_for_background();
 }
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
@@ -243,20 +244,38 @@ CAIRN_INLINE void session::sync() {
   if (options_.on_failure == when_failed::raise) throw error(*failure);
 }
 
-CAIRN_INLINE void session::wait_for_background() {
-  if (!options_.hang_timeout) return background_.wait();
-  while (!background_.wait_for(*options_.hang_timeout)) report_hang();
+/// Waits for the background thread, but at most for `longest`, and reports a hang. Returns whether the thread is idle.
+CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> longest) noexcept {
+  const stopwatch watch;
+  auto left = longest;
+  do {
+    if (background_.wait_for(std::min(left, options_.hang_timeout.value_or(left)))) return true;
+    report_hang();
+    left = longest - std::chrono::duration<double>(watch.seconds());
+  } while (left.count() > 0);
+  return false;
 }
 
-/// Reports, once per save, that the running save makes no progress. A save that the rate limit holds back does not hang.
-CAIRN_INLINE void session::report_hang() {
+/// A save or a merge begins in the background.
+CAIRN_INLINE void session::begin_saving(bool is_published) noexcept {
+  is_hang_reported_ = false;
+  is_published_ = is_published;
+  record_.touch();
+  saving_ = true;
+}
+
+/// Reports, once per save or merge, that the running one makes no progress. A save that the rate limit holds back does not hang.
+CAIRN_INLINE void session::report_hang() noexcept {
   if (!options_.hang_timeout || !saving_ || is_hang_reported_ || limiter_.is_holding()) return;
   const double idle = record_.idle_seconds();
   if (idle < options_.hang_timeout->count()) return;
-  is_hang_reported_ = true;
-  auto what = series_.about(event::kind::hanging, policy_.saved_step());
-  what.seconds = idle;
-  record_.emit(what);
+  try {
+    auto what = series_.about(event::kind::hanging, policy_.saved_step());
+    what.seconds = idle;
+    record_.emit(what);
+    is_hang_reported_ = true;
+  } catch (...) {  // no memory: the next call reports it
+  }
 }
 
 }  // namespace cairn::detail

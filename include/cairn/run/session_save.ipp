@@ -68,7 +68,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
     stage(save, plan_staging(staging_, job.what.leaves, options_.shards, options_.max_staging_bytes), stall);
   } catch (...) {
     const auto cause = std::current_exception();
-    background_.wait();
+    wait_for_background();
     series_.cancel();
     saving_ = false;
     policy_.fall_back(record_);
@@ -105,10 +105,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
       save->times = {.step = job->info.step, .began = plan.in_parts ? began : policy_.seconds()};
       save->times.copied = save->times.began;
       policy_.set_newest(save->times);
-      is_hang_reported_ = false;
-      record_.touch();
-      is_published_ = false;
-      saving_ = true;
+      begin_saving(false);
     }
     background_.start([this, save, which = std::move(which)] { run_async(*save, which); });
   }
@@ -124,8 +121,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
-    is_published_ = true;
-    saving_ = true;
+    begin_saving(true);
     background_.start([this] {
       run_in_background([&] {
         tidy_up();
@@ -177,8 +173,10 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   auto job = make_job(state, now, std::nullopt, true);
   const auto plan = plan_preempt(left(), job->state_bytes(), record_.newest());
   limiter_.hurry();
-  if (!background_.wait_for(std::chrono::duration<double>(plan.grace_seconds))) limiter_.cancel();
-  background_.wait();
+  if (!wait_for_background(std::chrono::duration<double>(plan.grace_seconds))) {
+    limiter_.cancel();
+    wait_for_background();
+  }
   policy_.learn(record_);
   step_outcome outcome{.stop = true};
   std::optional<save_kind> kind;
