@@ -66,6 +66,6 @@ TEST_CASE("a huge buffer moves") {
 TEST_CASE("more than there can be is an error") {
   const auto failure = sample::failure_of(
       [] { static_cast<void>(cairn::detail::huge_buffer(std::numeric_limits<std::size_t>::max() / 4)); });
-  CHECK(failure.code == cairn::errc::io);
+  CHECK(failure.code == cairn::errc::no_memory);
   CHECK(failure.says("cannot allocate"));
 }
