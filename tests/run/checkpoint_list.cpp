@@ -113,3 +113,18 @@ TEST_CASE("without keep_best, or with its metric, nothing is said") {
   CHECK(on.list.prune() == 1);
   for (const auto& each : on.events) CHECK(each.what == kind::pruned);
 }
+
+TEST_CASE("when one checkpoint may have changed, only its index is read again") {
+  std::size_t reads = 0;
+  listed on{.gated = {.opened = [&](std::string_view, std::string_view) { ++reads; }}};
+  for (const std::uint64_t step : {1U, 2U, 3U}) on.save(step);
+  reads = 0;
+  static_cast<void>(on.list.retention_plan());
+  CHECK(reads == 3);
+  on.list.forget(checkpoint_name(3));
+  static_cast<void>(on.list.retention_plan());
+  CHECK(reads == 4);
+  on.list.refresh();
+  static_cast<void>(on.list.retention_plan());
+  CHECK(reads == 7);
+}

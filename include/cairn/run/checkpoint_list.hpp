@@ -38,6 +38,11 @@ class checkpoint_list {
     newest_step_.reset();
     known_.clear();
   }
+  /// The checkpoint `name` may have changed, and no other.
+  void forget(const std::string& name) {
+    newest_step_.reset();
+    known_.erase(name);
+  }
 
   /// Throws errc::invalid for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;

@@ -119,8 +119,8 @@ auto checkpoint_series::guarded(const Act& act) {
     return act();
   } catch (...) {
     const auto step = running_->job->info.step;
+    checkpoints_.forget(running_->job->name);  // it is published if only a sync after that has failed
     cancel();
-    checkpoints_.refresh();  // it is published if only a sync after that has failed
     throw error(failed(step, std::current_exception()));
   }
 }
