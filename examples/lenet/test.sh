@@ -42,16 +42,22 @@ done
 tiny=(--optimizer sgd --limit 320 --batch 16 --epochs 2)
 "$lenet" "${tiny[@]}" > undisturbed
 kept=("${tiny[@]}" --checkpoint runs/adaptive --keep 100)
-for at in 5 35; do
+killed_at() {
   status=0
-  { "$lenet" "${kept[@]}" --kill-at "$at" > log 2>&1 || status=$?; } 2> /dev/null
-  ((status == 137)) || die "killed at $at, but the exit status is $status"
+  { "$lenet" "${kept[@]}" --kill-at "$1" > log 2>&1 || status=$?; } 2> /dev/null
+  ((status == 137)) || die "killed at $1, but the exit status is $status"
+}
+killed_at 5
+# On a busy machine the save of step 10 may still be pending at step 35: such a run leaves nothing, and the next one begins anew.
+for ((runs = 0; runs < 50; ++runs)); do
+  killed_at 35
+  [[ -z $(checkpoints_in runs/adaptive) ]] || break
 done
 "$lenet" "${kept[@]}" > log 2>&1 || die "cannot resume where no interval is named"
 grep -q '^resumed from step ' log || die "no checkpoint where no interval is named"
 checkpoints_in runs/adaptive | grep -Eq '^step-0*10$' || die "the first checkpoint is not that of step 10"
 [[ $(state_of log) == "$(state_of undisturbed)" ]] || die "not bit-identical where no interval is named"
-echo "no interval named: killed twice, bit-identical: $(state_of log)"
+echo "no interval named: killed, bit-identical: $(state_of log)"
 
 # SIGTERM: the trainer saves in that very step, stops the test of an epoch, and continues there when it is started again.
 tiny=(--optimizer adam --limit 320 --batch 16 --epochs 2)
