@@ -13,9 +13,9 @@
 #include "cairn/schedule/adaptive.hpp"
 #include "cairn/schedule/checkfreq.hpp"
 #include "cairn/schedule/coci.hpp"
+#include "cairn/schedule/even_intervals.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/mtbf.hpp"
-#include "cairn/schedule/young.hpp"
 
 #include "common/arguments.hpp"
 #include "common/report.hpp"

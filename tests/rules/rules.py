@@ -53,7 +53,7 @@ PUBLIC = {
     "state": {"adapter", "any_state", "base", "describe", "field_list", "per_rank", "polymorphic", "saveable", "tensor_view"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
-    "schedule": {"base", "default_policy", "estimator", "mtbf", "risks"},
+    "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
     "adapters": {"eigen"},
     "chain": {"options"},
 }
@@ -70,7 +70,7 @@ MORE_HEADER_ONLY = {
     "encode/lc.hpp": {"core/float_types.hpp"},
     "schedule/planner.hpp": PLAN,
     "schedule/default_policy.hpp": PLAN | {"core/error.hpp"} | {f"schedule/{name}.hpp" for name in (
-        "adaptive", "estimator", "means", "mtbf", "observed_run", "planner", "risks", "workload")},
+        "adaptive", "estimator", "failure_models", "means", "mtbf", "observed_run", "planner", "workload")},
     "schedule/fits/fit.hpp": FIT,
     "schedule/fits/estimators.hpp": FIT | {"schedule/fits/fit.hpp"},
     "inspect.hpp": PLACE,
@@ -83,7 +83,7 @@ MORE_HEADER_ONLY = {
 # default policy plans with it.
 OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
           "encode/simd/lc_kernels", "encode/simd/symbols", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
-          "schedule/fits/", "schedule/policies.", "schedule/simulate.", "schedule/young.")
+          "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/per_rank.hpp", "state/polymorphic.hpp"}
 

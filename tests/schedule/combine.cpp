@@ -3,8 +3,8 @@
 #include <chrono>
 #include <limits>
 
+#include "cairn/schedule/even_intervals.hpp"
 #include "cairn/schedule/every.hpp"
-#include "cairn/schedule/young.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "cairn/run/preempt_plan.hpp"
 #include "cairn/run/session.hpp"
-#include "cairn/run/stop_plan.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/naming.hpp"
 

@@ -14,12 +14,12 @@
 #include "cairn/core/error.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
+#include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/means.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed_run.hpp"
 #include "cairn/schedule/planner.hpp"
-#include "cairn/schedule/risks.hpp"
 #include "cairn/schedule/workload.hpp"
 
 namespace cairn::policies {

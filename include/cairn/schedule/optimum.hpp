@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
-#include "cairn/schedule/risks.hpp"
 
 namespace cairn::schedule {
 

@@ -9,7 +9,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
-#include "cairn/schedule/risks.hpp"
+#include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
 
 namespace cairn::schedule {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "cairn/schedule/risks.hpp"
+#include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/optimum.hpp"
 #include "cairn/schedule/planner.hpp"

@@ -5,5 +5,5 @@
 #include "cairn/schedule/checkfreq.hpp"
 #include "cairn/schedule/coci.hpp"
 #include "cairn/schedule/combine.hpp"
+#include "cairn/schedule/even_intervals.hpp"
 #include "cairn/schedule/every.hpp"
-#include "cairn/schedule/young.hpp"

@@ -16,8 +16,8 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/schedule/base.hpp"
+#include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
-#include "cairn/schedule/risks.hpp"
 
 namespace cairn::schedule {
 

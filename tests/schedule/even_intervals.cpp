@@ -1,4 +1,4 @@
-#include "cairn/schedule/young.hpp"
+#include "cairn/schedule/even_intervals.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Models of what can end a run: failures of workers, and early stops of jobs.
+// Models of what ends a run: failures of its workers, and early stops of the job.
 #pragma once
 
 #include <algorithm>

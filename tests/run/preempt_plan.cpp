@@ -1,4 +1,4 @@
-#include "cairn/run/stop_plan.hpp"
+#include "cairn/run/preempt_plan.hpp"
 
 #include "catch.hpp"
 

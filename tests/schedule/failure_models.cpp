@@ -1,4 +1,4 @@
-#include "cairn/schedule/risks.hpp"
+#include "cairn/schedule/failure_models.hpp"
 
 #include <algorithm>
 #include <cmath>
