@@ -14,10 +14,10 @@ TEST_CASE("without a limit and until it is cancelled it lets everything through"
   for (int round = 0; round < 3; ++round) {
     limiter.begin(std::nullopt);
     CHECK_NOTHROW(limiter.check());
-    CHECK_NOTHROW(limiter.reach(1'000'000'000'000));
+    CHECK_NOTHROW(limiter.wait_until_allowed(1'000'000'000'000));
     limiter.cancel();
     CHECK(sample::failure_of([&] { limiter.check(); }).says("cancelled for a newer save or the end of the run"));
-    CHECK(sample::failure_of([&] { limiter.reach(0); }).code == cairn::errc::cancelled);
+    CHECK(sample::failure_of([&] { limiter.wait_until_allowed(0); }).code == cairn::errc::cancelled);
   }
 }
 
@@ -25,13 +25,13 @@ TEST_CASE("n bytes take at least n divided by the limit") {
   rate_limiter limiter;
   const auto began = rate_limiter::clock::now();  // before the first call, from which it counts
   limiter.begin(1e6);
-  limiter.reach(0);
-  limiter.reach(5'000);
-  limiter.reach(20'000);
+  limiter.wait_until_allowed(0);
+  limiter.wait_until_allowed(5'000);
+  limiter.wait_until_allowed(20'000);
   CHECK(rate_limiter::clock::now() - began >= std::chrono::milliseconds(19));
   CHECK(limiter.held_back() > 0);
   limiter.begin(std::nullopt);
-  limiter.reach(1'000'000);
+  limiter.wait_until_allowed(1'000'000);
   CHECK(limiter.held_back() == 0);
 }
 
@@ -40,8 +40,8 @@ TEST_CASE("every save is limited from its own first bytes on") {
   for (int save = 0; save < 2; ++save) {
     const auto began = rate_limiter::clock::now();
     limiter.begin(1e6);
-    limiter.reach(0);
-    limiter.reach(20'000);
+    limiter.wait_until_allowed(0);
+    limiter.wait_until_allowed(20'000);
     CHECK(rate_limiter::clock::now() - began >= std::chrono::milliseconds(19));
   }
 }
@@ -55,29 +55,30 @@ TEST_CASE("seconds in which two threads wait count once") {
   for (auto& each : threads)
     each = std::thread([&] {
       ++waiting;
-      limiter.reach(1);
+      limiter.wait_until_allowed(1);
     });
   while (waiting < 2 || !limiter.is_holding()) std::this_thread::yield();
   const auto both = rate_limiter::clock::now();
   while (rate_limiter::clock::now() - both < std::chrono::milliseconds(2)) std::this_thread::yield();
-  limiter.hurry();
+  limiter.remove_limit();
   for (auto& each : threads) each.join();
   const std::chrono::duration<double> all = rate_limiter::clock::now() - began;
   CHECK(limiter.held_back() > 1e-3);
   CHECK(limiter.held_back() <= all.count());
 }
 
-TEST_CASE("a thread that waits for the limit is woken by hurry and by cancel") {
-  for (const bool in_haste : {true, false}) {
+TEST_CASE("a thread that waits for the limit is woken by remove_limit and by cancel") {
+  for (const bool removes_limit : {true, false}) {
     rate_limiter limiter;
     limiter.begin(1e-9);
     bool is_cancelled = false;
-    std::thread waits(
-        [&] { is_cancelled = sample::failure_of([&] { limiter.reach(1); }).code == cairn::errc::cancelled; });
+    std::thread waits([&] {
+      is_cancelled = sample::failure_of([&] { limiter.wait_until_allowed(1); }).code == cairn::errc::cancelled;
+    });
     while (!limiter.is_holding()) std::this_thread::yield();
-    in_haste ? limiter.hurry() : limiter.cancel();
+    removes_limit ? limiter.remove_limit() : limiter.cancel();
     waits.join();
-    CHECK(is_cancelled == !in_haste);
+    CHECK(is_cancelled == !removes_limit);
     CHECK_FALSE(limiter.is_holding());
   }
 }

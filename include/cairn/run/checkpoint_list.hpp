@@ -30,8 +30,8 @@ class checkpoint_list {
   /// Steps of the published checkpoints, ascending. Any thread.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
 
-  /// The step of the newest checkpoint, without those that a restore has passed over; 0 if there is none, too. Lists the store, once until
-  /// `refresh`; errc::io.
+  /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
+  /// or `forget`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step();
   /// The store may have changed: forgets what is known of it.
   void refresh() noexcept {

@@ -1,4 +1,4 @@
-// The process that has made an object: a forked child has a copy of the object, but not its threads.
+// Detects that an object is used in a forked child: the child has a copy of the object, but not its threads.
 #pragma once
 
 #include <pthread.h>
@@ -11,19 +11,20 @@
 
 namespace cairn::detail {
 
-/// The number of forks between the first process that counted them and this one. A handler counts them: getpid would cost a system call per
-/// step, which takes longer than the rest of it. `vfork` and `_Fork` are not counted.
-inline std::atomic<std::uint64_t> forks_to_here{0};
+/// How often this process and its ancestors have been forked since the first `owner_process` was made: each forked child has a number that is
+/// larger by one. A handler of pthread_atfork counts, since `getpid` would be a system call in each step, which takes longer than the rest of
+/// the step. `vfork` and `_Fork` are not counted.
+inline std::atomic<std::uint64_t> fork_generation{0};
 
-/// Tells a forked child from the process that has made the object.
+/// Remembers the process that has made it. A member of objects that must not be used in a forked child.
 class owner_process {
  public:
-  owner_process() : forks_(forks_to_here) {
-    static const int counts = ::pthread_atfork(nullptr, nullptr, [] { ++forks_to_here; });
+  owner_process() : forks_(fork_generation) {
+    static const int counts = ::pthread_atfork(nullptr, nullptr, [] { ++fork_generation; });
     static_cast<void>(counts);
   }
 
-  [[nodiscard]] bool is_here() const noexcept { return forks_ == forks_to_here; }
+  [[nodiscard]] bool is_here() const noexcept { return forks_ == fork_generation; }
 
   /// errc::invalid in a forked child; `what` names the object.
   void check(std::string_view what) const {

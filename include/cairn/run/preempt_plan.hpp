@@ -24,7 +24,7 @@ struct preempt_plan {
     return {.grace_seconds = left / 2};
   const auto& report = *newest->report;
   const auto bytes = static_cast<double>(state_bytes);
-  // The save before the stop is not limited to a number of bytes per second.
+  // The save after a signal is not limited to a number of bytes per second.
   const auto unlimited = [&](double seconds) { return std::max(seconds - newest->held_back, 0.0); };
   const double encoded = bytes * unlimited(report.seconds) / static_cast<double>(report.state_bytes);
   const double raw = bytes * unlimited(report.write_seconds) / static_cast<double>(report.bytes);

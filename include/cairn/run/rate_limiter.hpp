@@ -27,7 +27,7 @@ class rate_limiter {
     cancelled_ = false;
   }
 
-  /// The save ends at its next `check` or `reach`.
+  /// The save ends at its next `check` or `wait_until_allowed`.
   void cancel() {
     {
       const std::lock_guard lock(mutex_);
@@ -37,7 +37,7 @@ class rate_limiter {
   }
 
   /// Removes the limit for the rest of this save.
-  void hurry() {
+  void remove_limit() {
     {
       const std::lock_guard lock(mutex_);
       bytes_per_second_.reset();
@@ -51,7 +51,7 @@ class rate_limiter {
   }
 
   /// Returns as soon as the limit allows `bytes` bytes in all since the first call. Throws as `check` does.
-  void reach(std::uint64_t bytes) {
+  void wait_until_allowed(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
     const auto now = clock::now();
     if (!first_) first_ = now;
@@ -82,7 +82,7 @@ class rate_limiter {
   mutable std::mutex mutex_;  // guards all members below but cancelled_
   std::condition_variable changed_;
   std::optional<double> bytes_per_second_;
-  std::optional<clock::time_point> first_;  // call of `reach`
+  std::optional<clock::time_point> first_;  // call of `wait_until_allowed`
   unsigned waiting_ = 0;                    // threads
   clock::time_point since_;                 // the first of these waits
   std::chrono::duration<double> held_back_{};

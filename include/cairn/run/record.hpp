@@ -15,15 +15,14 @@
 
 namespace cairn::detail {
 
-/// A published checkpoint, and when its save began.
+/// A published checkpoint, and when its background work began; for a synchronous save, when it was published.
 struct published_save {
   std::uint64_t step = 0;
   double seconds = 0;                   // of the run
   std::optional<save_report> report{};  // none: of an earlier process
   save_kind kind = save_kind::whole;
   bool synchronous = false;  // the trainer waited for all of it
-  double held_back =
-      0;  // the part of the report's `write_seconds` in which the limit on bytes per second was waited for
+  double held_back = 0;      // part of the report's `write_seconds`: waits for the limit on bytes per second
 };
 
 /// Thread-safe.

@@ -74,7 +74,7 @@ class checkpoint_series {
 
   void own_store();
   template <class Act>
-  auto guarded(const Act& act);
+  auto cancel_on_error(const Act& act);
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);

@@ -112,9 +112,9 @@ CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exce
   return failure;
 }
 
-/// Calls `act` for the running save. An error ends the save: it is reported, and thrown as cairn::error.
+/// Calls `act` for the running save. If it throws, cancels the save, reports the error, and throws it as cairn::error.
 template <class Act>
-auto checkpoint_series::guarded(const Act& act) {
+auto checkpoint_series::cancel_on_error(const Act& act) {
   try {
     return act();
   } catch (...) {
@@ -144,7 +144,7 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::s
     emit(what);
   };
   running_ = std::make_unique<running_save>(std::move(job));
-  guarded([&] {
+  cancel_on_error([&] {
     own_store();
     checkpoints_.refuse_earlier(running_->job->info.step, checkpoints_.newest_step());
     running_->pipeline.emplace(store_, *running_->job, shards, &base_);
@@ -152,11 +152,11 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::s
 }
 
 CAIRN_INLINE void checkpoint_series::add(std::span<const std::vector<staged_piece>> shards) {
-  guarded([&] { running_->pipeline->add(shards); });
+  cancel_on_error([&] { running_->pipeline->add(shards); });
 }
 
 CAIRN_INLINE save_report checkpoint_series::finish() {
-  auto report = guarded([&] { return running_->pipeline->finish(); });
+  auto report = cancel_on_error([&] { return running_->pipeline->finish(); });
   auto& job = *running_->job;
   checkpoints_.saved(job, report);
   auto what = about(event::kind::published, job);

@@ -87,11 +87,11 @@ class session {
   void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
-  [[nodiscard]] step_outcome stop(any_state state, const observation& now);
+  [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   double stalled(const stopwatch& since);
-  void sync();
+  void collect_background_result();
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
-  void begin_saving(bool is_published) noexcept;
+  void begin_background_work() noexcept;
   void report_hang() noexcept;
 
   // In both.
@@ -113,12 +113,12 @@ class session {
   bool is_replacing_ = false;                      // the running save has replaced another one
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
-  std::optional<std::uint64_t> stopped_step_;
+  std::optional<std::uint64_t> preempted_step_;
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
-  bool is_published_ =
-      false;  // that save is published: what remains is to merge and to remove. Of the thread that has the job.
+  // The checkpoint is published; what is left to do is to merge and to remove. Used by the background thread while it has a job.
+  bool is_published_ = false;
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;

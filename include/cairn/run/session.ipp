@@ -121,7 +121,7 @@ CAIRN_INLINE void session::prepare(any_state state) noexcept {
 CAIRN_INLINE void session::wait() {
   check_owner();
   wait_for_background();
-  sync();
+  collect_background_result();
 }
 
 CAIRN_INLINE std::vector<removal> session::retention_plan() {
@@ -155,8 +155,8 @@ CAIRN_INLINE void session::refuse_earlier(std::uint64_t step) {
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
   refuse_earlier(now.step);
-  if (poll()) return stop(state, now);
-  sync();
+  if (poll()) return preempt(state, now);
+  collect_background_result();
   report_hang();
   const stopwatch stall;
   try {
@@ -176,7 +176,7 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
   }
 }
 
-/// Asks the policy. If it throws, that counts as a failed save; while a retry waits, as no decision.
+/// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save is due.
 CAIRN_INLINE decision session::decide(const observation& now) {
   try {
     return policy_.ask(now, saving_);
@@ -188,7 +188,7 @@ CAIRN_INLINE decision session::decide(const observation& now) {
 
 CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
   const stopwatch stall;
-  // While the save that is waited for runs, it may fail.
+  // Asked twice: the save that `resolve_busy` waits for may fail, after which saves pause.
   if (!policy_.may_save() || (options_.asynchronous && !resolve_busy(now)) || !policy_.may_save())
     return {.skipped = true, .stall_seconds = stall.seconds()};
   if (!options_.asynchronous) {
@@ -233,8 +233,8 @@ CAIRN_INLINE double session::stalled(const stopwatch& since) {
   return seconds;
 }
 
-/// Takes over the results of the background thread: its error (see `on_failure`), or the published save, which is reported to the policy.
-CAIRN_INLINE void session::sync() {
+/// Takes the result of the background thread: throws its error (see `on_failure`), or reports the published save to the policy.
+CAIRN_INLINE void session::collect_background_result() {
   const auto failure = record_.take_failure();
   if (!failure) return policy_.learn(record_);
   background_.wait();
@@ -256,10 +256,9 @@ CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> lon
   return false;
 }
 
-/// A save or a merge begins in the background.
-CAIRN_INLINE void session::begin_saving(bool is_published) noexcept {
+/// A save or a merge begins in the background. Set `is_published_` before.
+CAIRN_INLINE void session::begin_background_work() noexcept {
   is_hang_reported_ = false;
-  is_published_ = is_published;
   record_.touch();
   saving_ = true;
 }

@@ -58,7 +58,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
     limiter_.check();
   };
   job.hooks.progress = [this, report = progress_of(job)](std::uint64_t bytes, std::uint64_t total) {
-    limiter_.reach(bytes);
+    limiter_.wait_until_allowed(bytes);
     record_.touch();
     report(bytes, total);
   };
@@ -78,7 +78,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
 }
 
 /// Copies the shards and hands them to the background thread: all at once; or, where the memory for the copy is limited, one by one,
-/// each as soon as the one before it is written.
+/// each as soon as the previous one is written.
 CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const staging_plan& plan,
                                  const stopwatch& stall) {
   const auto job = save->job;
@@ -91,7 +91,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
   const double began = policy_.seconds();
   for (std::size_t first = 0; first < count; first += at_once) {
     if (first != 0) wait_for_background();
-    if (first != 0 && !saving_) break;  // the part before it has failed
+    if (first != 0 && !saving_) break;  // the previous part has failed
     part which{{}, count, first == 0, first + at_once >= count};
     which.shards =
         staging_.copy(job->what.leaves, std::span(plan.shards).subspan(first, at_once), options_.copy_threads);
@@ -105,7 +105,8 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
       save->times = {.step = job->info.step, .began = plan.in_parts ? began : policy_.seconds()};
       save->times.copied = save->times.began;
       policy_.set_newest(save->times);
-      begin_saving(false);
+      is_published_ = false;
+      begin_background_work();
     }
     background_.start([this, save, which = std::move(which)] { run_async(*save, which); });
   }
@@ -121,7 +122,8 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
-    begin_saving(true);
+    is_published_ = true;
+    begin_background_work();
     background_.start([this] {
       run_in_background([&] {
         tidy_up();
@@ -161,8 +163,8 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress
 
 /// Saves the state of this step within the deadline of the signal, raw if encoding would take too long. An earlier error of the background
 /// thread is not thrown here, but by `wait`.
-CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now) {
-  if (stopped_step_ == now.step) return {.stop = true};
+CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& now) {
+  if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
   const auto left = [&] { return options_.preempt_deadline.count() - options_.preempt.seconds_since(); };
   const int number = options_.preempt.number();
@@ -172,7 +174,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
                 .message = sentence({"signal ", number, ", ", ::strsignal(number)})});
   auto job = make_job(state, now, std::nullopt, true);
   const auto plan = plan_preempt(left(), job->state_bytes(), record_.newest());
-  limiter_.hurry();
+  limiter_.remove_limit();
   if (!wait_for_background(std::chrono::duration<double>(plan.grace_seconds))) {
     limiter_.cancel();
     wait_for_background();
@@ -189,7 +191,7 @@ CAIRN_INLINE step_outcome session::stop(any_state state, const observation& now)
   progress->published(run_sync(job, kind, stall));
   outcome.started = true;
   outcome.save = save_handle(progress);
-  stopped_step_ = now.step;
+  preempted_step_ = now.step;
   outcome.stall_seconds = stalled(stall);
   return outcome;
 }

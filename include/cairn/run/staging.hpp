@@ -145,7 +145,7 @@ class staging {
 struct staging_plan {
   shards_of<planned_copy> shards;
   std::uint64_t bytes = 0;  ///< of the largest copy
-  bool in_parts = false;    ///< every shard is a part: copied when the one before it is written
+  bool in_parts = false;    ///< every shard is a part: copied when the previous one is written
 };
 
 /// Cuts the leaves into `shards` shards; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.

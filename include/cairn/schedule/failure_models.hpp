@@ -1,4 +1,4 @@
-// Models of what ends a run: failures of its workers, and early stops of the job.
+// Models of failures of workers, and of early stops of jobs.
 #pragma once
 
 #include <algorithm>

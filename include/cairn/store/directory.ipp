@@ -36,17 +36,17 @@ struct open_directory {
   return opened;
 }
 
-/// Deletes the files that Cairn writes, the index first, so that after a crash what is left is not listed. Other files move to `refuge`
-/// if there is one, unless it has a file of that name. True when nothing is left.
-inline bool empty_own(const open_directory& from, const open_directory* refuge) {
+/// Deletes the files that Cairn writes, the index first, so that after a crash what is left is not listed. Moves other files to
+/// `move_others_to`, if that is not null and has no file of their name. True when nothing is left.
+inline bool delete_own_files(const open_directory& from, const open_directory* move_others_to) {
   if (::unlinkat(from.fd.get(), std::string(cairn::detail::index_file).c_str(), 0) != 0 && errno != ENOENT)
     fail_io("delete", from.file(cairn::detail::index_file));
   bool empty = true;
   for (const auto& entry : posix::entries(from.fd.get(), from.path)) {
     if (cairn::detail::is_own_file(entry)) {
       if (::unlinkat(from.fd.get(), entry.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(entry));
-    } else if (refuge == nullptr ||
-               ::renameat2(from.fd.get(), entry.c_str(), refuge->fd.get(), entry.c_str(), RENAME_NOREPLACE) != 0) {
+    } else if (move_others_to == nullptr || ::renameat2(from.fd.get(), entry.c_str(), move_others_to->fd.get(),
+                                                        entry.c_str(), RENAME_NOREPLACE) != 0) {
       empty = false;
     }
   }
@@ -69,7 +69,7 @@ class directory_transaction final : public transaction {
     if (published_) return;
     files_.clear();
     try {
-      if (empty_own(here_, nullptr)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
+      if (delete_own_files(here_, nullptr)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
     } catch (...) {  // the next transaction of this name removes it
     }
   }
@@ -115,7 +115,7 @@ class directory_transaction final : public transaction {
       if (!posix::try_lock(here_.fd.get(), path)) break;
       if (!posix::is_same(root_->fd.get(), making_, here_.fd.get())) continue;  // published or removed meanwhile
       const auto older = open_in(root_->fd.get(), name_, root_->file(name_));
-      if (empty_own(here_, older.fd ? &older : nullptr)) return;
+      if (delete_own_files(here_, older.fd ? &older : nullptr)) return;
       fail(errc::invalid, {path, " was left by a crash and holds files that are not cairn's: move them away"});
     }
     fail(errc::busy, {"another process is saving to ", root_->file(name_)});
@@ -135,7 +135,8 @@ class directory_transaction final : public transaction {
     if (rename(RENAME_EXCHANGE) == 0) return;
     if (errno != EINVAL && errno != ENOSYS) fail_io("publish", root_->file(name_));
     // No exchange on this file system: the older checkpoint is removed just before the new one is renamed.
-    if (!empty_own(replaced_, &here_)) fail(errc::invalid, {replaced_.path, " holds files that cannot be moved"});
+    if (!delete_own_files(replaced_, &here_))
+      fail(errc::invalid, {replaced_.path, " holds files that cannot be moved"});
     replaced_ = {};
     if (::renameat(root, making_.c_str(), root, name_.c_str()) != 0) fail_io("publish", root_->file(name_));
   }
@@ -143,7 +144,7 @@ class directory_transaction final : public transaction {
   /// The older checkpoint now has the temporary name. Files in it that are not Cairn's move to the new one.
   void remove_replaced() noexcept {
     try {
-      if (empty_own(replaced_, &here_)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
+      if (delete_own_files(replaced_, &here_)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
     } catch (...) {  // it is published; the next transaction or lock removes the rest
     }
   }
@@ -179,29 +180,31 @@ class directory_transaction final : public transaction {
 }
 
 /// Removes what is left of a temporary directory, unless its owner is alive or it holds files of others.
-inline void sweep(const open_directory& root, const std::string& entry) {
+inline void remove_leftovers(const open_directory& root, const std::string& entry) {
   try {
     const auto left = open_in(root.fd.get(), entry, root.file(entry));
-    if (left.fd && posix::try_lock(left.fd.get(), left.path) && empty_own(left, nullptr))
+    if (left.fd && posix::try_lock(left.fd.get(), left.path) && delete_own_files(left, nullptr))
       ::unlinkat(root.fd.get(), entry.c_str(), AT_REMOVEDIR);
   } catch (const error&) {  // not ours
   }
 }
 
-/// Renames a checkpoint before it is deleted to a temporary name, which the next owner of the root removes if this process crashes.
-/// Returns its name afterwards: the old one where it holds files of others, which stay.
-inline std::string hide(const open_directory& root, const std::string& name, const open_directory& there) {
+/// Gives a checkpoint that is to be deleted a temporary name: the next owner of the root removes it if this process crashes. Returns its
+/// name afterwards: the old one if it holds files of others, which stay.
+inline std::string rename_before_removal(const open_directory& root, const std::string& name,
+                                         const open_directory& there) {
   const auto entries = posix::entries(there.fd.get(), there.path);
   if (!std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return name;
-  auto hidden = std::string(temporary_prefix) + name;
-  sweep(root, hidden);
+  auto temporary = std::string(temporary_prefix) + name;
+  remove_leftovers(root, temporary);
   if (!posix::try_lock(there.fd.get(), there.path)) return name;
-  const bool renamed = ::renameat2(root.fd.get(), name.c_str(), root.fd.get(), hidden.c_str(), RENAME_NOREPLACE) == 0;
-  return renamed ? hidden : name;
+  const bool renamed =
+      ::renameat2(root.fd.get(), name.c_str(), root.fd.get(), temporary.c_str(), RENAME_NOREPLACE) == 0;
+  return renamed ? temporary : name;
 }
 
-/// Makes the checkpoints durable that a store with `durable = false` has left in the page cache: new deltas may be built on them.
-inline void settle(const open_directory& root, const std::vector<std::string>& checkpoints) {
+/// Syncs the checkpoints that a store with `durable = false` has left in the page cache: new deltas may be built on them.
+inline void sync_existing(const open_directory& root, const std::vector<std::string>& checkpoints) {
   for (const auto& name : checkpoints) {
     const auto there = open_in(root.fd.get(), name, root.file(name));
     if (!there.fd) continue;
@@ -225,9 +228,9 @@ CAIRN_INLINE directory::directory(std::string root, directory_options options)
 CAIRN_INLINE ownership directory::lock() {
   auto root = detail::open_root(path_, true, options_.durable);
   if (!posix::try_lock(root->fd.get(), path_)) fail(errc::busy, {"another process is saving to ", path_});
-  if (options_.durable) detail::settle(*root, list());
+  if (options_.durable) detail::sync_existing(*root, list());
   for (const auto& entry : posix::entries(root->fd.get(), path_))
-    if (entry.starts_with(detail::temporary_prefix)) detail::sweep(*root, entry);
+    if (entry.starts_with(detail::temporary_prefix)) detail::remove_leftovers(*root, entry);
   return root;
 }
 
@@ -270,9 +273,9 @@ CAIRN_INLINE void directory::remove(std::string_view name) {
   const auto root = detail::open_root(path_, true, options_.durable);
   const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
-  const auto now_at = detail::hide(*root, std::string(name), there);
+  const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
   if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
-  if (detail::empty_own(there, nullptr)) ::unlinkat(root->fd.get(), now_at.c_str(), AT_REMOVEDIR);
+  if (detail::delete_own_files(there, nullptr)) ::unlinkat(root->fd.get(), now_at.c_str(), AT_REMOVEDIR);
 }
 
 }  // namespace cairn::stores
