@@ -52,6 +52,13 @@ double wall_clock() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+struct plain_policy {
+  static bool should_save(const cairn::moment&) { return true; }
+};
+struct only_restarted : plain_policy {
+  void restarted(const cairn::restart&) {}
+};
+
 /// The restart that the policy of a process sees that continues from a checkpoint with these notes.
 cairn::restart restart_with(cairn::policy_memory notes) {
   const recording_policy policy;
@@ -271,16 +278,20 @@ TEST_CASE("notes are what the policy remembers, when that was, and whether the r
   }
 }
 
-TEST_CASE("a policy that remembers nothing leaves no notes") {
-  CHECK(policy_driver(recording_policy()).notes(7, true, unheard).empty());
-  CHECK(policy_driver(cairn::any_policy([] {
-          struct plain {
-            static bool should_save(const cairn::moment&) { return true; }
-          };
-          return plain();
-        }()))
-            .notes(7, false, unheard)
-            .empty());
+TEST_CASE("a policy that remembers nothing and has no restarted leaves no notes") {
+  CHECK(policy_driver(plain_policy()).notes(7, false, unheard).empty());
+}
+
+TEST_CASE(
+    "a policy with restarted that remembers nothing: the notes say when the run stopped, and whether it may have "
+    "ended") {
+  for (const auto& policy : {cairn::any_policy(only_restarted()), cairn::any_policy(recording_policy())})
+    for (const bool ends_run : {false, true}) {
+      const auto notes = policy_driver(policy).notes(7, ends_run, unheard);
+      CHECK(notes.size() == 2);
+      CHECK(notes.contains("copied_at"));
+      CHECK(restart_with(notes).after_failure == !ends_run);
+    }
 }
 
 TEST_CASE(

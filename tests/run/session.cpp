@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <span>
@@ -827,6 +828,14 @@ struct failing_policy {
   }
 };
 
+/// Saves at every step, and remembers nothing.
+struct restarts_only {
+  std::shared_ptr<std::vector<cairn::restart>> restarts = std::make_shared<std::vector<cairn::restart>>();
+
+  [[nodiscard]] bool should_save(const cairn::moment& now) const { return now.step > now.saved_step; }
+  void restarted(const cairn::restart& how) const { restarts->push_back(how); }
+};
+
 struct fails_at_times {
   const std::string* fails;
 
@@ -888,11 +897,29 @@ TEST_CASE("a policy that throws when a save is reported or notes are asked for: 
     trainer back;
     const auto report = checkpointer(store).restore(back);
     CHECK(back == trained(3));
-    CHECK(report->notes.empty() == (hook == "remember"));
+    CHECK(report->notes.contains("mine") == (hook != "remember"));
   }
 }
 
-TEST_CASE("a policy that cannot recall or restart is an event: the state is restored, and the policy starts anew") {
+TEST_CASE("a policy without a memory gets whether the previous run failed, and for how long it was away") {
+  for (const bool ends : {false, true}) {
+    const cairn::stores::memory store;
+    {
+      checkpointer run(store, {.when = restarts_only{}});
+      CHECK(run.step(trained(1), {.step = 1}).started);
+      if (ends) run.save(trained(2), {.step = 2});
+    }
+    const restarts_only policy;
+    checkpointer run(store, {.when = policy});
+    trainer back;
+    REQUIRE(run.restore(back));
+    REQUIRE(policy.restarts->size() == 1);
+    CHECK(policy.restarts->at(0).after_failure == !ends);
+    CHECK(policy.restarts->at(0).away_seconds > 0);
+  }
+}
+
+TEST_CASE("a policy that cannot recall or restart is an event: the state is restored, and the policy is reset") {
   const cairn::stores::memory store;
   {
     checkpointer run(store, {.when = failing_policy{}});

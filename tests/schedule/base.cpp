@@ -110,6 +110,7 @@ TEST_CASE("a policy with all optional members: each is called") {
   chosen.saved({.step = 9});
   const auto heard = std::string("2 recalled restarted 7 saved 8 saved 9 ");
   CHECK(chosen.remember() == cairn::policy_memory{{"length", {static_cast<double>(heard.size())}}});
+  CHECK(chosen.uses_restarts());
   CHECK(alone.heard.empty());
 }
 
@@ -119,6 +120,7 @@ TEST_CASE("a policy without optional members ignores saves and restarts, and rem
   chosen.restarted({});
   chosen.saved({});
   CHECK(chosen.remember().empty());
+  CHECK_FALSE(chosen.uses_restarts());
   CHECK(chosen.should_save(with_loss(0.5)).save);
 }
 

@@ -107,7 +107,7 @@ class policy_driver {
   }
 
   /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process that has made a step
-  /// keeps what it has learned. A policy that throws starts anew, as it was chosen.
+  /// keeps what it has learned. A policy that throws is reset to the one that was chosen.
   void restored(const load_report& loaded, run_record& record) {
     restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
     const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(ended_run);
@@ -128,12 +128,13 @@ class policy_driver {
       policy_.restarted(how);
     } catch (...) {
       emit_failure(hook, loaded.step, record);
-      start_anew();
+      reset_policy();
     }
   }
 
-  /// What the checkpoint of `step` keeps; empty for a policy that remembers nothing or throws. `ends_run`: the trainer saved
-  /// deliberately or was asked to stop, so a restart from that checkpoint is no failure.
+  /// What the checkpoint of `step` keeps: what the policy remembers, nothing if it throws; and for `restarted`, when the state was copied and
+  /// `ends_run`. Empty for a policy that remembers nothing and has no `restarted`. `ends_run`: the trainer saved deliberately or was asked
+  /// to stop, so a restart from that checkpoint is no failure.
   [[nodiscard]] policy_memory notes(std::uint64_t step, bool ends_run, run_record& record) const {
     policy_memory kept;
     try {
@@ -141,7 +142,7 @@ class policy_driver {
     } catch (...) {
       emit_failure("remember", step, record);
     }
-    if (kept.empty()) return kept;
+    if (kept.empty() && !policy_.uses_restarts()) return kept;
     kept[copied_at] = {wall_clock()};
     kept[ended_run] = {ends_run ? 1.0 : 0.0};
     return kept;
@@ -163,8 +164,8 @@ class policy_driver {
     const auto cause = as_error(std::current_exception(), "exception");
     return {cause.code(), sentence({"the policy's ", hook, " has failed: ", cause.sentence()})};
   }
-  /// Without what the policy has learned; unless it cannot be copied.
-  void start_anew() noexcept {
+  /// Drops what the policy has learned, unless the policy cannot be copied.
+  void reset_policy() noexcept {
     try {
       policy_ = chosen_;
     } catch (...) {
@@ -177,8 +178,7 @@ class policy_driver {
   void report(const published_save& published, run_record& record) {
     if (!published.report || published.step != newest_.step) return;
     const auto& report = *published.report;
-    const double awaited =
-        newest_.copied - newest_.began;  // the trainer waited for this part: it is in `stall_seconds`
+    const double awaited = newest_.copied - newest_.began;  // by the trainer: a part of `stall_seconds`
     try {
       policy_.saved({.step = published.step,
                      .kind = published.kind,

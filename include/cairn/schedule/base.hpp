@@ -24,7 +24,7 @@ struct moment {
   std::uint64_t saved_step = 0;
   double saved_seconds = 0;  ///< when the state was copied for it
   std::optional<double> loss{};
-  double iteration_seconds = 0;  ///< of training since the step before, without stalls
+  double iteration_seconds = 0;  ///< of training since the previous step, without stalls
   double workers = 1;            ///< at work: the job fails when one of them fails
   bool is_saving = false;        ///< a save runs in the background; a new one may not be possible
 };
@@ -33,7 +33,7 @@ struct moment {
 enum class save_kind : std::uint8_t {
   raw,    ///< not encoded: the least work, the most bytes
   whole,  ///< encoded without loss; needs no other checkpoint
-  delta   ///< encoded as the difference to the checkpoint before
+  delta   ///< encoded as the difference from the previous checkpoint
 };
 
 /// What a policy decides.
@@ -67,10 +67,9 @@ struct restart {
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };
 
-/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after
-/// `restarted` or checkpointer::remove_after. It may also have the members of
-/// `observes_saves`, `observes_restarts` and `remembers`. A member of these names with another signature, a `remember` without a `recall`
-/// or the reverse, and common misspellings are compile-time errors.
+/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after `restarted` or
+/// checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and `remembers`. A member of these
+/// names with another signature, a `remember` without a `recall` or the reverse, and common misspellings are compile-time errors.
 ///
 /// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw is only reported, as
 /// event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory after `remember`, and after `recall` or
@@ -133,6 +132,8 @@ class any_policy {
   [[nodiscard]] decision should_save(const moment& now) { return self_->should_save(now); }
   void saved(const save_cost& cost) { self_->saved(cost); }
   void restarted(const restart& how) { self_->restarted(how); }
+  /// Does the policy have the member `restarted`?
+  [[nodiscard]] bool uses_restarts() const { return self_->uses_restarts(); }
   [[nodiscard]] policy_memory remember() const { return self_->remember(); }
   void recall(const policy_memory& kept) { self_->recall(kept); }
 
@@ -143,6 +144,7 @@ class any_policy {
     virtual decision should_save(const moment& now) = 0;
     virtual void saved(const save_cost& cost) = 0;
     virtual void restarted(const restart& how) = 0;
+    [[nodiscard]] virtual bool uses_restarts() const = 0;
     [[nodiscard]] virtual policy_memory remember() const = 0;
     virtual void recall(const policy_memory& kept) = 0;
   };
@@ -159,6 +161,7 @@ class any_policy {
     void restarted([[maybe_unused]] const restart& how) override {
       if constexpr (observes_restarts<Policy>) held.restarted(how);
     }
+    [[nodiscard]] bool uses_restarts() const override { return observes_restarts<Policy>; }
     [[nodiscard]] policy_memory remember() const override {
       if constexpr (remembers<Policy>)
         return held.remember();
