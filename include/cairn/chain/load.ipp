@@ -96,7 +96,9 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
 }
 
 CAIRN_INLINE void refuse_step(const load_options& options) {
-  if (options.step) fail(errc::invalid, {"step is ", *options.step, ", but the checkpoint to load is given otherwise"});
+  if (options.step)
+    fail(errc::invalid, {"step is ", *options.step,
+                         ": only restore, and loads from a store or a directory of checkpoints, take a step"});
 }
 
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {

@@ -60,8 +60,8 @@ inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const b
       const auto bytes = window.bytes().subspan(at - begin, std::min(block_bytes, end - at));
       if (checksum(bytes) != shard.metadata.blocks[block])
         fail(errc::corrupt, {shard.where, ": the ", bytes.size(), " bytes from byte ", shard.header.data_start + at,
-                             " on do not match their checksum; \"", leaf_at(shard, at), "\" to \"",
-                             leaf_at(shard, at + bytes.size() - 1), "\" are hit"});
+                             " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, at),
+                             "\" to \"", leaf_at(shard, at + bytes.size() - 1), "\""});
       shard.verified[block] = true;
     }
   };
