@@ -36,7 +36,8 @@ struct session_end {
 /// prefer that checkpoint and retention would remove the new ones: to continue from an earlier step, `restore` that and call
 /// `remove_after`. Checkpoints that a restore has passed over do not count.
 ///
-/// Memory beyond the state: one copy of it, prepared by `restore` or the first `step`, and what chains of deltas need (delta_base).
+/// Memory beyond the state: one copy of it, prepared by `restore` or the first `step` that does not save; and for codecs that use the previous
+/// checkpoint, its values.
 class checkpointer {
  public:
   /// Checkpoints in the directory `root`, which the first save or `remove_after` makes. Does not touch the disk; a relative path is resolved
@@ -53,10 +54,11 @@ class checkpointer {
   ~checkpointer();
 
   /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run.
-  /// Corrupt ones are passed over with an event and listed in the report. Errors: `mismatch` for a checkpoint that does not fit the
-  /// state; `corrupt` for a place where none can be restored; `not_found` for a step without a checkpoint; `unsupported` for one of a newer
-  /// format version or of a codec that is not included; `no_memory`; `invalid` for what an adapter throws. The state is then as it was, with
-  /// the exceptions that docs/guarantees.md lists.
+  /// Waits for the running save. Checkpoints that are corrupt, cannot be read or have just been removed are passed over, with an event, and
+  /// listed in the report. Errors: as of `wait`; `mismatch` for a checkpoint that does not fit the state; `corrupt` if none can be restored;
+  /// `io` if the store cannot be listed; `not_found` for a step without a checkpoint; `unsupported` for one of a newer format version or of
+  /// a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, with the
+  /// exceptions that docs/guarantees.md lists.
   template <loadable State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(refer(state), options);
@@ -65,7 +67,7 @@ class checkpointer {
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
   /// Nothing when there is no checkpoint. One whose index is damaged may be the best: it is passed over as in `restore`. Errors: as above;
-  /// `not_found` when none has the metric; `invalid` for `options.step`.
+  /// `io` if an index cannot be read; `not_found` if none has the metric; `invalid` for `options.step`.
   template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {
@@ -103,12 +105,13 @@ class checkpointer {
 
   /// Steps of the published checkpoints, ascending. errc::io.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
-  /// The newest of them. errc::io.
+  /// The newest of them; nullopt if there is none. errc::io.
   [[nodiscard]] std::optional<std::uint64_t> latest() const;
 
   /// Removes the checkpoints of later steps, so that the run can continue from `step`; also pinned and damaged ones. Newest first: after a
-  /// crash, those that are left are whole. Waits for the running save. Returns their number. Errors: as of `wait`; `invalid`, before anything
-  /// is removed, if an earlier checkpoint is built on a later one; `io` or `unsupported` if one cannot be read or removed; `busy`.
+  /// crash, those that are left are whole. Waits for the running save. Returns the number of removed checkpoints. Errors: as of `wait`;
+  /// `invalid`, before anything is removed, if an earlier checkpoint is built on a later one; `io` or `unsupported` if one cannot be read
+  /// or removed; `busy`.
   std::uint64_t remove_after(std::uint64_t step);
 
   /// What retention would remove now, and why; removes nothing. Waits for the running save. errc::io, unsupported.

@@ -30,7 +30,9 @@ struct event {
   };
 
   kind what{};
-  std::string checkpoint{};  ///< its path; that of the store, where the event is about none or about several
+  /// Its path; that of the store if the event is about several or none; empty for `stopping` and a policy's `saved`, `remember`, `recall` or
+  /// `restarted` that failed.
+  std::string checkpoint{};
   std::uint64_t step = 0;
   std::uint64_t bytes = 0;
   std::uint64_t total = 0;

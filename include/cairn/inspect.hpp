@@ -67,7 +67,7 @@ class checkpoint {
   [[nodiscard]] const tensor_info& tensor(std::string_view name) const;
 
   /// Reads a tensor, row-major and verified. errc::not_found when there is no such tensor; mismatch when `into` has another size;
-  /// corrupt, io.
+  /// unsupported for a codec that is not included; corrupt, io.
   void read(std::string_view name, std::span<std::byte> into) const;
   /// As above, as a vector of T. errc::mismatch also when the tensor is of another dtype than T.
   template <detail::readable_element T>
@@ -78,7 +78,7 @@ class checkpoint {
   }
 
   /// Checks all stored bytes against their checksums, those of the checkpoints that it is built on included. errc::corrupt names file,
-  /// byte and tensor. io; unsupported for a codec that is not included.
+  /// byte and tensor; io. Does not decode: a codec that is not included is no error.
   void verify(unsigned threads = 0) const;
 
  private:

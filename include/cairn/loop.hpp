@@ -45,8 +45,8 @@ struct saved_loop {
 }  // namespace detail
 
 /// A range of batches that continues where the checkpoint was made. As a part of the state it visits every item once per epoch over
-/// any number of restarts, in the order of a run without restarts. A batch counts as seen as soon as it is handed out, so save at the
-/// end of the loop's body.
+/// any number of restarts, in the order of a run without restarts; with `drop_last`, all items but those of the smaller batch. A batch
+/// counts as seen as soon as it is handed out, so save at the end of the loop's body.
 ///
 /// A checkpoint contains seven numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item. Loading
 /// continues the saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, `epochs` stays as constructed. A

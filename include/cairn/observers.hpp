@@ -20,7 +20,7 @@ class line_file;
 
 namespace cairn::observers {
 
-/// For people: one line for the outcome of each save and restore, and for each warning. On a terminal it also draws a bar for
+/// For people: one line for the outcome of each save, merge, removal and restore, and for each warning. On a terminal it also draws a bar for
 /// the running save. `stream` must outlive the observer.
 class progress_line {
  public:
@@ -39,8 +39,8 @@ class progress_line {
  private:
   static constexpr int bar_width = 30;
 
-  /// True for outcomes and for what asks for a decision (a budget too small, a signal), not for the stages of a save. A log explains
-  /// each gap between checkpoints; on a terminal, the bar of the running save does, and lines for skipped saves would push it off.
+  /// True for outcomes and warnings, not for the stages of a save. A skipped save is a line in a log only: on a terminal the bar shows that a
+  /// save is running.
   [[nodiscard]] bool is_shown(event::kind what) const noexcept {
     using kind = event::kind;
     if (what == kind::skipped) return !terminal_;

@@ -44,12 +44,13 @@ enum class when_destroyed : std::uint8_t {
 /// A save that `step` started has failed, or the policy's `should_save` has thrown.
 enum class when_failed : std::uint8_t {
   raise,  ///< an error of the background is thrown by the next call, once; one of the copy or the policy by the same `step`
-  /// Only `save_handle::get` throws it, and `step` if the save before a stop fails; also an event, and counted in `stats`. Then `step`
+  /// Only `save_handle::get` throws it, and `step` if the save after a signal fails; also an event, and counted in `stats`. Then `step`
   /// makes no save for as long as the failed one took; after each further failure at least twice as long, at most ten minutes.
   keep_training
 };
 
-/// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept.
+/// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept. `keep_last`, `keep_every` or
+/// `keep_best->count` of 0, and a number outside the bounds that are given here, is errc::invalid.
 struct checkpointer_options {
   std::optional<std::size_t> keep_last{};     ///< the newest n
   std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
@@ -58,8 +59,8 @@ struct checkpointer_options {
   any_policy when = default_policy();         ///< decides when to save, and as what
 
   bool durable = true;   ///< see save_options; must be true with a store that is passed in, which has its own option
-  unsigned threads = 0;  ///< for saves that the trainer waits for
-  unsigned background_threads = 1;  ///< for saves in the background, where the training needs the cores
+  unsigned threads = 0;  ///< for saves that the trainer waits for; 0: see save_options
+  unsigned background_threads = 1;  ///< for saves and merges in the background; more take cores from the training
   std::size_t shards = 1;           ///< see save_options
   codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
   chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
@@ -72,18 +73,19 @@ struct checkpointer_options {
   when_busy on_busy = when_busy::skip;
   when_destroyed on_destruction = when_destroyed::finish;
   when_failed on_failure = when_failed::raise;
-  /// A save or merge in the background that makes no progress for this long is reported, once, as the event `hanging`: by `step`, and by
-  /// calls of the checkpointer that wait for it, its destructor included. Not by `save_handle::wait`. Saves that the trainer waits for are
-  /// not watched.
+  /// A save or merge in the background that makes no progress for this long, above 0, is reported, once, as the event `hanging`: by `step`,
+  /// and by calls of the checkpointer that wait for it, its destructor included. Not by `save_handle::wait`. Saves that the trainer waits for
+  /// are not watched.
   std::optional<std::chrono::duration<double>> hang_timeout{};
-  unsigned copy_threads = 0;  ///< for the copy that `step` waits for; 0: as many as there are cores, at most 8
-  /// Memory for the copy, at least 1 MiB. A larger state is saved in parts: `step` waits until the last part is copied, that is until
-  /// all but this many bytes are written. nullopt: no limit.
+  /// For the copy that `step` waits for: at most this many, at most as many as there are cores, and at most 8. 0: no other bound.
+  unsigned copy_threads = 0;
+  /// Memory for the copy, at least 1 MiB. A larger state is copied in parts, each after the previous one is written: `step` returns when the
+  /// last part is copied. nullopt: no limit.
   std::optional<std::uint64_t> max_staging_bytes{};
-  std::optional<double> max_bytes_per_second{};  ///< for writing in the background; nullopt: no limit
+  std::optional<double> max_bytes_per_second{};  ///< for writing in the background, above 0; nullopt: no limit
 
   signals preempt{};  ///< ask the trainer to stop, for example {SIGTERM, SIGUSR1}; default: none
-  /// From the signal until the state must be saved. Only with `preempt`.
+  /// From the signal until the state must be saved; above 0. Only with `preempt`.
   std::chrono::duration<double> preempt_deadline{30};
 };
 

@@ -20,8 +20,10 @@ namespace cairn {
 /// What the trainer reports about the step that it has done.
 struct observation {
   std::uint64_t step = 0;
-  std::optional<double> loss{};             ///< recorded as the metric "loss"
-  double workers = 1;                       ///< that train now; a failure of any of them stops the job
+  /// Recorded as the metric "loss", in place of one in `metrics`. NaN never counts as best, and Cairn's policies ignore what is not finite.
+  std::optional<double> loss{};
+  /// Machines or processes that train now; a failure of any of them stops the job. Cairn's policies take 1 for what is not above 0 and finite.
+  double workers = 1;
   std::map<std::string, double> metrics{};  ///< kept in the checkpoint, for retention and for people
 };
 
@@ -39,8 +41,9 @@ struct load_report : match_report {
   policy_memory notes;      ///< what the policy of the run had learned
   std::uint64_t bytes = 0;  ///< loaded into the state
   double seconds = 0;
-  std::string name{};                       ///< of the checkpoint in its store; empty for a single file
-  std::uint64_t id = 0;                     ///< see checkpoint_id
+  /// Of the checkpoint in its store; empty for loads from an open checkpoint, a single file, or the path of one checkpoint.
+  std::string name{};
+  std::uint64_t id = 0;                     ///< identifies what the checkpoint restores; a merge does not change it
   std::size_t links = 1;                    ///< checkpoints that were read: this one and those that it is built on
   std::vector<skipped_checkpoint> skipped;  ///< newer ones that could not be restored, and why
 };
@@ -48,8 +51,9 @@ struct load_report : match_report {
 /// What a merge did.
 struct merge_report {
   std::string checkpoint;
-  std::string parent{};    ///< what the checkpoint is built on now; empty: nothing
-  std::size_t deltas = 0;  ///< that were merged; fewer than 2: nothing was merged, except one delta that was made whole
+  std::string parent{};  ///< what the checkpoint is built on now; empty: nothing
+  /// That were merged; fewer than 2: nothing was merged, except one delta that was made whole.
+  std::size_t deltas = 0;
   std::uint64_t bytes = 0;  ///< of the checkpoint's files now
   double seconds = 0;
 };
@@ -83,8 +87,8 @@ class save_handle {
 /// What `step` did.
 struct step_outcome {
   bool started = false;  ///< a save was started, or has failed before that (see when_failed): `save` has the outcome
-  bool skipped =
-      false;  ///< a save was due, but the previous one is still running, or saves pause after one that failed (see when_failed)
+  /// A save was due, but the previous one is still running, or saves pause after one that failed (see when_failed).
+  bool skipped = false;
   bool stop = false;         ///< a signal asked to stop, and the state is saved: leave the loop
   double stall_seconds = 0;  ///< that the trainer waited
   save_handle save{};        ///< of the save that was started
@@ -92,14 +96,17 @@ struct step_outcome {
 
 /// Totals over all saves of a checkpointer.
 struct save_stats {
-  std::uint64_t saves = 0;    ///< published
-  std::uint64_t skipped = 0;  ///< due but not made as another one was running, or cancelled for a newer one
-  std::uint64_t failed = 0;
-  std::uint64_t merged = 0;
-  std::uint64_t pruned = 0;
-  double stall_seconds = 0;       ///< that the trainer waited in `step` and `save`
-  double max_stall_seconds = 0;   ///< the longest of these
-  double background_seconds = 0;  ///< of work in the background: encoding, writing, merging, removing
+  std::uint64_t saves = 0;  ///< published
+  /// Cancelled saves, and running saves because of which `step` skipped others: one for each running save, however many it skipped.
+  std::uint64_t skipped = 0;
+  std::uint64_t failed = 0;  ///< saves and merges; and steps at which the policy's `should_save` has thrown
+  std::uint64_t merged = 0;  ///< merges that were made
+  std::uint64_t pruned = 0;  ///< checkpoints that were removed, by retention or `remove_after`
+  /// That the trainer waited in `step` and `save`; without the time in which `save` waits for a running save.
+  double stall_seconds = 0;
+  double max_stall_seconds = 0;  ///< the longest of these
+  /// Of work in the background: encoding, writing, merging, removing; with the waits for `max_bytes_per_second`.
+  double background_seconds = 0;
   std::uint64_t state_bytes = 0;  ///< of what was published, before encoding
   std::uint64_t bytes = 0;        ///< of what was published, in files
 

@@ -18,11 +18,12 @@ namespace cairn {
 
 /// How to save one checkpoint.
 struct save_options {
-  bool durable = true;   ///< a crash of the machine after the save cannot lose it; else it is in the page cache
-  unsigned threads = 0;  ///< for encoding and writing
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics{};
-  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over; at least 1
+  bool durable = true;  ///< a crash of the machine after the save cannot lose it; else it is in the page cache
+  /// For encoding and writing. 0: as many as there are cores, at most 8, to encode, and as many as keep the store busy to write.
+  unsigned threads = 0;
+  std::uint64_t step = 0;                   ///< recorded in the checkpoint
+  std::map<std::string, double> metrics{};  ///< recorded in the checkpoint, for retention and for people
+  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over; 1 to 100,000, else errc::invalid
   codec_rules codecs{};    ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
 };
 

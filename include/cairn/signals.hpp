@@ -16,8 +16,8 @@ class signal_watch;
 
 /// A set of signals that are noticed instead of ending the process, for as long as a copy of the set lives. Only the first signal that
 /// arrives is noticed: then the earlier handlers of all signals of the set are restored, so that a second one ends the process or
-/// calls the program's own handler. Signals that arrive at the same moment as the first count as one with it. Copies share what was
-/// received. A handler that the program installs later stays. Thread-safe.
+/// calls the program's own handler. A second one that another thread receives while the first is being handled either has this effect too, or
+/// counts as one with the first. Copies share what was received. A handler that the program installs later stays. Thread-safe.
 class signals {
  public:
   /// No signals: nothing is ever received.

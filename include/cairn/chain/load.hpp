@@ -15,7 +15,7 @@
 
 namespace cairn::detail {
 
-/// Throws errc::invalid if the options have a step. For loads that are given a checkpoint, so that it is not searched by step.
+/// Throws errc::invalid if the options have a step. For loads that do not choose a checkpoint by its step.
 CAIRN_INLINE void refuse_step(const load_options& options);
 
 /// Loads an open checkpoint. The state is not changed before all checks have passed.

@@ -26,14 +26,16 @@ struct load_options {
   bool verify = true;    ///< check all checksums before the state is changed
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule
-  /// For loads from a store or directory: the step to load; nullopt: the newest one that can be restored. errc::invalid where the
-  /// checkpoint is given otherwise.
+  /// The step to load; nullopt: the newest checkpoint that can be restored. Only for checkpointer::restore, and loads from a store or a
+  /// directory of checkpoints; else errc::invalid.
   std::optional<std::uint64_t> step{};
 };
 
 /// How often a checkpoint is whole, and when deltas are merged.
 struct chain_options {
-  /// Every n-th checkpoint is whole and lossless, an anchor. 1: all are; nullopt: only the first.
+  /// Every n-th checkpoint is whole and lossless, an anchor; at least 1, which makes all whole. nullopt: whole only if a delta is not
+  /// possible: there is no parent of a smaller step that can be read, the chain has more than 64 code tables, or the policy asks for a whole
+  /// or raw save.
   std::optional<std::size_t> anchor_every = 10;
   /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>.
   std::optional<std::size_t> merge_every{};

@@ -1,4 +1,4 @@
-// A save as one value: what is saved, how, and the functions that are called during the save.
+// The input of one save: what is saved, how, and the functions that are called during the save.
 #pragma once
 
 #include <cstddef>

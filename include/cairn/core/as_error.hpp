@@ -1,4 +1,4 @@
-// Any exception as cairn::error.
+// Converts any exception to a cairn::error.
 #pragma once
 
 #include <exception>

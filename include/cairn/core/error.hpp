@@ -17,17 +17,16 @@ namespace cairn {
 enum class errc {
   io,         ///< the operating system or the store refused: disk full, read-only, no such device
   no_memory,  ///< not enough memory
-  corrupt,    ///< stored bytes are not what was written: truncated, flipped, malformed, hostile
+  corrupt,    ///< stored bytes are not what was written: truncated, altered or malformed
   mismatch,   ///< the state and the checkpoint disagree: keys, dtypes, shapes
   not_found,  ///< there is no checkpoint at that place
   busy,       ///< another checkpointer, usually of another process, saves to the same place
   invalid,  ///< an argument, a call or a state that cannot be saved: too deep, two leaves of one path; an exception of a user's code
   unsupported,  ///< written by a newer format version, or by a codec that is not included
-  cancelled  ///< a save was cancelled for a newer one, for the save before a stop, or by its checkpointer's destructor
+  cancelled  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
 };
 
-/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that
-/// disagree.
+/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree.
 class error : public std::runtime_error {
  public:
   error(errc code, const std::string& sentence) : std::runtime_error(prefix + sentence), code_(code) {}
@@ -80,8 +79,7 @@ class sentence_part {
   throw error(code, sentence(parts));
 }
 
-/// Throws `errc::io` with the system's own words for `number` (an errno value), e.g. "cannot write x/y: No
-/// space left on device".
+/// Throws `errc::io` with the system's own words for `number` (an errno value), e.g. "cannot write x/y: No space left on device".
 [[noreturn]] inline void fail_io(std::string_view action, std::string_view file, int number = errno) {
   fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number)});
 }

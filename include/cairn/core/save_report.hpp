@@ -12,10 +12,10 @@ namespace cairn {
 
 /// What a save did.
 struct save_report {
-  std::string path{};        ///< of the checkpoint
-  std::uint64_t leaves = 0;  ///< arrays written
-  std::uint64_t bytes = 0;   ///< of all files
-  double seconds = 0;
+  std::string path{};             ///< of the checkpoint
+  std::uint64_t leaves = 0;       ///< arrays written
+  std::uint64_t bytes = 0;        ///< of all files
+  double seconds = 0;             ///< of encoding, writing and publishing, with the waits for `max_bytes_per_second`
   std::uint64_t state_bytes = 0;  ///< of the arrays, before encoding
   bool is_delta = false;          ///< built on another checkpoint
   std::string parent{};           ///< the name of that checkpoint

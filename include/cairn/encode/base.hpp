@@ -69,7 +69,7 @@ struct merge_request {
   const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
 };
 
-/// Encodes and decodes pieces. Laws:
+/// Encodes and decodes pieces. Requirements:
 /// - `encode` writes at most `bound(type, bytes of elements)` bytes;
 /// - without `lost`, decode(encode(x)) == x, bit for bit;
 /// - with `lost`, `decode` of the payload over the parent's elements gives, bit for bit and on every machine, what `encode` left in
@@ -103,7 +103,7 @@ concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<
   { self.prepare(all) } -> std::convertible_to<Codec>;
 };
 
-/// A codec that makes one payload of several. Laws:
+/// A codec that makes one payload of several. Requirements:
 /// - decoding the merged payload gives, bit for bit, what decoding the deltas in order gives; it is relative too;
 /// - it names no code tables but those that are known;
 /// - `merge` returns nothing where it does not know a delta's codec, or its payload would not be smaller than the elements: they

@@ -21,7 +21,7 @@ namespace codecs {
 
 /// Quantizes the delta to the parent checkpoint into buckets of equal (sign, exponent). The 2^Bits - 1 buckets of highest priority get a
 /// symbol; all other elements get symbol 0 and do not change. Symbols are packed into bytes, which are Huffman-coded. The delta is
-/// the difference to what a reader restores from the parent, so the error of one checkpoint is part of the next delta, and errors do
+/// the difference from what a reader restores from the parent, so the error of one checkpoint is part of the next delta, and errors do
 /// not accumulate.
 ///
 /// For F32, BF16 and F16 leaves that have a parent. Others, small ones, and those that exceed a bound even with three bits are

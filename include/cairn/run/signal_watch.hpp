@@ -32,7 +32,8 @@ class signal_watch {
   /// Restores the earlier handlers, except where the program has installed another one since.
   void uninstall() noexcept;
 
-  /// Called by the handler. The first signal is recorded and all earlier handlers are restored; later ones go to their earlier handler.
+  /// Called by the handler. The first signal is recorded, and the earlier handlers of all signals are restored. A second one, which can only
+  /// come while the first is being handled, goes to its earlier handler; it is dropped if that has just been restored.
   void take(int number) noexcept;
 
   [[nodiscard]] int number() const noexcept { return number_.load(std::memory_order_relaxed); }

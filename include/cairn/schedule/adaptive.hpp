@@ -59,7 +59,7 @@ struct adaptive_options {
 /// only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
-/// first save, `probe_steps` after the run began, which measures the costs, and one save per `longest_interval`.
+/// first save, `probe_steps` after the run began, which measures the costs, unless `stall` is given; and one save per `longest_interval`.
 ///
 /// Amortised O(1) per step, and what the estimator takes. The constructor throws errc::invalid for a `last_step` or a `run_time` that
 /// is not above 0, for a `run_time` without a `last_step`, and for an objective by the loss with a `last_step` and no estimator.

@@ -21,15 +21,16 @@ struct coci_options {
   any_estimator estimator;  ///< of the loss, for example estimators::exponential() of schedule/fits/estimators.hpp
   std::uint64_t refit_steps = 50;  ///< between two fits
   double replan_at = 0.05;         ///< relative change of a parameter from which a new fit replaces the old one
-  double speedup_power = 1;        ///< x_j = (workers / workers at the fit)^speedup_power
+  double speedup_power = 1;        ///< x_j = (workers / workers at the fit)^speedup_power; see coci
 };
 
 /// Li et al.: Convergence-aware optimal checkpointing for exploratory deep learning training jobs, FGCS 2025.
 ///
-/// Published: with loss(t) = exp(p1 t + p2), t in minutes, failures at a rate f and a stall of S minutes, a checkpoint is made each time
-/// that the loss has fallen by P = (1 - exp(p1 S)) (1 / 2f - 1 / 2 p1). With w_j workers it is
-/// P_j = (1 - exp(x_j p1 w_j S)) (1 / 2f - 1 / 2 x_j p1), which is the same for one worker now and at the fit. The curve is fitted again
-/// every n iterations, and a new target is set when a parameter has moved. The rule mixes units: it depends on t being in minutes.
+/// Published: the loss after t minutes is fitted by exp(p1 t + p2), with p1 < 0. With failures at a rate f per minute and a stall of S
+/// minutes, a checkpoint is made each time that the loss has fallen by P = (1 - exp(p1 S)) (1 / (2 f) - 1 / (2 p1)). When the number of
+/// workers changes to w_j, and the loss then falls x_j times as fast as at the fit, it is
+/// P_j = (1 - exp(x_j p1 w_j S)) (1 / (2 f) - 1 / (2 x_j p1)), which is the same for one worker now and at the fit. The curve is fitted
+/// again every n iterations, and a new target is set when a parameter has moved. The rule mixes units: it depends on t being in minutes.
 ///
 /// Here: the loss is normalised to 1 on the curve at the first step whose loss was seen. f is the rate of the job, the sum over its
 /// workers. p1 per minute comes from the curve over steps and the mean iteration time; for a curve that is not exponential, from its

@@ -19,14 +19,15 @@ inline constexpr int probe_steps = 10;
   return std::clamp(seconds, least, longest_interval);
 }
 
-/// Young (1974): sqrt(2 S M), in seconds. A negative stall counts as 0. An MTBF of zero or less gives the stall, an infinite one the
-/// longest interval, NaN in either argument the longest interval.
+/// Young (1974): sqrt(2 S M), in seconds, for a stall S and an MTBF M. A negative stall counts as 0. An MTBF of zero or less gives the stall;
+/// an infinite one, or NaN in either argument, gives the longest interval.
 [[nodiscard]] inline double young_interval(double stall, double mtbf) noexcept {
   if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
   return sane_interval(std::sqrt(2 * (std::max)(stall, 0.0) * (std::max)(mtbf, 0.0)), stall);
 }
 
-/// Daly (2006), equation 37: sqrt(2 S M) (1 + sqrt(S / 2M) / 3 + (S / 2M) / 9) - S for S < 2M, else M. Invalid numbers as in young_interval.
+/// Daly (2006), equation 37: sqrt(2 S M) (1 + sqrt(S / (2 M)) / 3 + S / (2 M) / 9) - S for S < 2 M, else M. Invalid numbers as in
+/// young_interval.
 [[nodiscard]] inline double daly_interval(double stall, double mtbf) noexcept {
   if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
   const double s = (std::max)(stall, 0.0), m = (std::max)(mtbf, 0.0);

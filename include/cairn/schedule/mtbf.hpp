@@ -81,7 +81,7 @@ class mtbf_estimate {
   static constexpr int cells = 96;          // of the grid, on each side of its middle
   static constexpr double reach = 4;        // standard deviations of the prior that the grid covers on each side
   static constexpr double negligible = 40;  // a weight exp(-40) of the greatest one
-  static constexpr double growth = 1.05;    // of the time worked, after which the rate is computed anew
+  static constexpr double growth = 1.05;    // of the time worked, after which the rate is computed again
 
   void update() {
     update_at_ = seconds_ * growth;

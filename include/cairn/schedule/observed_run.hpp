@@ -160,7 +160,7 @@ class time_since_save {
  private:
   bool has_begun_ = false;
   std::uint64_t step_ = 0, saved_step_ = 0;
-  double clock_ = 0;  // at the step before
+  double clock_ = 0;  // at the previous step
   double seconds_ = 0;
 };
 
@@ -173,7 +173,7 @@ class observed_run {
     if (stall && !std::isnan(stall->count())) save_seconds_ = given_ = (std::max)(stall->count(), 0.0);
   }
 
-  /// Returns the seconds of work since the step before.
+  /// Returns the seconds of work since the previous step.
   double observe(const moment& now) {
     if (!has_begun_ || now.saved_step < began_at_) began_at_ = now.saved_step;
     if (has_begun_ && now.saved_step > saved_step_) {
@@ -227,8 +227,8 @@ class observed_run {
   [[nodiscard]] bool is_due(double interval) const noexcept {
     return may_save() && schedule::is_due(since_save(), interval, iterations_.seconds());
   }
-  /// Whether to save in order to learn what a save costs: `steps` after the run began, and while no cost is reported, each time that the
-  /// number of steps has doubled.
+  /// Whether to save in order to learn what a save costs: `steps` after the run began, and while published saves report no cost, each time
+  /// that the number of steps has doubled.
   [[nodiscard]] bool is_probe_due(std::uint64_t steps = probe_steps) const noexcept {
     return may_save() &&
            (since_save() >= longest_interval || step_ - saved_step_ >= (std::max)(steps, saved_step_ - began_at_));

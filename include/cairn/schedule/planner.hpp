@@ -41,7 +41,7 @@ class planner {
   /// Whether the objective needs a curve of the loss.
   [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step && is_by_loss(run_.what); }
 
-  /// To be called once per step, `worked` seconds after the step before. O(1); where few saves are left, a plan of 512 cells is made after
+  /// To be called once per step, `worked` seconds after the previous step. O(1); where few saves are left, a plan of 512 cells is made after
   /// each save, for each new curve, and after every eighth of the steps that are left.
   [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const current_costs& all,
                                          const std::optional<loss_curve>& curve);

@@ -108,7 +108,7 @@ struct sample_mean {
 
 /// Saves of one kind.
 struct kind_of_save {
-  save_times takes{};    ///< `restore` of a delta: what it adds to restoring the checkpoint before it
+  save_times takes{};    ///< `restore` of a delta: what it adds to restoring the previous checkpoint
   save_cost reported{};  ///< reported to the policy; step, kind, stall and background are filled in
 };
 
@@ -196,6 +196,7 @@ template <class Part>
   for (const auto& each : all.jobs) values.push_back(static_cast<double>(std::invoke(part, each)));
   return mean_of(values);
 }
+/// The mean of waiting and lost work, at the prices of `what`: overhead::without_restoring, which expected_cost predicts.
 [[nodiscard]] inline sample_mean mean_of(const simulation& all, objective what) {
   return mean_of(all, [what](const outcome& each) { return each.of(what).without_restoring(); });
 }
@@ -212,6 +213,7 @@ template <class Part>
                      static_cast<double>(std::invoke(part, b.jobs[i])));
   return mean_of(values);
 }
+/// As above, of overhead::without_restoring at the prices of `what`.
 [[nodiscard]] inline sample_mean difference_of(const simulation& a, const simulation& b, objective what) {
   return difference_of(a, b, [what](const outcome& each) { return each.of(what).without_restoring(); });
 }

@@ -43,7 +43,7 @@ struct save_times {
 /// loss does not fall they are those of `machine_time`; where it rises for a while they are 0.
 enum class objective : std::uint8_t {
   machine_time,  ///< seconds without training: c = r = 1
-  progress,      ///< loss that does not fall meanwhile: c = r = T |l'| / D
+  progress,      ///< the fall of the loss that is missed while waiting and repeating work: c = r = T |l'| / D
   exploratory,   ///< waiting counts as time, lost work as lost progress: c = 1, r = T |l'| / D (the premise of COCI)
   coci,  ///< as `progress`, but failures count only up to the first one: f exp(-integral of f); saves count always
   worker_seconds  ///< c = r = the number of workers

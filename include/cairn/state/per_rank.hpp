@@ -6,12 +6,11 @@ namespace cairn {
 /// The default of `per_rank`: a checkpoint of another number of ranks does not load.
 struct refuse_other_ranks {};
 
-/// State of one rank alone: a random engine, a data cursor. Every rank saves its own value and loads that value again. A
-/// program that names no ranks is one rank, the first of one: its value is stored as `<path>.rank0` and comes back as it
-/// was.
+/// State of one rank alone: a random engine, a data cursor. Every rank saves its own value and loads that value again. In this version a
+/// checkpoint is saved by one process, rank 0 of 1: the value is stored as `<path>.rank0`.
 ///
-/// On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank, unsigned ranks) -> T` makes
-/// this rank's value from those of all ranks that saved; without one the load fails (errc::mismatch).
+/// On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank, unsigned ranks) -> T` makes this rank's value
+/// from those of all ranks that saved; without one the load fails (errc::mismatch).
 template <class T, class Redistribute = refuse_other_ranks>
 struct per_rank {
   T value{};

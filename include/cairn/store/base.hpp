@@ -90,9 +90,9 @@ using ownership = std::shared_ptr<const void>;
 
 }  // namespace stores
 
-/// Keeps named checkpoints. Laws: after `commit`, `open` gives what was written; `list` names exactly what was committed and not removed;
-/// what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are cairn::error: io,
-/// busy, not_found, invalid.
+/// Keeps named checkpoints. Requirements: after `commit`, `open` gives what was written; `list` names exactly what was committed and not
+/// removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
+/// cairn::error: io, busy, not_found, invalid.
 template <class Store>
 concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Its place, for messages.

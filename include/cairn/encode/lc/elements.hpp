@@ -58,8 +58,8 @@ inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* 
   (type == dtype::bf16 ? kernels.narrow_bf16 : kernels.narrow_f16)(in, n, reinterpret_cast<std::uint16_t*>(out));
 }
 
-/// The real elements of a piece, and the same elements as a reader restores them from the parent (the approximation, or `tracked`). In
-/// kernels `u` points to real elements and `a` to tracked ones.
+/// The real elements of a piece, and the same elements as a reader restores them from the parent (`tracked`). As floats, and in the kernels
+/// (simd/buckets.hpp, simd/symbols.hpp), these are `u` and `a`; `b` is what a reader will restore from this checkpoint.
 struct delta_view {
   dtype type{};
   std::span<const std::byte> values, reference;

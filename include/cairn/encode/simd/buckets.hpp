@@ -32,8 +32,8 @@ struct error_sums {
   double largest = 0;       ///< |approximation - real|
 };
 
-/// Functions of the deltas d = u - a. `u`, `a` and `d` have `n` elements, aligned to 4 bytes. All need the default floating-point
-/// environment.
+/// Functions of the deltas d = u - a, where `u` are the real elements, and `a` the same elements as a reader restores them from the parent.
+/// `u`, `a` and `d` have `n` elements, aligned to 4 bytes. All need the default floating-point environment.
 struct buckets_kernels {
   std::int64_t target;
   void (*deltas)(const float* u, const float* a, std::size_t n, float* d) noexcept;

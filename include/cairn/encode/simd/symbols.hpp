@@ -19,7 +19,8 @@ struct symbol_table {
   float floor = 0;  ///< results are at least this; minus infinity: none
 };
 
-/// `u`, `a` and `b` have `n` elements, aligned to 4 bytes. All need the default floating-point environment.
+/// `u` are the real elements, `a` the same elements as a reader restores them from the parent, and `b` what a reader will restore from this
+/// checkpoint. All have `n` elements, aligned to 4 bytes. All functions need the default floating-point environment.
 struct symbols_kernels {
   std::int64_t target;
   /// Classifies the deltas u - a, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols in
