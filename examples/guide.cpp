@@ -137,7 +137,7 @@ struct when_loss_halves {
   std::uint64_t step = 0;
 
   bool should_save(const cairn::moment& now) {
-    if (now.saved_step == step) saved_loss = loss;  // the step before was saved, whichever policy asked for it
+    if (now.saved_step == step) saved_loss = loss;  // the previous step was saved, whichever policy asked for it
     step = now.step;
     if (now.loss && std::isfinite(*now.loss)) loss = *now.loss;
     return loss <= saved_loss / 2;  // if this save is skipped, it is asked for again at the next step

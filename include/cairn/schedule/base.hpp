@@ -33,7 +33,7 @@ struct moment {
 enum class save_kind : std::uint8_t {
   raw,    ///< not encoded: the least work, the most bytes
   whole,  ///< encoded without loss; needs no other checkpoint
-  delta   ///< encoded as the difference from the previous checkpoint
+  delta   ///< encoded as the difference from the previous checkpoint; in a decision, the same as no kind
 };
 
 /// What a policy decides.
