@@ -35,7 +35,7 @@ struct method {
   /// `like` says path, type and shape; `values` are filled. With a reference they hold its elements before.
   std::function<void(const leaf& like, std::span<const std::byte> in, std::span<std::byte> values)> decompress;
   bool uses_reference = false;
-  /// Begins anew: nothing is known of leaves compressed before. May be null.
+  /// Begins again: nothing is known of leaves compressed before. May be null.
   std::function<void()> restart = nullptr;
   /// Sees all leaves of a checkpoint before the first is compressed; timed with them. May be null.
   std::function<void(std::span<const leaf>)> prepare = nullptr;

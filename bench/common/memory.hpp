@@ -22,7 +22,7 @@ namespace bench {
 ///
 /// Writing 5 to /proc/self/clear_refs sets the kernel's high-water mark VmHWM back to the present VmRSS; the
 /// kernel raises it at every fault and unmap, so that no thread has to sample and no short peak is missed.
-/// Pages of mapped files count too. Make the process anew for every measurement: memory that malloc has kept
+/// Pages of mapped files count too. Start a new process for every measurement: memory that malloc has kept
 /// from earlier work would hide a peak.
 template <class Work>
 [[nodiscard]] std::uint64_t extra_memory_of(Work&& work) {

@@ -28,12 +28,12 @@ for optimizer in sgd adam; do
   mapfile -t found < <(checkpoints_in "runs/$optimizer")
   newest=$(step_of "${found[-1]}") serves=$(step_of "${found[-2]}")
   ((newest == 27 || newest == 24)) || die "$optimizer: killed at 28, but the newest checkpoint is of step $newest"
-  rm "runs/$optimizer/${found[-1]}"/*.safetensors  # it is lost: the one before it serves
+  rm "runs/$optimizer/${found[-1]}"/*.safetensors  # it is lost: the previous one serves
   "$lenet" "${kept[@]}" > log 2>&1 || die "$optimizer: cannot resume"
   grep -q "^resumed from step $serves " log || die "$optimizer: should have resumed from step $serves"
   [[ $(state_of log) == "$expected" ]] || die "$optimizer: not bit-identical after three kills"
   "$lenet" "${kept[@]}" --epochs 3 > log 2>&1 || die "$optimizer: cannot go on with a finished run"
-  grep -q '^resumed from step ' log || die "$optimizer: the finished run began anew"
+  grep -q '^resumed from step ' log || die "$optimizer: the finished run began again"
   "$lenet" "${tiny[@]}" --seed 2 | grep -q "^state $expected" && die "$optimizer: another seed gives the same state"
   echo "$optimizer: killed three times, lost a checkpoint, bit-identical: $expected"
 done
@@ -48,7 +48,7 @@ killed_at() {
   ((status == 137)) || die "killed at $1, but the exit status is $status"
 }
 killed_at 5
-# On a busy machine the save of step 10 may still be pending at step 35: such a run leaves nothing, and the next one begins anew.
+# On a busy machine the save of step 10 may still be pending at step 35: such a run leaves nothing, and the next one begins again.
 for ((runs = 0; runs < 50; ++runs)); do
   killed_at 35
   [[ -z $(checkpoints_in runs/adaptive) ]] || break

@@ -56,7 +56,7 @@ TEST_CASE("references are found by path, type and shape") {
   CHECK_FALSE(chain.has_references());
 }
 
-TEST_CASE("a chain of too many code tables begins anew") {
+TEST_CASE("a chain of too many code tables begins again with an anchor") {
   cairn::detail::delta_base chain;
   chain.published({"step-000000001", 7}, 1, false);
   for (std::uint64_t id = 0; id < 100; ++id) chain.tables().add({id, {}});

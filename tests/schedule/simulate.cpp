@@ -372,7 +372,7 @@ TEST_CASE("a job that fails before its first checkpoint begins again and knows n
   CHECK(done.steps == 0);
 }
 
-TEST_CASE("a delta needs a checkpoint before it, costs what it adds, and every nth checkpoint is whole") {
+TEST_CASE("a delta needs a previous checkpoint, costs what it adds, and every nth checkpoint is whole") {
   auto what = of_seconds(8, {}, at_age{8});
   what.kinds[1].takes.restore = 0.5;
   what.kinds[2].takes.restore = 0.0625;

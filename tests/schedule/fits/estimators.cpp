@@ -273,7 +273,7 @@ TEST_CASE("after a run went back the curve is that of what was before") {
   CHECK(estimator.curve()->at(2000) == Catch::Approx(0.3).epsilon(0.05));
 }
 
-TEST_CASE("a run taken back is fitted anew at once, and not while there is too little of it") {
+TEST_CASE("a run taken back is fitted again at once, and not while there is too little of it") {
   const loss_curve before{family::exponential_floor, {2, 6e-3, 0.3}}, after{family::exponential_floor, {2, 6e-3, 0.35}};
   estimators::exponential_floor estimator;
   show(estimator, 0, 1000, noisy(before, 0.01, 1));
