@@ -1,9 +1,13 @@
 #include "cairn/chain/leaf_encoder.hpp"
 
+#include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "chain.hpp"
+#include "store/sample.hpp"
 
 namespace codecs = cairn::codecs;
 
@@ -178,4 +182,33 @@ TEST_CASE("staged pieces are encoded over their copies where room and codec allo
     }
     CHECK((in_place > 0) == has_room);
   }
+}
+
+namespace {
+
+/// A codec that may give more bytes than its bound.
+struct greedy_codec {
+  std::size_t claimed;
+  std::size_t given;
+
+  [[nodiscard]] std::string name() const { return "greedy"; }
+  [[nodiscard]] bool uses_parent() const { return false; }
+  [[nodiscard]] std::size_t bound(cairn::dtype, std::size_t) const { return claimed; }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request&, std::span<std::byte>) const {
+    return {.codec = "greedy", .bytes = given};
+  }
+  void decode(const cairn::decode_request&) const {}
+};
+
+}  // namespace
+
+TEST_CASE("a codec that gives more bytes than its bound, or has a bound that no memory can have, is refused") {
+  std::vector<float> values(100, 1.0F);
+  const auto leaves = cairn::detail::describe(values).leaves;
+  const auto failure_of = [&](greedy_codec codec) {
+    return sample::failure_of([&] { encode(leaves, cut(leaves, 1), {{"*", codec}}); });
+  };
+  CHECK(failure_of({400, 401}).says("value: codec greedy gives 401 bytes, more than its bound of 400"));
+  CHECK(failure_of({std::numeric_limits<std::size_t>::max(), 1}).code == cairn::errc::invalid);
+  CHECK(failure_of({400, 400}).sentence.empty());
 }

@@ -1,8 +1,13 @@
 #include "cairn/store/base.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
+#include <memory>
 #include <random>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
@@ -188,4 +193,47 @@ TEST_CASE("a store of the user's own plugs in") {
   auto copy = store;
   copy.remove("a");
   CHECK(store.list().empty());
+}
+
+namespace {
+
+/// A store that breaks its contract.
+struct faulty {
+  int how = 0;
+
+  void fail_somehow() const {
+    if (how == 1) throw std::system_error(EIO, std::generic_category());
+    if (how == 2) throw 6;
+  }
+  [[nodiscard]] std::string location() const { return "faulty"; }
+  cairn::stores::ownership lock() { return fail_somehow(), nullptr; }
+  std::unique_ptr<cairn::stores::transaction> begin(std::string_view) { return fail_somehow(), nullptr; }
+  [[nodiscard]] std::vector<std::string> list() const { return fail_somehow(), std::vector<std::string>(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view) const { return list(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view, std::string_view) const {
+    return fail_somehow(), nullptr;
+  }
+  void remove(std::string_view) { fail_somehow(); }
+};
+
+}  // namespace
+
+TEST_CASE("what a user's store throws is a cairn::error, and it cannot return null") {
+  const auto failures_of = [](int how) {
+    cairn::any_store store = faulty{how};
+    return std::vector{sample::failure_of([&] { static_cast<void>(store.begin("a")); }),
+                       sample::failure_of([&] { static_cast<void>(store.open("a", "b")); }),
+                       sample::failure_of([&] { static_cast<void>(store.lock()); }),
+                       sample::failure_of([&] { static_cast<void>(store.list()); }),
+                       sample::failure_of([&] { static_cast<void>(store.files("a")); }),
+                       sample::failure_of([&] { store.remove("a"); })};
+  };
+  for (const auto& failure : failures_of(1)) {
+    CHECK(failure.code == cairn::errc::io);
+    CHECK(failure.says("faulty"));
+  }
+  for (const auto& failure : failures_of(2)) CHECK(failure.code == cairn::errc::invalid);
+  const auto null = failures_of(0);
+  CHECK(null[0].says("faulty: begin of the store returns null"));
+  CHECK(null[1].says("faulty: open of the store returns null"));
 }

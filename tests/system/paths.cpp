@@ -53,6 +53,8 @@ TEST_CASE("an absolute path does not depend on the current directory") {
   CHECK(absolute_path("/a/b/") == "/a/b");
   CHECK(absolute_path("/") == "/");
   CHECK(absolute_path("//") == "/");
+  CHECK(sample::failure_of([] { static_cast<void>(absolute_path(std::string("/a\0b", 4))); }).code ==
+        cairn::errc::invalid);
   std::filesystem::current_path("/");
   CHECK(absolute_path("a") == "/a");
   CHECK(absolute_path(".") == "/");

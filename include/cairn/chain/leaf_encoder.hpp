@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -178,13 +179,19 @@ class leaf_encoder {
     const auto* const from = each.from;
     const auto room = from->room;
     const auto request = request_of(each, threads);
+    const auto& whole = leaves_[from->leaf];
     const auto bound = codec.bound(request.type, request.values.size());
+    if (bound > std::numeric_limits<std::ptrdiff_t>::max())
+      fail(errc::invalid, {whole.path, ": the bound of its codec is ", bound, " bytes"});
     const bool is_in_place =
         from->copy != nullptr && each.kept.empty() && codec.encodes_in_place() && bound <= room + request.values.size();
     page_buffer memory(is_in_place ? 0 : bound);
     const auto out = is_in_place ? std::span(from->copy - room, room + request.values.size()) : memory.bytes();
     each.result = codec.encode(request, out);
     const auto& result = each.result;
+    if (result.bytes > bound)
+      fail(errc::invalid,
+           {whole.path, ": codec ", result.codec, " gives ", result.bytes, " bytes, more than its bound of ", bound});
     if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), request.values.data(), request.values.size());
     if (result.codec.empty()) return;
     if (!is_in_place && result.bytes < large_item_bytes) {  // a small payload does not keep the memory of its bound
@@ -192,7 +199,6 @@ class leaf_encoder {
       std::memcpy(exact.bytes().data(), memory.bytes().data(), result.bytes);
       memory = std::move(exact);
     }
-    const auto& whole = leaves_[from->leaf];
     const auto shape = from->count == whole.count() ? whole.shape : extents{from->count};
     encoding_info how{result.codec, whole.type, shape, result.relative, result.lost};
     if (!is_in_place) return each.to->own(std::move(how), std::move(memory), result.bytes);

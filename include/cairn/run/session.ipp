@@ -246,10 +246,12 @@ CAIRN_INLINE void session::collect_background_result() {
 
 /// Waits for the background thread, but at most for `longest`, and reports a hang. Returns whether the thread is idle.
 CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> longest) noexcept {
+  constexpr std::chrono::duration<double> shortest_wait(0.001);
   const stopwatch watch;
   auto left = longest;
   do {
-    if (background_.wait_for(std::min(left, options_.hang_timeout.value_or(left)))) return true;
+    if (background_.wait_for(std::min(left, std::max(shortest_wait, options_.hang_timeout.value_or(left)))))
+      return true;
     report_hang();
     left = longest - std::chrono::duration<double>(watch.seconds());
   } while (left.count() > 0);

@@ -15,6 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
+
 namespace cairn {
 
 namespace stores {
@@ -120,16 +123,38 @@ class any_store {
       : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {}
 
   [[nodiscard]] std::string location() const { return self_->location(); }
-  [[nodiscard]] stores::ownership lock() { return self_->lock(); }
-  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) { return self_->begin(name); }
-  [[nodiscard]] std::vector<std::string> list() const { return self_->list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return self_->files(name); }
-  [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view name, std::string_view file) const {
-    return self_->open(name, file);
+  [[nodiscard]] stores::ownership lock() {
+    return call([&] { return self_->lock(); });
   }
-  void remove(std::string_view name) { self_->remove(name); }
+  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) {
+    return not_null(call([&] { return self_->begin(name); }), "begin");
+  }
+  [[nodiscard]] std::vector<std::string> list() const {
+    return call([&] { return self_->list(); });
+  }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const {
+    return call([&] { return self_->files(name); });
+  }
+  [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view name, std::string_view file) const {
+    return not_null(call([&] { return self_->open(name, file); }), "open");
+  }
+  void remove(std::string_view name) {
+    call([&] { self_->remove(name); });
+  }
 
  private:
+  /// What a store throws is a cairn::error.
+  template <class Act>
+  auto call(const Act& act) const {
+    return detail::with_errors(location(), act);
+  }
+
+  template <class Object>
+  std::unique_ptr<Object> not_null(std::unique_ptr<Object> made, std::string_view function) const {
+    if (!made) detail::fail(errc::invalid, {location(), ": ", function, " of the store returns null"});
+    return made;
+  }
+
   struct interface {
     virtual ~interface() = default;
     virtual std::string location() const = 0;

@@ -35,6 +35,8 @@ struct path_parts {
 
 /// The path from "/" on: "a" -> "<current directory>/a"; "" and "." are the current directory. Slashes at the end are removed.
 [[nodiscard]] inline std::string absolute_path(std::string path) {
+  if (path.find('\0') != std::string::npos)
+    fail(errc::invalid, {std::string_view(path.c_str()), ": the path has a zero byte after this"});
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   if (path.starts_with('/')) return path;
   const std::unique_ptr<char, void (*)(void*)> current(::getcwd(nullptr, 0), &std::free);
