@@ -133,12 +133,13 @@ CAIRN_INLINE std::vector<removal> session::retention_plan() {
 CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   wait();
+  const auto removed = series_.remove_after(step);
   if (policy_.saved_step() > step) {
     const double now = policy_.seconds();
     record_.published({.step = step, .seconds = now});
     policy_.set_newest({.step = step, .began = now, .copied = now});
   }
-  return series_.remove_after(step);
+  return removed;
 }
 
 /// Throws errc::invalid for a step below that of the newest checkpoint, or of the running save.
