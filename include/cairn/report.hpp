@@ -83,8 +83,8 @@ class save_handle {
 /// What `step` did.
 struct step_outcome {
   bool started = false;  ///< a save was started, or has failed before that (see when_failed): `save` has the outcome
-  bool skipped =
-      false;  ///< a save was due, but the previous one is still running, or saves pause after one that failed (see when_failed)
+  /// A save was due, but the previous one is still running, or saves pause after one that failed (see when_failed).
+  bool skipped = false;
   bool stop = false;         ///< a signal asked to stop, and the state is saved: leave the loop
   double stall_seconds = 0;  ///< that the trainer waited
   save_handle save{};        ///< of the save that was started

@@ -177,8 +177,8 @@ class policy_driver {
   void report(const published_save& published, run_record& record) {
     if (!published.report || published.step != newest_.step) return;
     const auto& report = *published.report;
-    const double awaited =
-        newest_.copied - newest_.began;  // the trainer waited for this part: it is in `stall_seconds`
+    // The trainer waited for this part: it is in `stall_seconds`.
+    const double awaited = newest_.copied - newest_.began;
     try {
       policy_.saved({.step = published.step,
                      .kind = published.kind,

@@ -22,8 +22,7 @@ struct published_save {
   std::optional<save_report> report{};  // none: of an earlier process
   save_kind kind = save_kind::whole;
   bool synchronous = false;  // the trainer waited for all of it
-  double held_back =
-      0;  // the part of the report's `write_seconds` in which the limit on bytes per second was waited for
+  double held_back = 0;      // part of the report's `write_seconds`: waits for the limit on bytes per second
 };
 
 /// Thread-safe.

@@ -117,8 +117,8 @@ class session {
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
-  bool is_published_ =
-      false;  // that save is published: what remains is to merge and to remove. Of the thread that has the job.
+  // The checkpoint is published; what is left to do is to merge and to remove. Used by the background thread while it has a job.
+  bool is_published_ = false;
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;
