@@ -55,7 +55,7 @@ inline void check_options(const checkpointer_options& options) {
 
 CAIRN_INLINE session::session(any_store store, checkpointer_options options)
     : options_(std::move(options)),
-      policy_(options_.when),
+      policy_(options_.when, store.location()),
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       series_(std::move(store), options_, [this](const event& what) {
