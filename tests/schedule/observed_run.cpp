@@ -48,7 +48,7 @@ TEST_CASE("time since a save is by the iterations where the clock does not advan
   CHECK(since({1, 1, 1}, infinite) == 1);
 }
 
-TEST_CASE("time since a save begins anew with every save, behind its stall") {
+TEST_CASE("time since a save begins again with every save, after its stall") {
   time_since_save time;
   time.observe({.step = 5, .seconds = 7, .saved_step = 4, .saved_seconds = 6.5});
   CHECK(time.seconds() == 0.5);

@@ -42,7 +42,7 @@ template <class Encode>
     }
     return end;
   }
-  // A thread codes into its own memory. When all blocks before have been placed, it copies its block behind them.
+  // A thread codes into its own memory. When all earlier blocks have been placed, it copies its block to the end.
   std::mutex turn;
   std::condition_variable next;
   std::size_t done = 0;
