@@ -77,7 +77,7 @@ cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronou
   return {.keep_last = 3, .when = std::move(when), .asynchronous = asynchronous};
 }
 
-/// Those who use an MTBF are told the true one.
+/// The true MTBF, for the policies that use one.
 cairn::mtbf_prior mtbf_of(const run_facts& facts) {
   return cairn::known_mtbf(std::chrono::duration<double>(facts.mtbf));
 }

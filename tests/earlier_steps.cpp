@@ -17,6 +17,7 @@
 #include "chain.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
+#include "recording_policy.hpp"
 #include "store/sample.hpp"
 #include "trainer.hpp"
 
@@ -308,9 +309,14 @@ TEST_CASE("remove_after: another process saves there") {
   const auto store = store_with({1, 2});
   checkpointer owner(store);
   owner.save(trained(2), {.step = 2});
-  checkpointer other(store);
+  const tests::recording_policy policy;
+  checkpointer other(store, {.when = policy});
+  trainer state;
+  REQUIRE(other.restore(state)->step == 2);
   CHECK(sample::failure_of([&] { other.remove_after(1); }).code == errc::busy);
   CHECK(other.steps() == steps{1, 2});
+  std::ignore = other.step(state, {.step = 3});
+  CHECK(policy.log->asked.back().saved_step == 2);  // nothing was removed
 }
 
 TEST_CASE("remove_after, then a save that fails: the policy still counts from that step") {

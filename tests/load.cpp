@@ -31,7 +31,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-/// A safetensors file: `header` as it stands, and the data behind it.
+/// A safetensors file: `header` as it stands, and the data after it.
 std::string safetensors(const std::string& header, const std::string& data = {}) {
   std::string text(8, '\0');
   const std::uint64_t length = header.size();

@@ -126,7 +126,7 @@ TEST_CASE("over any number of restarts the batches are those of a run without an
   }
 }
 
-TEST_CASE("with a checkpointer, saved in the body: a run that is killed goes on behind the last save") {
+TEST_CASE("with a checkpointer, saved in the body: a run that is killed continues after the last save") {
   cairn::stores::memory store;
   const cairn::loop_options options{.seed = 3, .batch = 4, .epochs = 3};
   const run whole = all_of(cairn::loop(30, options));

@@ -5,6 +5,7 @@
 
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "save_as.hpp"
@@ -128,6 +129,8 @@ TEST_CASE("leaves whose codec cannot merge, or has changed, are merged as values
 
 TEST_CASE("a user's codec that can merge is asked to, with the oldest delta first") {
   struct appending {  // a payload lists what was ever appended to it: the parent's bytes, and one more
+    unsigned* threads_to_merge;
+
     [[nodiscard]] std::string name() const { return "last bytes"; }
     [[nodiscard]] bool uses_parent() const { return true; }
     [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
@@ -138,6 +141,7 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
     }
     void decode(const cairn::decode_request& from) const { from.values.back() = from.payload.back(); }
     [[nodiscard]] std::optional<std::vector<std::byte>> merge(const cairn::merge_request& in) const {
+      *threads_to_merge = in.threads;
       std::vector<std::byte> all;
       for (const auto& delta : in.deltas) {
         if (delta.codec != name()) return std::nullopt;
@@ -150,7 +154,8 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
   struct counters {
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(500);
   };
-  const cairn::codec_rules rules{{"bytes", appending{}}};
+  unsigned threads_to_merge = 0;
+  const cairn::codec_rules rules{{"bytes", appending{&threads_to_merge}}};
   auto store = cairn::any_store(cairn::stores::memory());
   counters state;
   cairn::detail::delta_base chain;
@@ -161,6 +166,7 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
   const auto name = cairn::detail::checkpoint_name(5);
   CHECK(cairn::merge_checkpoints(store, name, {.deltas = 3, .codecs = rules}).parent ==
         cairn::detail::checkpoint_name(2));
+  CHECK(threads_to_merge == cairn::detail::default_threads());
   const cairn::detail::chain_reader reader(store, name, rules);
   const auto slices = reader.newest().slices_of(0);
   REQUIRE(slices.size() == 1);

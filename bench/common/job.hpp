@@ -25,12 +25,12 @@ inline void print_numbers(std::initializer_list<double> values) {
 }
 
 /// The lines of numbers, `columns` in each and one at least, that a child prints: this program, started with `words` and with a
-/// --directory that is made for it and deleted behind it, after sync() and when the cores are idle, or after `patience`.
+/// --directory that is made for it and deleted afterwards, after sync() and when the cores are idle, or after `patience`.
 [[nodiscard]] inline std::vector<std::vector<double>> numbers_of_job(std::vector<std::string> words,
                                                                      const std::string& directory, std::size_t columns,
                                                                      std::chrono::duration<double> patience) {
-  std::string told = "this program";
-  for (const auto& word : words) told += ' ' + word;
+  std::string command = "this program";
+  for (const auto& word : words) command += ' ' + word;
   words.insert(words.begin(), "/proc/self/exe");
   words.insert(words.end(), {"--directory", directory});
   std::filesystem::create_directories(directory);
@@ -42,9 +42,9 @@ inline void print_numbers(std::initializer_list<double> values) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream numbers(line);
     rows.emplace_back(std::istream_iterator<double>(numbers), std::istream_iterator<double>());
-    if (!numbers.eof() || rows.back().size() != columns) throw std::runtime_error(told + ": " + child.output);
+    if (!numbers.eof() || rows.back().size() != columns) throw std::runtime_error(command + ": " + child.output);
   }
-  if (child.status != 0 || rows.empty()) throw std::runtime_error(told + ": " + child.output);
+  if (child.status != 0 || rows.empty()) throw std::runtime_error(command + ": " + child.output);
   return rows;
 }
 

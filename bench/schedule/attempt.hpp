@@ -22,7 +22,7 @@ struct step_record {
   bool saves = false;                        ///< one began
 };
 
-/// What the processes of a run tell: in shared memory, so that a SIGKILL loses nothing that was told.
+/// What the processes of a run record: in shared memory, so that a SIGKILL loses no record.
 struct run_log {
   static constexpr std::size_t capacity = 1 << 17;
 

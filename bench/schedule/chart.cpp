@@ -22,7 +22,7 @@ const char* colour_of(std::size_t series, bool is_own) {
   return is_own ? own_colour : colours[series % std::size(colours)];
 }
 
-/// A value as short as it can be told.
+/// A value with at most six digits.
 std::string label_of(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.6g", value);

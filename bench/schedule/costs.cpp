@@ -118,7 +118,7 @@ class asynchronous_job {
     return {wall, thread_cpu_seconds() - cpu};
   }
 
-  /// Saves, and trains on until it is published and tidied up behind it.
+  /// Saves, and trains on until it is published and old checkpoints are removed.
   void save(cairn::checkpointer& saver) {
     *is_asked_ = true;
     watched_.published = 0;

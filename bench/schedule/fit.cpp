@@ -43,9 +43,9 @@ std::vector<loss_curve> published(double n) {
 /// A policy asks for the curve at every step; how often changes nothing in the last one but its start.
 constexpr int asked_every = 16;
 
-double error_of(const std::optional<loss_curve>& told, const loss_curve& truth, int steps) {
-  if (!told) return std::numeric_limits<double>::infinity();
-  return 100 * std::abs(told->at(2.0 * steps) / truth.at(2.0 * steps) - 1);
+double error_of(const std::optional<loss_curve>& fitted, const loss_curve& truth, int steps) {
+  if (!fitted) return std::numeric_limits<double>::infinity();
+  return 100 * std::abs(fitted->at(2.0 * steps) / truth.at(2.0 * steps) - 1);
 }
 
 /// The value in the middle, the larger one of two: where they are infinite too, a median that is one of the values.

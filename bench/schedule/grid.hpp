@@ -47,11 +47,12 @@ struct contestant {
   std::function<cairn::any_policy(const cell&, cairn::schedule::objective)> make{};
 };
 
-/// Policies that are told what there is to know: stall, MTBF, the curve of the loss, the plan and its early stops. What they are told
-/// is the same for all that make use of it. The last one is the exact optimum's plan.
+/// Policies whose options give the stall, the MTBF, the curve of the loss, the plan and its early stops, with the same values for all.
+/// The last one is the exact optimum's plan.
 [[nodiscard]] std::vector<contestant> informed_policies();
 
-/// Policies as they are used: they measure stalls and fit the loss, of which they see 10 % of noise; only the MTBF is told, and the plan.
+/// Policies as they are used: they measure stalls, and fit the loss, which has 10 % of noise. Their options
+/// give only the MTBF and the plan.
 [[nodiscard]] std::vector<contestant> measuring_policies();
 
 /// The steps after which a policy saves in a job without failures and early stops.

@@ -300,7 +300,7 @@ lost_ratios ratios_of(const std::vector<contender>& all, const std::string& top,
 
 void report_ratios(const std::vector<contender>& all, report& numbers) {
   for (const auto& [own, suffix, name] :
-       {std::tuple{"ours", "", "ours, told the MTBF,"}, std::tuple{"ours_untold", "_untold", "ours, not told it,"}})
+       {std::tuple{"ours", "", "ours,"}, std::tuple{"ours_untold", "_untold", "ours, without an MTBF,"}})
     for (const std::string peer : {"checkfreq", "coci", "every_epoch"}) {
       const auto ratios = ratios_of(all, own, peer);
       if (ratios.of_seeds.empty()) continue;

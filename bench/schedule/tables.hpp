@@ -17,7 +17,7 @@ struct table_setting {
   std::string figure{};  ///< SVG; empty: none
 };
 
-/// All policies, told the same, under all objectives: the gap of the optimal policy to the exact optimum, what it gains over Young's rule, in
+/// All policies, with the same options, under all objectives: the gap of the optimal policy to the exact optimum, what it gains over Young's rule, in
 /// how many cells another one costs less by exact expected costs, and what COCI's rule gains.
 void compare_rules(const table_setting& how, report& numbers);
 

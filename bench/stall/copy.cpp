@@ -15,7 +15,7 @@
 namespace bench {
 namespace {
 
-/// Copies the bytes [begin, end) of all arrays, taken one behind the other, to the same place in `to`.
+/// Copies the bytes [begin, end) of all arrays, taken one after the other, to the same place in `to`.
 void copy_range(std::span<const std::span<const float>> arrays, std::size_t begin, std::size_t end, std::byte* to) {
   std::size_t at = 0;
   for (const auto& array : arrays) {

@@ -13,7 +13,7 @@ namespace bench {
 
 /// What a process is started with, after sync() and when the cores are idle: waits for that, `patience` at most.
 struct setting {
-  std::string directory;  ///< made for the process, and deleted behind it
+  std::string directory;  ///< made for the process, and deleted afterwards
   std::size_t mib = 1;    ///< of the state
   std::chrono::duration<double> patience{5};
 };

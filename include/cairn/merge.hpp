@@ -15,7 +15,7 @@ namespace cairn {
 /// Replaces checkpoint `name` by one that restores the same values, bit for bit, and is built on the checkpoint that the oldest of
 /// the merged deltas was built on, or on none. The others stay as they are: retention may remove what nothing needs any more. The
 /// sum of two deltas is not their effect, since float addition is not associative: quantized deltas are kept as a sequence of steps
-/// in one payload; XORs are combined; where the two meet, or a codec is not Cairn's own, the leaf is stored whole and without loss.
+/// in one payload; XORs are combined; where the two meet, or a codec is not a mergeable_codec, the leaf is stored whole and without loss.
 /// A crash at any moment leaves the old checkpoint or the new one. Errors: those of loading and saving; the old one then stays.
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name,
                                             const merge_options& options = {});

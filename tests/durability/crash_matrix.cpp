@@ -51,7 +51,7 @@ record undisturbed(const stage& on) {
   durability::performance whole(on, on.root(), told);
   whole.play([&](const auto& part) {
     part();
-    whole.run().wait();  // merging and removing go on behind every kind of save
+    whole.run().wait();  // merging and removing go on after every kind of save
     read_all(on, all);
   });
   return all;

@@ -43,7 +43,7 @@ enum class opening : std::uint8_t {
   restoring  ///< it restores within the trace
 };
 
-/// The traced process saves `saved` into a directory that holds `prepared`, and waits for what goes on behind it.
+/// The traced process saves `saved` into a directory that holds `prepared`, and waits for the work in the background.
 struct scenario {
   std::string name;
   bool durable = true;

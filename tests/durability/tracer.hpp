@@ -192,7 +192,7 @@ class tracing {
                  is_mark = at_mark(signal, thread);
       threads_.insert(thread);
       if (is_call) at_call(thread);
-      // What follows is of no interest behind the marks, nor when what was planned is done.
+      // What follows is of no interest after the marks, nor when what was planned is done.
       const bool stops = counting_ && (!result_.done || changed_ != 0);
       ::ptrace(stops ? PTRACE_SYSCALL : PTRACE_CONT, thread, nullptr,
                is_call || is_event || is_mark ? 0L : static_cast<long>(signal));
@@ -311,7 +311,7 @@ class tracing {
 
 }  // namespace detail
 
-/// Runs `action` in a process of its own, which ends with status 0 behind it, with 4 where it throws, and with SIGALRM
+/// Runs `action` in a process of its own, which ends with status 0 after it, with 4 where it throws, and with SIGALRM
 /// when it takes more than `seconds`. Throws std::runtime_error where processes cannot be traced.
 template <class Action>
 outcome run(const plan& what, const Action& action, unsigned seconds = 60) {

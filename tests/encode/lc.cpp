@@ -449,7 +449,7 @@ TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
     for (const auto& whole : {c.payload, merged(twice)}) {
       std::size_t refused = 0;
       const auto decode = [&](const bytes& payload) {
-        const bytes exact(payload);  // a heap block of just this size: a sanitizer sees what is read behind it
+        const bytes exact(payload);  // a heap block of just this size: a sanitizer sees what is read after it
         auto values = anchor;
         try {
           lc<3>{}.decode({"file", "leaf", type, exact, values, 1, nullptr});

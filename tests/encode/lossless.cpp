@@ -21,7 +21,7 @@ using generator = std::mt19937_64;
 
 constexpr std::byte guard{0xA5};
 
-/// Encodes into exactly the room that is asked for; what is behind it must stay as it was.
+/// Encodes into exactly the room that is asked for; what is after it must stay as it was.
 struct payload {
   cairn::encode_result how;
   bytes stored;

@@ -9,6 +9,15 @@ import rules
 
 HEADER = "// A header.\n#pragma once\n"
 SUM = "#include <range/v3/numeric/accumulate.hpp>\n"
+RECIPE = """self.requires("range-v3/1")\nre.search(r'#define CAIRN_VERSION "(.+)"', header)\n"""
+
+
+def include(*names):
+    return HEADER + "".join(f'#include "{name}"\n' for name in names)
+
+
+def quoted(names, code="train();\n\nsave();\n"):
+    return f"<!-- examples/a.cpp: {names} -->\n```cpp\n{code}```\n"
 
 
 def tree(**changed):
@@ -25,7 +34,13 @@ def tree(**changed):
     files["definitions.cpp"] = '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
     files["fields.hpp"] = HEADER + '#include "cairn/state/field_list.hpp"\n'
     files["state/field_list.hpp"] = HEADER
-    files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n"
+    files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n" + quoted("train, save")
+    files["../../examples/a.cpp"] = "// [train]\ntrain();\n// [train]\n{\n  // [save]\n  save();\n  // [save]\n}\n"
+    files["../../bench/a.cpp"] = "// A bench program.\n"
+    for path in [path for path in files if path.endswith(".hpp")]:
+        files["../../tests/" + path.removesuffix("hpp") + "cpp"] = include("cairn/" + path)
+    files["version.hpp"] += "".join(f"#define CAIRN_VERSION_{part} 1\n" for part in ("MAJOR", "MINOR", "PATCH")) + '#define CAIRN_VERSION "1.1.1"\n'
+    files["../../conanfile.py"] = RECIPE
     files["../../docs/design.md"] = "```\nsave_all    calls checkpointer::save(state)\n```\n"
     files["checkpointer.hpp"] += "class checkpointer {\nvoid save();\n};\nvoid save_all();\n"
     all_files = {os.path.normpath("include/cairn/" + path): text for path, text in (files | changed).items() if text is not None}
@@ -34,10 +49,6 @@ def tree(**changed):
 
 def namespace(name):
     return HEADER + f"namespace {name} {{\n}}\n"
-
-
-def include(*names):
-    return HEADER + "".join(f'#include "{name}"\n' for name in names)
 
 
 # (rule, a part of what it says, the planted files)
@@ -73,6 +84,7 @@ PLANTED = [
     ("opt_in", "fields.hpp: includes cairn/state/walk.hpp", {"fields.hpp": include("cairn/state/walk.hpp"), "state/walk.hpp": HEADER}),
     ("opt_in", "README.md: save.hpp is not opt-in", {"../../README.md": "| `cairn/merge.hpp`, `cairn/save.hpp` | merging; saving |\n"}),
     ("fence", "hwy/highway.h is included only by", {"encode/a.hpp": include("hwy/highway.h")}),
+    ("fence", "rapidjson/reader.h is included only by", {"store/index.ipp": HEADER + "#include <rapidjson/reader.h>\n"}),
     ("fence", "cairn.hpp: includes the kernels",
      {"cairn.hpp": include("cairn/encode/simd/each_target.hpp"), "encode/simd/each_target.hpp": HEADER}),
     ("codec_names", "store/a.hpp:3: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
@@ -80,6 +92,26 @@ PLANTED = [
     ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),
     ("design", "names load_all, which", {"../../docs/design.md": "```\nsave_all    calls (load_all)\n```\n"}),
     ("language", "core/a.hpp:3: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
+    ("language", "docs/a.md:2: ", {"../../docs/a.md": "one\nlearned by\nheart\n"}),
+    ("folders", "tools/: not one of", {"../../tools/a.cpp": "// A tool.\n"}),
+    ("folders", "bench/: missing", {"../../bench/a.cpp": None}),
+    ("printing", "core/a.hpp:3: the library does not print", {"core/a.hpp": HEADER + 'std::puts("done");  // not std::cout\n'}),
+    ("header_form", "core/a.hpp:1: the first line", {"core/a.hpp": "#pragma once\n"}),
+    ("header_form", "core/a.hpp: no #pragma once", {"core/a.hpp": "// A header.\n"}),
+    ("header_form", "core/a.hpp: 302 lines", {"core/a.hpp": HEADER + "\n" * 300}),
+    ("header_form", "core/helpers.hpp: a name that says nothing", {"core/helpers.hpp": HEADER}),
+    ("mirror", "core/a.hpp: no test mirrors it", {"core/a.hpp": HEADER}),
+    ("mirror", "tests/core/some.cpp: includes catch.hpp first", {"../../tests/core/some.cpp": include("catch.hpp", "cairn/core/some.hpp")}),
+    ("mirror", "tests/core/a.cpp: mirrors no header", {"../../tests/core/a.cpp": HEADER}),
+    ("catch", 'tests/a.cpp:1: include "catch.hpp"', {"../../tests/a.cpp": "#include <catch2/catch.hpp>\n"}),
+    ("unfinished", "core/a.hpp:3: ", {"core/a.hpp": HEADER + "// TO" "DO\n"}),
+    ("dependencies", "zlib: named by only one of", {"../../conanfile.py": RECIPE + 'self.requires("zlib/1")\n'}),
+    ("dependencies", "state/a.hpp:3: boost/pfr.hpp belongs to no package", {"state/a.hpp": HEADER + "#include <boost/pfr.hpp>\n"}),
+    ("dependencies", "reads 1.1 from version.hpp, whose parts say 1.1.1", {"../../conanfile.py": RECIPE.replace("(.+)", r"(\d\.\d)\.1")}),
+    ("snippets", "docs/a.md: the snippet 'save' differs", {"../../docs/a.md": quoted("save", "store();\n")}),
+    ("snippets", "docs/a.md: the snippet 'load' differs", {"../../docs/a.md": quoted("load")}),
+    ("snippets", "README.md: the snippet 'save, train' differs", {"../../README.md": quoted("save, train")}),
+    ("snippets", "README.md: the first code", {"../../README.md": "```cpp\nload();\n```\n" + quoted("train, save")}),
     ("definitions", "run/checkpointer.ipp: included 0 times", {"definitions/run.cpp": "// Definitions.\n"}),
     ("definitions", "run/checkpointer.ipp: included 2 times", {"definitions/run.cpp": include(*["cairn/run/checkpointer.ipp"] * 2)}),
     ("definitions", "definitions/run.cpp: included 0 times", {"definitions.cpp": "// All definitions.\n"}),
@@ -105,6 +137,9 @@ def main():
         found = breaches(rule, tree(**changed))
         if len(found) != 1 or said not in found[0]:
             wrong.append(f"{rule}: expected '{said}' alone for {changed}, found {found}")
+    rules.MAY_INCLUDE["core"] = {"system"}
+    if (found := breaches("order", tree())) != ["MAY_INCLUDE: core may include system, whose row comes later"]:
+        wrong.append(f"order: found {found}")
     print("\n".join(wrong) or f"{len(PLANTED)} planted breaches found")
     return 1 if wrong else 0
 

@@ -87,8 +87,11 @@ OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/per_rank.hpp", "state/polymorphic.hpp"}
 
-# The files that include Highway.
-KERNELS = {"include/cairn/encode/simd/each_target.hpp", "include/cairn/encode/simd/highway-inl.hpp"}
+# The files that include these libraries, by the folder of their headers.
+INCLUDED_BY = {
+    "hwy": {"include/cairn/encode/simd/each_target.hpp", "include/cairn/encode/simd/highway-inl.hpp"},
+    "rapidjson": {"include/cairn/system/json.ipp"},
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
@@ -102,7 +105,9 @@ VAGUE = re.compile(r"util|helper|manager")
 CODEC_NAME = re.compile(r'"(raw|lossless|lc[0-9]*)"')
 # Phrases that are not plain English, with _ for the spaces.
 UNCLEAR_SPACE = r"[\s/]+"
-UNCLEAR = re.compile(r"\b(behind_the_training|in_peace|on_its_way|so_many|tells_of|told_of)\b".replace("_", UNCLEAR_SPACE))
+UNCLEAR = re.compile(
+    r"\b(behind_(a_first|all|every|it(?!s)|its|one|that|the_(header|last|marks|other|training)|them|these|those|whole)|by_heart|in_peace|"
+    r"on_its_way|so_many|tells_of|told_(of|the))\b".replace("_", UNCLEAR_SPACE))
 
 
 class CannotCheck(Exception):
@@ -237,11 +242,12 @@ def rule_opt_in(root, files):
 
 
 def rule_fence(root, files):
-    """Two files include Highway, and no public header includes the kernels when it is compiled."""
+    """Only the files of INCLUDED_BY include Highway and RapidJSON, and no public header includes the kernels when it is compiled."""
     for file in library(files):
         for number, _, name in includes_of(root, file):
-            if name.startswith("hwy/") and file not in KERNELS:
-                yield f"{file}:{number}: {name} is included only by {sorted(KERNELS)}"
+            allowed = INCLUDED_BY.get(name.split("/")[0], {file})
+            if file not in allowed:
+                yield f"{file}:{number}: {name} is included only by {sorted(allowed)}"
     for header in public_headers(root, files):
         if "cairn/encode/simd/each_target.hpp" in reached(root, header, False):
             yield f"include/cairn/{header}: includes the kernels, which are compiled once in the library"
@@ -384,13 +390,19 @@ def rule_dependencies(root, files):
 
 
 def rule_snippets(root, files):
-    """Code in docs/ that names its source is the same as in the source between the `// [name]` marks, except for indentation."""
-    quote = re.compile(r"<!-- (\S+): (\w+) -->\n```cpp\n(.*?)```", re.S)
-    for page in [f for f in files if f.startswith("docs/") and f.endswith(".md")]:
-        for source, name, code in quote.findall(text_of(root, page)):
-            parts = re.split(rf"^[ \t]*// \[{name}\]\n", text_of(root, source), flags=re.M)
-            if len(parts) != 3 or textwrap.dedent(parts[1]).rstrip() != code.rstrip():
-                yield f"{page}: the snippet '{name}' differs from {source}"
+    """Code in README.md and docs/ that names its source is the same as in the source between the `// [name]` marks, except for
+    indentation. Of several names the code is joined by empty lines. The first code of README.md names its source."""
+    quote = re.compile(r"<!-- (\S+): ([\w, ]+) -->\n```cpp\n(.*?)```", re.S)
+    for page in [f for f in files if f == "README.md" or f.startswith("docs/") and f.endswith(".md")]:
+        text = text_of(root, page)
+        for source, names, code in quote.findall(text):
+            sections = [re.split(rf"^[ \t]*// \[{name}\]\n", text_of(root, source), flags=re.M) for name in names.split(", ")]
+            wanted = "\n\n".join(textwrap.dedent(section[1]).rstrip() for section in sections if len(section) == 3)
+            if {len(section) for section in sections} != {3} or wanted != code.rstrip():
+                yield f"{page}: the snippet '{names}' differs from {source}"
+        first = quote.search(text)
+        if page == "README.md" and "```cpp" in text and not (first and first.start(3) == text.index("```cpp\n") + len("```cpp\n")):
+            yield "README.md: the first code does not name its source"
 
 
 def rule_design(root, files):

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -259,6 +260,19 @@ TEST_CASE("a process that goes back to a checkpoint of its own recalls nothing a
   CHECK(policy.log->asked.back().saved_step == 8);
   CHECK(policy.log->asked.back().saved_seconds == 0);
   CHECK(policy.log->asked.back().iteration_seconds == policy.log->asked.back().seconds);
+}
+
+TEST_CASE("the event of a hook that throws has the path of the store") {
+  std::vector<cairn::event> events;
+  const cairn::observer note = [&](const cairn::event& what) { events.push_back(what); };
+  cairn::detail::run_record record(note);
+  recording_policy policy;
+  policy.remembers = []() -> cairn::policy_memory { throw std::runtime_error("no luck"); };
+  static_cast<void>(policy_driver(policy, "store").notes(7, true, record));
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].what == cairn::event::kind::failed);
+  CHECK(events[0].checkpoint == "store");
+  CHECK(events[0].step == 7);
 }
 
 TEST_CASE("notes are what the policy remembers, when that was, and whether the run may end there") {

@@ -47,7 +47,7 @@ names names_of(const std::vector<std::uint64_t>& steps) {
   return all;
 }
 
-/// All events but progress; the trainer's thread and the one behind it tell, one at a time.
+/// All events but progress, from the trainer's thread and the background thread, one at a time.
 struct heard {
   std::vector<cairn::event> all;
 
@@ -620,6 +620,7 @@ TEST_CASE("a signal: poll says so, the next step saves at once, tells to stop, a
   CHECK(restored(store, checkpoint_name(2)) == trained(2));
   CHECK(events.lines() == names{"stopping 2", "started 2", "encoded 2", "written 2", "published 2"});
   CHECK(events.all[0].message.find("signal " + std::to_string(SIGUSR1)) == 0);
+  CHECK(events.all[0].checkpoint == cairn::any_store(store).location());
   CHECK(events.all[0].seconds > 0);
   CHECK(events.all[0].seconds <= 30);
   const auto again = run.step(trained(2), {.step = 2});

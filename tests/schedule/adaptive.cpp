@@ -489,6 +489,26 @@ TEST_CASE("the curve that the optimal policy has learned is there again after a 
   CHECK(after.saves == before.saves);
 }
 
+TEST_CASE("a restore in the same process: the next save is due a whole interval later") {
+  adaptive policy({.mtbf = certain, .stall = std::chrono::duration<double>(1)});
+  moment now;
+  const auto next_save = [&] {
+    do {
+      ++now.step;
+      now.seconds += now.iteration_seconds = 1;
+    } while (!policy.should_save(now));
+    return now.step;
+  };
+  const auto first = next_save();
+  now.saved_step = first;
+  now.saved_seconds = now.seconds;
+  const auto interval = next_save() - first;
+  REQUIRE(interval > 20);
+  policy.restarted({.step = first, .after_failure = false});
+  now = {.step = first, .saved_step = first};
+  CHECK(next_save() == first + interval);
+}
+
 TEST_CASE("known failures count by the age of the process: where old ones fail less, intervals grow") {
   const auto gaps = [](cairn::any_failures failures) {
     run machine{optimal({.failures = std::move(failures), .stall = duration<double>(0.2)})};

@@ -142,6 +142,53 @@ TEST_CASE("a run that starts at a later step plans from there, and does after a 
   }
 }
 
+TEST_CASE("a planner that recalls its memory plans as the one that ran through") {
+  const current_costs all{.iteration_seconds = 1, .mtbf = 1000, .save_seconds = 0.2};
+  for (const auto what : objectives) {
+    planner through({.what = what, .last_step = 5000});
+    planner after = through;
+    std::vector<std::uint64_t> expected, made;
+    const auto go_on = [&](planner& self, moment now, std::uint64_t to, std::vector<std::uint64_t>& saved) {
+      for (++now.step; now.step <= to; ++now.step)
+        if (self.is_due(now, 1, all, falling(0.0005))) saved.push_back(now.saved_step = now.step);
+      return now.saved_step;
+    };
+    moment now;
+    bool is_saved = false;
+    while (now.step < 3000 || !is_saved) {
+      ++now.step;
+      is_saved = through.is_due(now, 1, all, falling(0.0005));
+      if (is_saved) now.saved_step = now.step;
+    }
+    cairn::policy_memory memory;
+    through.remember(memory);
+    after.recall(memory);
+    go_on(through, now, 5000, expected);
+    go_on(after, now, 5000, made);
+    INFO(name(what));
+    REQUIRE(expected.size() > 2);
+    CHECK(made == expected);
+  }
+}
+
+TEST_CASE("after a restore in the same process, the work that is lost does not count for the next save") {
+  const current_costs all{.iteration_seconds = 1, .mtbf = 5000, .save_seconds = 1};
+  planner self({});
+  moment now;
+  const auto next_save = [&] {
+    do ++now.step;
+    while (!self.is_due(now, 1, all, std::nullopt));
+    return now.step;
+  };
+  const auto first = next_save();
+  now.saved_step = first;
+  const auto interval = next_save() - first;
+  REQUIRE(interval > 50);
+  self.restarted();
+  now.step = first;
+  CHECK(next_save() == first + interval);
+}
+
 TEST_CASE("where no save pays none is made") {
   CHECK(saves(planner({.last_step = 1000}), 1000, {.iteration_seconds = 1, .mtbf = 1e9, .save_seconds = 100}).empty());
 }

@@ -95,7 +95,7 @@ bool agrees(const sample_mean& found, double expected, double slack = 0) {
   return std::abs(found.mean - expected) <= 3.29 * found.standard_error + slack * expected;
 }
 
-/// Daly (2006), equation 13: of a segment of `work` seconds and the save behind it, where restoring may fail as well.
+/// Daly (2006), equation 13: of a segment of `work` seconds and the save after it, where restoring may fail as well.
 double expected_seconds(double work, double stall, double restore, double rate) {
   return std::exp(rate * restore) * std::expm1(rate * (work + stall)) / rate;
 }

@@ -97,7 +97,7 @@ TEST_CASE("there is one worker where nothing is said, else as many as are said o
   }
 }
 
-TEST_CASE("a save takes its stall from the training, and its part of what is behind it") {
+TEST_CASE("a save takes its stall from the training, and a part of its time in the background") {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> number(0, 10);
   for (int i = 0; i < 100; ++i) {

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A file of the text as its header and `data` bytes behind it.
+/// A file of the text as its header and `data` bytes after it.
 std::string file_of(std::string_view header, std::size_t data, std::uint64_t claimed = 0) {
   std::string text(8, '\0');
   if (claimed == 0) claimed = header.size();

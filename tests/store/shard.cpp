@@ -65,7 +65,7 @@ TEST_CASE("a piece that is not part of its leaf is refused") {
           }).code == cairn::errc::invalid);
 }
 
-TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, behind all others") {
+TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, after all others") {
   std::mt19937_64 random(2);
   sample::leaves leaves;
   leaves.add("w", cairn::dtype::f32, {10, 3}, random);

@@ -54,7 +54,7 @@ class leaf_encoder {
         codecs_(codecs),
         base_(base),
         as_delta_(as_delta),
-        threads_(threads),
+        threads_(threads_of(threads)),
         check_(std::move(check)) {}
 
   /// Encodes the pieces of the next shards. A payload overwrites the copy of a staged piece where the codec can encode in place, and

@@ -12,6 +12,7 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/chain/encoded_piece.hpp"
 #include "cairn/chain/leaf_codecs.hpp"
 #include "cairn/encode/choice.hpp"
@@ -26,7 +27,7 @@ namespace cairn::detail {
 class merger {
  public:
   merger(const chain_reader& chain, std::size_t deltas, const merge_options& options)
-      : chain_(chain), deltas_(deltas), threads_(options.threads) {
+      : chain_(chain), deltas_(deltas), threads_(threads_of(options.threads)) {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) {
       if (options.check) options.check();
       merge_leaf(i);
@@ -38,7 +39,7 @@ class merger {
     spec_.structures = {chain.contents().structure};
     spec_.info = chain.newest().info();
     spec_.id = chain.newest().id();
-    spec_.threads = threads_;
+    spec_.threads = options.threads;
     if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
   }
   merger(const merger&) = delete;  // what is written refers to it

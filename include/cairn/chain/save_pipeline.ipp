@@ -90,9 +90,9 @@ struct save_pipeline::stages {
   }
 
   /// 1. Encodes. After the last shard the losses are known, and whether the checkpoint is a delta.
-  [[nodiscard]] shards_of<encoded_piece> encode(std::span<const std::vector<staged_piece>> some) {
+  [[nodiscard]] shards_of<encoded_piece> encode(std::span<const std::vector<staged_piece>> next) {
     shards_of<encoded_piece> encoded;
-    report.encode_seconds += timed([&] { encoded = encoder.encode(some); });
+    report.encode_seconds += timed([&] { encoded = encoder.encode(next); });
     for (const auto& shard : encoded)
       for (const auto& each : shard) {
         const auto& whole = spec.leaves[each.leaf];
@@ -100,7 +100,7 @@ struct save_pipeline::stages {
         encoded_bytes += each.stored_bytes(whole);
       }
     metadata.tables = encoder.take_tables();
-    added += some.size();
+    added += next.size();
     if (added < shards) return encoded;
     const auto summary = encoder.finish();
     report.is_delta = summary.is_delta;
@@ -113,9 +113,9 @@ struct save_pipeline::stages {
   }
 
   /// 2. Writes. A shard that is written before all are encoded names the parent, since a later piece may need it.
-  void write(std::span<const std::vector<encoded_piece>> some) {
-    if (some.size() == shards ? report.is_delta : as_delta) metadata.parent = base->parent();
-    report.write_seconds += timed([&] { writer.add(for_writer(some), metadata, pending_bytes); });
+  void write(std::span<const std::vector<encoded_piece>> next) {
+    if (next.size() == shards ? report.is_delta : as_delta) metadata.parent = base->parent();
+    report.write_seconds += timed([&] { writer.add(for_writer(next), metadata, pending_bytes); });
   }
 
   /// 3. Publishes.

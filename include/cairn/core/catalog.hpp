@@ -28,10 +28,9 @@ struct catalog {
   std::string origin;               ///< the name of its source, for messages
   std::vector<stored_leaf> leaves;  ///< sorted by path; no path occurs twice
   detail::structure structure;
-  bool has_structure =
-      false;  ///< Cairn wrote the checkpoint, so `structure` is complete, even if empty; false: a foreign safetensors file
-  /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws
-  /// cairn::error.
+  /// Cairn wrote the checkpoint, so `structure` is complete, even if empty; false: a foreign safetensors file.
+  bool has_structure = false;
+  /// Reads all bytes of leaf `index`, row-major and verified, into `out` (of exactly its size). Throws cairn::error.
   std::function<void(std::size_t index, std::span<std::byte> out)> fetch;
 
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);

@@ -6,7 +6,7 @@
 // - slice: a piece in a checkpoint: one tensor of a shard.
 // - shard: one data file of a checkpoint, with pieces of many leaves.
 // - part: consecutive shards of a save that are copied together, where the memory for the copy is limited.
-// - block: in a store, the bytes of a shard that have one checksum; in a codec, the elements that one thread encodes.
+// - block of a shard: its bytes that have one checksum. Block of a payload, in encode/ alone: the elements that one thread encodes.
 // - chunk: consecutive blocks of a shard that one thread writes together.
 // - strip: elements of a block that stay in the cache during all steps of a codec.
 // - window: bytes of a stored file that are read together.

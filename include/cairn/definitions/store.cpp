@@ -1,7 +1,7 @@
 // The definitions of store/ and system/.
 #include "cairn/store/chain_metadata.ipp"
 #include "cairn/store/directory.ipp"
-#include "cairn/store/encodings.ipp"
+#include "cairn/store/encoded_tensors.ipp"
 #include "cairn/store/index.ipp"
 #include "cairn/store/interleaved_gather.ipp"
 #include "cairn/store/memory.ipp"

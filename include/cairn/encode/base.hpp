@@ -27,7 +27,7 @@ struct encode_request {
   /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty where there is no parent or it
   /// has other elements at this path. A lossy codec sets them to what `decode` will give; other codecs do not change them.
   std::span<std::byte> reference{};
-  unsigned threads = 1;
+  unsigned threads = 1;                       ///< to encode on: at least 1
   const code_tables* known_tables = nullptr;  ///< code tables of earlier checkpoints of the chain; may be null
 };
 
@@ -49,7 +49,7 @@ struct decode_request {
   std::span<const std::byte> payload;
   /// The elements to be filled, aligned for their type. For a relative payload they hold the parent's elements.
   std::span<std::byte> values;
-  unsigned threads = 1;
+  unsigned threads = 1;                       ///< to decode on: at least 1
   const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
 };
 
@@ -63,9 +63,9 @@ struct merge_request {
 
   std::string_view path;  ///< the leaf, for messages
   dtype type{};
-  std::size_t bytes = 0;            ///< of the elements
-  std::span<const delta> deltas{};  ///< at least one, the oldest first
-  unsigned threads = 1;
+  std::size_t bytes = 0;                      ///< of the elements
+  std::span<const delta> deltas{};            ///< at least one, the oldest first
+  unsigned threads = 1;                       ///< to merge on: at least 1
   const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
 };
 

@@ -42,13 +42,12 @@ template <class Encode>
     }
     return end;
   }
-  // A thread codes into its own memory. When all blocks before have been placed, it copies its block behind them.
+  // A thread codes into its own memory. When all earlier blocks have been placed, it copies its block to the end.
   std::mutex turn;
   std::condition_variable next;
   std::size_t done = 0;
   bool failed = false;
-  std::vector<std::unique_ptr<std::byte[]>> scratch(
-      std::min<std::size_t>(threads == 0 ? default_threads() : threads, blocks));
+  std::vector<std::unique_ptr<std::byte[]>> scratch(std::min<std::size_t>(threads_of(threads), blocks));
   for (auto& memory : scratch) memory = std::make_unique_for_overwrite<std::byte[]>(block_bound);
   const auto code = [&](std::size_t i, std::byte* memory) {
     const std::size_t bytes = encode(i, std::span(memory, block_bound));

@@ -99,7 +99,7 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   }
 }
 
-/// Encodes all blocks to `out`, behind the header. Returns the bytes used.
+/// Encodes all blocks to `out`, after the header. Returns the bytes used.
 [[nodiscard]] inline std::size_t encode_payload_blocks(const payload_header& header, const elements& all,
                                                        unsigned threads, std::span<std::byte> out, bool in_place) {
   const std::size_t width = header.format.width, largest = std::min(all.count, header.block_elements());
@@ -113,7 +113,7 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   return encode_blocks(header.blocks(all.count), elements_bound(largest, width), threads, out, encode, in_place);
 }
 
-/// Decodes all blocks of `in`, which begins behind the header. False when they are malformed.
+/// Decodes all blocks of `in`, which begins after the header. False when they are malformed.
 [[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, std::span<const std::byte> in,
                                                 unsigned threads, std::span<std::byte> values) {
   const std::size_t width = header.format.width, count = values.size() / width;

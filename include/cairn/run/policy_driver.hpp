@@ -47,7 +47,9 @@ class retry_delay {
 /// For the training thread alone.
 class policy_driver {
  public:
-  explicit policy_driver(any_policy chosen) : chosen_(std::move(chosen)), policy_(chosen_) {}
+  /// `store` is the path of the store, for events.
+  explicit policy_driver(any_policy chosen, std::string store = {})
+      : chosen_(std::move(chosen)), policy_(chosen_), store_(std::move(store)) {}
 
   /// Since the run began or was restored.
   [[nodiscard]] double seconds() const { return watch_.seconds(); }
@@ -171,8 +173,8 @@ class policy_driver {
     } catch (...) {
     }
   }
-  static void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) {
-    record.emit({.what = event::kind::failed, .step = step, .message = failure_of(hook).what()});
+  void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) const {
+    record.emit({.what = event::kind::failed, .checkpoint = store_, .step = step, .message = failure_of(hook).what()});
   }
 
   void report(const published_save& published, run_record& record) {
@@ -195,6 +197,7 @@ class policy_driver {
 
   const any_policy chosen_;
   any_policy policy_;
+  std::string store_;
   stopwatch watch_;
   double asked_ = 0;
   retry_delay retry_;

@@ -55,7 +55,7 @@ inline void check_options(const checkpointer_options& options) {
 
 CAIRN_INLINE session::session(any_store store, checkpointer_options options)
     : options_(std::move(options)),
-      policy_(options_.when),
+      policy_(options_.when, store.location()),
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       series_(std::move(store), options_, [this](const event& what) {
@@ -133,12 +133,13 @@ CAIRN_INLINE std::vector<removal> session::retention_plan() {
 CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   wait();
+  const auto removed = series_.remove_after(step);
   if (policy_.saved_step() > step) {
     const double now = policy_.seconds();
     record_.published({.step = step, .seconds = now});
     policy_.set_newest({.step = step, .began = now, .copied = now});
   }
-  return series_.remove_after(step);
+  return removed;
 }
 
 /// Throws errc::invalid for a step below that of the newest checkpoint, or of the running save.

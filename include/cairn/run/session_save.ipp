@@ -169,6 +169,7 @@ CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& n
   const auto left = [&] { return options_.preempt_deadline.count() - options_.preempt.seconds_since(); };
   const int number = options_.preempt.number();
   record_.emit({.what = event::kind::stopping,
+                .checkpoint = store().location(),
                 .step = now.step,
                 .seconds = left(),
                 .message = sentence({"signal ", number, ", ", ::strsignal(number)})});

@@ -107,6 +107,7 @@ class adaptive {
   }
   void restarted(const restart& how) {
     run_.restarted(how);
+    planner_.restarted();
     choose();
   }
   [[nodiscard]] policy_memory remember() const {

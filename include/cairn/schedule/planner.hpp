@@ -46,14 +46,24 @@ class planner {
   [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const current_costs& all,
                                          const std::optional<loss_curve>& curve);
 
-  /// Keeps the step at which the run began: prices are scaled to the run from there on.
+  /// The run continues from a checkpoint: work after that is lost, in this process too.
+  void restarted() noexcept {
+    integral_ = 0;
+    look_again_ = 0;
+  }
+
+  /// Keeps the step at which the run began, since prices are scaled to the run from there on, and for `coci` the failures expected so far.
   void remember(policy_memory& memory) const {
     if (first_step_) memory["first_step"] = {static_cast<double>(*first_step_)};
+    if (run_.what == objective::coci) memory["failures_before"] = {failures_before_};
   }
   void recall(const policy_memory& memory) {
     const auto kept = memory.find("first_step");
     if (kept != memory.end() && kept->second.size() == 1 && kept->second[0] >= 0 && kept->second[0] < 0x1p63)
       first_step_ = static_cast<std::uint64_t>(kept->second[0]);
+    const auto expected = memory.find("failures_before");
+    if (expected != memory.end() && expected->second.size() == 1 && expected->second[0] >= 0)
+      failures_before_ = expected->second[0];
   }
 
  private:
@@ -76,7 +86,7 @@ class planner {
   std::optional<loss_curve> curve_{};          // only if it is of use
   double scale_ = 0;                           // 1 / fall of the curve over the run
   double integral_ = 0;                        // of the density since the newest checkpoint
-  double failures_before_ = 0;                 // expected so far
+  double failures_before_ = 0;                 // expected in the work so far
   bool few_left_ = false;
   std::optional<std::uint64_t> next_save_{};  // where few are left: its step
   std::uint64_t saved_step_ = 0, look_again_ = 0;

@@ -102,8 +102,8 @@ CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment&
                              ? std::max(-curve_->slope(x) / all.iteration_seconds * unit, 0.0)
                              : 1);
   }
-  if (run_.what ==
-      objective::coci)  // a failure counts only if there was none before, saves always: they cost more by comparison
+  // A failure counts only if there was none before, saves always: they cost more by comparison.
+  if (run_.what == objective::coci)
     for (auto& price : value.wait) price *= std::exp(failures_before_);
   const auto best = optimum(cost_model_of(std::move(value), run_.what == objective::coci,
                                           {.seconds = std::vector<double>(cells, seconds)},

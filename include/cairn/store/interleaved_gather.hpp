@@ -13,7 +13,7 @@
 
 namespace cairn::detail {
 
-/// A block that is filled in parts, each of which is hashed while its bytes are in the cache.
+/// A block that is filled step by step; what a step has filled is hashed while it is in the cache.
 struct growing_block {
   std::span<std::byte> bytes;
   std::size_t hashed = 0;

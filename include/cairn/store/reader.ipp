@@ -129,7 +129,7 @@ inline void copy_steps(const stored_checkpoint& checkpoint, std::span<const copy
 /// Reads whole leaves for requests that have been checked.
 inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
                         const read_options& options) {
-  const unsigned threads = options.threads == 0 ? default_threads() : options.threads;
+  const unsigned threads = threads_of(options.threads);
   std::vector<copy_step> steps;
   for (const auto& request : requests) {
     for (const auto& slice : checkpoint.slices_of(request.leaf)) {
@@ -206,7 +206,7 @@ CAIRN_INLINE void checkpoint_reader::verify(unsigned threads) const {
   std::vector<block_run> runs;
   for (std::size_t i = 0; i < opened_->shards.size(); ++i)
     runs.push_back({i, 0, opened_->shards[i].metadata.blocks.size()});
-  verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
+  verify_blocks(*opened_, runs, threads_of(threads));
 }
 
 CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
@@ -214,7 +214,7 @@ CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves,
   for (const auto leaf : leaves)
     for (const auto& slice : opened_->slices_of(leaf))
       if (slice.bytes != 0 && !opened_->shards[slice.shard].metadata.blocks.empty()) runs.push_back(blocks_of(slice));
-  verify_blocks(*opened_, runs, threads == 0 ? default_threads() : threads);
+  verify_blocks(*opened_, runs, threads_of(threads));
 }
 
 CAIRN_INLINE bool checkpoint_reader::is_encoded(std::size_t leaf) const noexcept {

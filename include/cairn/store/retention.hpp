@@ -41,8 +41,8 @@ struct retained_entry {
 /// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is errc::invalid.
 struct retention_rules {
   std::optional<std::size_t> keep_last;  ///< the newest ones
-  std::optional<keep_best_rule>
-      keep_best;  ///< entries without the metric, or with NaN, never count as best; all stay if none has it
+  /// Entries without the metric, or with NaN, never count as best; all stay if none has it.
+  std::optional<keep_best_rule> keep_best;
   std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this
 };
 

@@ -6,7 +6,7 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/encodings.hpp"
+#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/shard_metadata.hpp"
@@ -40,7 +40,7 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
   json_writer slices;
   slices.begin_object();
   bool has_slices = false;
-  encodings encoded;
+  encoded_tensors encoded;
   std::uint64_t at = 0;
   for (const auto& p : pieces) {
     const leaf& whole = leaves[p.leaf];
@@ -67,7 +67,7 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
   metadata["cairn.blocks"] = std::string(block_count(at) * checksum_digits, '0');
   if (has_slices) metadata["cairn.slices"] = slices.end_object().take();
   if (!described.empty()) metadata["cairn.structure"] = write_structure(described);
-  if (!encoded.empty()) metadata["cairn.encoded"] = write_encodings(encoded);
+  if (!encoded.empty()) metadata["cairn.encoded"] = write_encoded_tensors(encoded);
   if (chain.parent) metadata["cairn.parent"] = write_parent(*chain.parent);
   if (!chain.tables.empty()) metadata["cairn.tables"] = write_tables(chain.tables);
   layout.pieces = std::move(pieces);

@@ -13,7 +13,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/chain_metadata.hpp"
-#include "cairn/store/encodings.hpp"
+#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/safetensors.hpp"
 
 namespace cairn::detail {
@@ -41,7 +41,7 @@ struct shard_metadata {
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
   detail::structure structure;
-  encodings encoded;  ///< by tensor key
+  encoded_tensors encoded;  ///< by tensor key
   chain_metadata chain;
 
   /// The dtype and shape of a tensor's elements, encoded or not.

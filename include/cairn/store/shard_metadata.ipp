@@ -122,7 +122,7 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
     } else if (key == "cairn.structure") {
       metadata.structure = read_structure(value, origin, file_bytes);
     } else if (key == "cairn.encoded") {
-      metadata.encoded = read_encodings(value, origin);
+      metadata.encoded = read_encoded_tensors(value, origin);
     } else if (key == "cairn.parent") {
       metadata.chain.parent = read_parent(value, origin);
     } else if (key == "cairn.tables") {

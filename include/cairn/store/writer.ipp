@@ -135,19 +135,19 @@ CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_
 CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
                                          std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
-  std::vector<new_shard> some(shards.size());
+  std::vector<new_shard> made(shards.size());
   index_.parent = chain.parent;
-  for (std::size_t i = 0; i < some.size(); ++i)
-    lay_out(some[i], shards[i], i == 0 ? chain : chain_metadata{chain.parent, {}});
+  for (std::size_t i = 0; i < made.size(); ++i)
+    lay_out(made[i], shards[i], i == 0 ? chain : chain_metadata{chain.parent, {}});
 
   // 2. Hash and write the data, chunk by chunk.
   if (!transaction_) transaction_ = store_.begin(name_);
-  for (std::size_t i = 0; i < some.size(); ++i)
-    some[i].out = &transaction_->create(shard_file(added_ + i, shards_), some[i].bytes());
-  write_data(some, index_.total_size + later_bytes);
+  for (std::size_t i = 0; i < made.size(); ++i)
+    made[i].out = &transaction_->create(shard_file(added_ + i, shards_), made[i].bytes());
+  write_data(made, index_.total_size + later_bytes);
 
   // 3. Write the headers, which contain the checksums of the blocks.
-  for (auto& shard : some) {
+  for (auto& shard : made) {
     set_block_checksums(shard.layout, shard.blocks);
     const auto& header = shard.layout.header_text;
     write_text(*shard.out, header);

@@ -12,6 +12,9 @@ namespace cairn::detail {
 /// The number of threads that 0 stands for: that of the cores, but at most 8, which are enough for the whole bandwidth of the memory.
 [[nodiscard]] CAIRN_INLINE unsigned default_threads() noexcept;
 
+/// The number of threads that an option asks for: at least 1.
+[[nodiscard]] inline unsigned threads_of(unsigned option) noexcept { return option == 0 ? default_threads() : option; }
+
 /// Calls `body(item, worker)` for every item in [0, items) on up to `threads` threads, the caller's included. Items are taken in order;
 /// `worker` < threads. The first exception stops the loop and is rethrown.
 CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,

@@ -17,7 +17,7 @@ CAIRN_INLINE unsigned default_threads() noexcept { return std::clamp(std::thread
 
 CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
                                const std::function<void(std::size_t item, unsigned worker)>& body) {
-  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads == 0 ? default_threads() : threads, items));
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads_of(threads), items));
   if (workers <= 1) {
     for (std::size_t i = 0; i < items; ++i) body(i, 0U);
     return;
@@ -57,7 +57,7 @@ CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
     if (bytes_of(item) < large_item_bytes)
       small.push_back(item);
     else
-      body(item, threads == 0 ? default_threads() : threads);
+      body(item, threads_of(threads));
   }
   parallel_for(small.size(), threads, [&](std::size_t i, unsigned) { body(small[i], 1); });
 }

@@ -9,6 +9,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "cairn/system/memory.hpp"
+
 namespace cairn::detail {
 
 #if defined(__SSE2__)
@@ -28,7 +30,7 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == 0) return;
 #if defined(__SSE2__)
-  constexpr std::size_t line = 64, page = 4096, pages = 4;
+  constexpr std::size_t line = 64, page = page_bytes, pages = 4;
   if (bytes >= pages * page) {
     const std::size_t before = (line - reinterpret_cast<std::uintptr_t>(to) % line) % line;
     std::memcpy(to, from, before);

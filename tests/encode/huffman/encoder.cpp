@@ -53,7 +53,7 @@ TEST_CASE("parts of a block cover it in order") {
   }
 }
 
-TEST_CASE("four streams hold the codes of the four parts, one behind the other") {
+TEST_CASE("four streams hold the codes of the four parts, one after the other") {
   std::mt19937_64 random(1);
   for (std::size_t round = 0; round < 700; ++round) {
     const std::size_t n = round < 300 ? round : random() % 5000;

@@ -120,7 +120,7 @@ class decoder {
     all = a;
   }
 
-  /// The last bytes, one symbol at a time. True when the codes end with the stream and the bits behind them are 0.
+  /// The last bytes, one symbol at a time. True when the codes end with the stream and the bits after them are 0.
   bool decode_rest(stream& s) const noexcept {
     std::uint64_t word = 0;
     unsigned bits = 0;  // bits of `word` that are from the stream
@@ -146,7 +146,7 @@ class decoder {
   // The entry of 12 bits, the first one lowest, holds the symbols whose codes these bits begin with, at most 6:
   //   bits 0-47 the symbols, the first one lowest; bits 48-55 the bits that their codes take; bits 56-63 their number.
   // For example, the codes A = 0, B = 10, C = 11 and the bits 0 10 10 11 0 11 10 (first bit first) give A B B C A C: six symbols,
-  // 10 bits. The next look-up begins behind these, with 10.
+  // 10 bits. The next look-up begins after these, with 10.
   static constexpr unsigned bits_at = 48, count_at = 56;
   static constexpr std::size_t table_size = std::size_t{1} << max_code_bits;
 
@@ -188,9 +188,9 @@ class decoder {
       for (std::size_t i = 0; i < count && lengths_[symbols[i]] <= bits; ++i) {
         const std::uint8_t symbol = symbols[i];
         const unsigned length = lengths_[symbol];
-        const std::size_t behind = std::size_t{1} << (bits - length);
-        for (std::size_t y = 0; y < behind; ++y)
-          entries[y << length | codes[symbol]] = prepend(symbol, length, without_last(fewer[behind + y]));
+        const std::size_t endings = std::size_t{1} << (bits - length);
+        for (std::size_t y = 0; y < endings; ++y)
+          entries[y << length | codes[symbol]] = prepend(symbol, length, without_last(fewer[endings + y]));
       }
     }
   }

@@ -62,15 +62,15 @@ class encoder {
   /// Room that `encode` needs for any `n` bytes. For bytes whose coded bits are known, their whole bytes + `encode_slack` suffice.
   [[nodiscard]] std::size_t bound(std::size_t n) const noexcept { return (n * longest_ + 7) / 8 + encode_slack; }
 
-  /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes behind them may be overwritten. Every byte of `in` has a
+  /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes after them may be overwritten. Every byte of `in` has a
   /// code; one that has none is left out.
   std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) const noexcept {
     // One stream after the other: four at a time are slower, and where they begin is not known yet.
     std::byte* at = out.data() + stream_sizes_bytes;
     for (std::size_t k = 0; k < streams; ++k) {
       const std::size_t begin = stream_begin(in.size(), k);
-      const auto part = in.subspan(begin, stream_begin(in.size(), k + 1) - begin);
-      std::byte* const end = pairs_.empty() ? encode_singles(part, at) : encode_pairs(part, at);
+      const auto bytes = in.subspan(begin, stream_begin(in.size(), k + 1) - begin);
+      std::byte* const end = pairs_.empty() ? encode_singles(bytes, at) : encode_pairs(bytes, at);
       if (k + 1 < streams) {
         const auto size = static_cast<std::uint32_t>(end - at);
         std::memcpy(out.data() + k * sizeof size, &size, sizeof size);

@@ -12,7 +12,6 @@
 
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/huffman/block.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/counts.hpp"

@@ -214,7 +214,7 @@ CAIRN_INLINE std::shared_ptr<const survey_result> survey_state(const options& ho
   for (const auto& in : all) {
     if (!has_delta(in)) continue;
     deltas.push_back(delta_of(in));
-    threads = in.threads == 0 || threads == 0 ? 0 : std::max(threads, in.threads);
+    threads = std::max(threads, in.threads);
   }
   return std::make_shared<const survey_result>(survey(deltas, how, 7, threads));
 }

@@ -25,8 +25,8 @@ struct survey_result {
 
 inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
 
-/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas, in parallel. Each of up to 64 parts has a copy of
-/// `nothing` as its `sum`; returns their total.
+/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas, in parallel. Each of up to 64 groups of consecutive
+/// blocks has a copy of `nothing` as its `sum`; returns their total.
 template <class Sum, class Visit>
 [[nodiscard]] Sum sum_over_blocks(std::span<const delta_view> deltas, unsigned threads, const Sum& nothing,
                                   const Visit& visit) {
@@ -37,17 +37,17 @@ template <class Sum, class Visit>
   std::vector<block_ref> blocks;
   for (const auto& delta : deltas)
     for (std::size_t b = 0; b < blocks_of(delta.count()); ++b) blocks.push_back({&delta, b});
-  const std::size_t parts = std::min<std::size_t>(blocks.size(), 64);
-  std::vector<Sum> sums(std::max<std::size_t>(parts, 1), nothing);
-  parallel_for(parts, threads, [&](std::size_t part, unsigned) {
+  const std::size_t groups = std::min<std::size_t>(blocks.size(), 64);
+  std::vector<Sum> sums(std::max<std::size_t>(groups, 1), nothing);
+  parallel_for(groups, threads, [&](std::size_t group, unsigned) {
     const default_float_environment guard;
-    for (std::size_t i = blocks.size() * part / parts; i < blocks.size() * (part + 1) / parts; ++i) {
+    for (std::size_t i = blocks.size() * group / groups; i < blocks.size() * (group + 1) / groups; ++i) {
       const auto [delta, block] = blocks[i];
       const std::size_t begin = block * block_elements;
-      visit(*delta, begin, begin + block_size(delta->count(), block), sums[part]);
+      visit(*delta, begin, begin + block_size(delta->count(), block), sums[group]);
     }
   });
-  for (std::size_t part = 1; part < sums.size(); ++part) sums[0].add(sums[part]);
+  for (std::size_t group = 1; group < sums.size(); ++group) sums[0].add(sums[group]);
   return sums[0];
 }
 

@@ -122,10 +122,10 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
     (header.is_coded(b) ? used : end) += header.kept;
   }
   split_elements(in, header.without_zeros ? marks.data() : nullptr, header.rotated, planes);
-  const auto append = [&](std::span<const std::byte> part) {
-    const std::size_t bytes = huffman::encode_block(part, out.subspan(end, huffman::block_bound(part.size())));
-    end += bytes;
-    return static_cast<std::uint32_t>(bytes);
+  const auto append = [&](std::span<const std::byte> bytes) {
+    const std::size_t size = huffman::encode_block(bytes, out.subspan(end, huffman::block_bound(bytes.size())));
+    end += size;
+    return static_cast<std::uint32_t>(size);
   };
   if (header.without_zeros) header.marks_bytes = append(marks);
   for (std::size_t b = 0; b < width; ++b)

@@ -1,4 +1,4 @@
-// The header of a block of elements: how it is coded, and the sizes of its parts.
+// The header of a block of elements: how it is coded, and the bytes of its marks and planes.
 #pragma once
 
 #include <array>

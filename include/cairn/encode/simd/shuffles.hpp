@@ -15,7 +15,7 @@ struct shuffles {
   static constexpr std::size_t ways = std::size_t{1} << elements;
   static constexpr std::uint8_t zero = 0x80;  // gives a zero byte
 
-  std::uint8_t pack[ways][bytes];    ///< bytes behind the marked elements are unspecified
+  std::uint8_t pack[ways][bytes];    ///< bytes after the marked elements are unspecified
   std::uint8_t unpack[ways][bytes];  ///< elements that are not marked become zeros
   std::uint8_t marked[ways];         ///< number of marked elements
 

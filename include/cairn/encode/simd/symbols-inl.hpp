@@ -10,15 +10,15 @@ using namespace rows;
 template <std::size_t K, std::uint32_t S = 1>
 struct classes {
   bits key;
-  classes<K - 1, S + 1> others;
+  classes<K - 1, S + 1> rest;
 
   HWY_INLINE void start(const symbol_table& symbols) {
     key = hn::Set(bits_tag(), symbols.keys[S]);
-    others.start(symbols);
+    rest.start(symbols);
   }
   HWY_INLINE bits symbol(bits keys, bits so_far) const {
     const auto now = hn::IfThenElse(hn::Eq(keys, key), hn::Set(bits_tag(), S), so_far);
-    return others.symbol(keys, now);
+    return rest.symbol(keys, now);
   }
 };
 template <std::uint32_t S>
@@ -35,23 +35,23 @@ struct additions {
   HWY_INLINE floats value(bits symbol) const { return hn::Set(float_tag(), symbols.values[hn::GetLane(symbol)]); }
 #else
   static constexpr bool permutes = hn::MaxLanes(float_tag()) >= 8;
-  floats some, others;
+  floats low, high;  // the values of symbols 0 to 3 and 4 to 7; with one permutation, `low` has all
   HWY_INLINE explicit additions(const symbol_table& s) {
     float both[row];
     for (std::size_t i = 0; i < row; ++i) both[i] = s.values[i % 8];
-    some = hn::LoadU(float_tag(), both);
-    others = some;
-    if constexpr (!permutes) others = hn::LoadU(float_tag(), both + 4);
+    low = hn::LoadU(float_tag(), both);
+    high = low;
+    if constexpr (!permutes) high = hn::LoadU(float_tag(), both + 4);
   }
   HWY_INLINE floats value(bits symbol) const {
     const float_tag d;
     const bits_tag db;
     if constexpr (permutes) {
-      return hn::TableLookupLanes(some, hn::IndicesFromVec(d, symbol));
+      return hn::TableLookupLanes(low, hn::IndicesFromVec(d, symbol));
     } else {
       const auto within = hn::IndicesFromVec(d, hn::And(symbol, hn::Set(db, 3)));
-      const auto high = hn::RebindMask(d, hn::Eq(hn::And(symbol, hn::Set(db, 4)), hn::Set(db, 4)));
-      return hn::IfThenElse(high, hn::TableLookupLanes(others, within), hn::TableLookupLanes(some, within));
+      const auto is_high = hn::RebindMask(d, hn::Eq(hn::And(symbol, hn::Set(db, 4)), hn::Set(db, 4)));
+      return hn::IfThenElse(is_high, hn::TableLookupLanes(high, within), hn::TableLookupLanes(low, within));
     }
   }
 #endif

@@ -5,7 +5,7 @@
 #include <span>
 
 // How kernels are compiled: x.hpp declares a table of functions and nothing else. The functions are in x-inl.hpp, written with
-// Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only these two files include Highway.
+// Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only each_target.hpp and highway-inl.hpp include Highway.
 
 namespace cairn::detail::simd {
 

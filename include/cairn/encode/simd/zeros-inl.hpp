@@ -5,7 +5,7 @@ inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Up to 64 elements, one by one: the rest behind whole vectors, and all elements where there are no vectors.
+/// Up to 64 elements, one by one: the rest after whole vectors, and all elements where there are no vectors.
 template <class Word>
 struct single_marks {
   static constexpr std::size_t width = sizeof(Word);

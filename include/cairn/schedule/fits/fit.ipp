@@ -46,8 +46,8 @@ class curve_fitting {
     weights_ = base_;
     state now;
     if (start != nullptr && start->shape == basis_.shape) {
-      rates from =
-          basis_.rates_of(*start);  // raised to those of the grid: steps from a rate near zero have almost no effect
+      // Raised to those of the grid: steps from a rate near zero have almost no effect.
+      rates from = basis_.rates_of(*start);
       for (std::size_t k = 0; k < 2; ++k) from[k] = std::max(from[k], basis_.first_tried()[k]);
       if (from != basis_.first_tried()) now = evaluate(from);
     }

@@ -1,14 +1,14 @@
-// Definitions of encodings.hpp.
+// Definitions of encoded_tensors.hpp.
 #pragma once
 
 #include "cairn/core/error.hpp"
-#include "cairn/store/encodings.hpp"
+#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
 
-CAIRN_INLINE std::string write_encodings(const encodings& all) {
+CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all) {
   json_writer json;
   json.begin_object();
   for (const auto& [key, how] : all) {
@@ -22,8 +22,8 @@ CAIRN_INLINE std::string write_encodings(const encodings& all) {
   return json.end_object().take();
 }
 
-CAIRN_INLINE encodings read_encodings(std::string_view text, std::string_view origin) {
-  encodings all;
+CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin) {
+  encoded_tensors all;
   encoding_info* how = nullptr;
   const auto lost = [&]() -> loss& { return how->lost ? *how->lost : how->lost.emplace(); };
   const auto set_codec = [&](const json_value& codec) {

@@ -1,4 +1,4 @@
-#include "cairn/store/encodings.hpp"
+#include "cairn/store/encoded_tensors.hpp"
 
 #include <limits>
 #include <random>
@@ -9,7 +9,7 @@
 TEST_CASE("encodings read back as they were written") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
-    cairn::detail::encodings all;
+    cairn::detail::encoded_tensors all;
     for (std::size_t i = random() % 6; i > 0; --i) {
       cairn::detail::encoding_info how{
           "codec " + std::to_string(random() % 9), static_cast<cairn::dtype>(random() % cairn::dtype_count), {}};
@@ -20,7 +20,7 @@ TEST_CASE("encodings read back as they were written") {
       if (random() % 9 == 0) how.lost = cairn::loss{0, std::numeric_limits<double>::infinity()};
       all["layer \"" + std::to_string(i)] = how;
     }
-    CHECK(cairn::detail::read_encodings(cairn::detail::write_encodings(all), "here") == all);
+    CHECK(cairn::detail::read_encoded_tensors(cairn::detail::write_encoded_tensors(all), "here") == all);
   }
 }
 
@@ -34,7 +34,8 @@ TEST_CASE("malformed encodings are refused") {
         R"({"w":{"codec":"x","dtype":"F32","shape":[],"max_error":"much"}})",
         R"({"w":{"codec":"x","dtype":"F32","shape":[],"newer":1}})", R"([])", "{"}) {
     INFO(bad);
-    const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::read_encodings(bad, "here")); });
+    const auto failure =
+        sample::failure_of([&] { static_cast<void>(cairn::detail::read_encoded_tensors(bad, "here")); });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }
