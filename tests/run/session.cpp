@@ -535,7 +535,8 @@ TEST_CASE("a merge that makes no progress is reported, each time, and not before
   const cairn::detail::stopwatch watch;
   std::mt19937 random(3);
   auto state = chain::start(random);
-  checkpointer run(gated, {.when = every_step{0},
+  checkpointer run(gated, {.keep_last = 100,  // lists the checkpoints after each save and merge
+                           .when = every_step{0},
                            .codecs = chain::mixed_rules(),
                            .chain = {.anchor_every = std::nullopt, .merge_every = 2},
                            .on_event =

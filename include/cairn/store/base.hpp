@@ -145,13 +145,13 @@ class any_store {
  private:
   /// What a store throws is a cairn::error.
   template <class Act>
-  auto call(const Act& act) const {
+  std::invoke_result_t<const Act&> call(const Act& act) const {
     return detail::with_errors(location(), act);
   }
 
   template <class Object>
   std::unique_ptr<Object> not_null(std::unique_ptr<Object> made, std::string_view function) const {
-    if (!made) detail::fail(errc::invalid, {location(), ": ", function, " of the store returns null"});
+    if (!made) fail(errc::invalid, {location(), ": ", function, " of the store returns null"});
     return made;
   }
 
