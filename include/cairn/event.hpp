@@ -30,8 +30,7 @@ struct event {
   };
 
   kind what{};
-  /// Its path; that of the store if the event is about several or none; empty for `stopping` and a policy's `saved`, `remember`, `recall` or
-  /// `restarted` that failed.
+  /// Its path; that of the store if the event is about several or none.
   std::string checkpoint{};
   std::uint64_t step = 0;
   std::uint64_t bytes = 0;

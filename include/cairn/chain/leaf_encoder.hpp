@@ -189,11 +189,11 @@ class leaf_encoder {
     const auto out = is_in_place ? std::span(from->copy - room, room + request.values.size()) : memory.bytes();
     each.result = codec.encode(request, out);
     const auto& result = each.result;
+    if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), request.values.data(), request.values.size());
+    if (result.codec.empty()) return;
     if (result.bytes > bound)
       fail(errc::invalid,
            {whole.path, ": codec ", result.codec, " gives ", result.bytes, " bytes, more than its bound of ", bound});
-    if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), request.values.data(), request.values.size());
-    if (result.codec.empty()) return;
     if (!is_in_place && result.bytes < large_item_bytes) {  // a small payload does not keep the memory of its bound
       page_buffer exact(result.bytes);
       std::memcpy(exact.bytes().data(), memory.bytes().data(), result.bytes);

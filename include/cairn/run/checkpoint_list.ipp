@@ -61,7 +61,7 @@ CAIRN_INLINE void checkpoint_list::restored(const load_report& report) {
 CAIRN_INLINE std::vector<removal> checkpoint_list::retention_plan() { return plan_retention(entries(), rules()); }
 
 CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
-  if (!options_.keep_last && !options_.keep_best && !options_.keep_every) return 0;
+  if (!rules().any()) return 0;
   std::vector<removal> plan;
   try {
     const auto all = entries();

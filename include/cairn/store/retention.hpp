@@ -44,6 +44,8 @@ struct retention_rules {
   /// Entries without the metric, or with NaN, never count as best; all stay if none has it.
   std::optional<keep_best_rule> keep_best;
   std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this
+
+  [[nodiscard]] bool any() const noexcept { return keep_last || keep_best || keep_every; }
 };
 
 /// Throws errc::invalid for a rule of 0.

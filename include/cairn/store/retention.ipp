@@ -76,7 +76,7 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
 CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                  const retention_rules& rules) {
   check_rules(rules);
-  if (!rules.keep_last && !rules.keep_best && !rules.keep_every) return {};
+  if (!rules.any()) return {};
   if (rules.keep_best && !has_metric(entries, *rules.keep_best)) return {};
   retained_entries newest_first;
   std::set<std::string_view> kept;
