@@ -1,4 +1,4 @@
-// The fault matrix: every system call about files fails or comes short once. No crash, no hang, no success that is
+// The fault matrix: every system call about files fails or comes short. No crash, no hang, no success that is
 // none, no harm to what is published; the next save does well.
 #include <atomic>
 #include <cerrno>
@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -44,13 +45,18 @@ constexpr fault faults[] = {{plan::kind::fail, EIO, "EIO"},
                             {plan::kind::fail, EINTR, "EINTR"},
                             {plan::kind::shorten, 0, "half of it"}};
 
+/// Whether a call is repeated when a signal interrupts it.
+bool is_repeated(const tracer::call& at) {
+  static const std::set<std::string> repeated{"openat",  "read",      "write", "pread64",   "pwrite64",
+                                              "pwritev", "ftruncate", "fsync", "fallocate", "flock"};
+  return repeated.contains(tracer::name_of(at));
+}
+
 /// Whether a fault has to stay without effect on the save.
 bool is_invisible(const tracer::call& at, const fault& injected) {
   if (injected.what == plan::kind::shorten) return true;
   static const std::set<std::string> advisory{"close", "madvise", "fadvise64"};
-  static const std::set<std::string> retried{"openat",  "read",      "write", "pread64",   "pwrite64",
-                                             "pwritev", "ftruncate", "fsync", "fallocate", "flock"};
-  return advisory.contains(tracer::name_of(at)) || (injected.error == EINTR && retried.contains(tracer::name_of(at)));
+  return advisory.contains(tracer::name_of(at)) || (injected.error == EINTR && is_repeated(at));
 }
 
 /// Whether a fault must be reported: a write failed, or a wait for the disk. `before_rename` of the checkpoint, in a process
@@ -147,11 +153,12 @@ struct counts {
   std::atomic<std::uint64_t> runs{0}, calls{0}, surfaced{0};
 };
 
-/// One run with one fault. What was wrong.
-std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool before_rename, counts& counted) {
+/// One run with a fault in call `at`, or in all that `selects` returns true for. What was wrong.
+std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool before_rename, counts& counted,
+                 bool (*selects)(const tracer::call&) = nullptr) {
   const tracer::shared<durability::testimony> told;
   on.set_up();
-  const auto result = tracer::run({injected.what, at, injected.error}, [&] { live_through(on, *told); });
+  const auto result = tracer::run({injected.what, at, injected.error, selects}, [&] { live_through(on, *told); });
   if (!result.done) return "the call is not made";
   ++counted.runs;
   counted.surfaced += told->errors;
@@ -186,10 +193,22 @@ std::vector<tracer::call> calls_of(const stage& on) {
   return calls;
 }
 
-/// Saving that is not durable, and saving in the background, make nearly the same calls as durable saving: two errors are enough there.
+/// Which faults one run has in one call. Those that have no effect are in all calls of one run (`meet_repeats`), and one by one in the long
+/// tests. Saving that is not durable, and saving in the background, make nearly the same calls as durable saving: two errors are enough there.
 bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
-  if (injected.what == plan::kind::shorten) return tracer::can_come_short(at);
-  return is_first || durability::is_long() || injected.error == EIO || injected.error == EINTR;
+  if (injected.what == plan::kind::shorten) return durability::is_long() && tracer::can_come_short(at);
+  if (injected.error == EINTR) return durability::is_long() || !is_repeated(at);
+  return is_first || durability::is_long() || injected.error == EIO;
+}
+
+/// Every call that can come short does, and every call that is repeated is interrupted first. Says what was wrong.
+template <class Say>
+void meet_repeats(const stage& on, counts& counted, const Say& say) {
+  for (const auto& [injected, selects] :
+       {std::pair(fault{plan::kind::shorten, 0, "half of it"}, &tracer::can_come_short),
+        std::pair(fault{plan::kind::fail, EINTR, "EINTR"}, &is_repeated)})
+    if (const auto problem = meet(on, injected, 0, false, counted, selects); !problem.empty())
+      say("all calls, the first of them " + problem);
 }
 
 void meet_all(const std::string& name, bool durable, bool behind) {
@@ -206,6 +225,7 @@ void meet_all(const std::string& name, bool durable, bool behind) {
     // A step looks at the steps that are there before it saves; the save looks again when it has the lock.
     const std::size_t looked = behind ? first_of("flock") : 0;
     const std::size_t renamed = on.in().begins == durability::opening::fresh ? first_of("renameat2") : 0;
+    if (first == 0) meet_repeats(on, *counted, say);
     for (std::size_t i = first; i < calls.size(); i += stride)
       for (const auto& each : faults) {
         if (!is_worth_it(each, calls[i], durable && !behind)) continue;
@@ -214,7 +234,7 @@ void meet_all(const std::string& name, bool durable, bool behind) {
       }
   });
   for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);
-  CHECK(counted->runs > 100);
+  CHECK(counted->runs > 50);
   total.runs += counted->runs;
   total.calls += counted->calls;
   total.surfaced += counted->surfaced;

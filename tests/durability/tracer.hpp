@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -138,12 +139,14 @@ struct plan {
   kind what = kind::list;
   std::uint64_t at = 0;  ///< from 1 on
   int error = 0;
+  /// Not null: instead of the `at`-th call, all that it returns true for; after one that fails, the next of the thread is done.
+  bool (*selects)(const call& made) = nullptr;
 };
 
 /// What became of it.
 struct outcome {
   std::vector<call> calls;  ///< all between the marks
-  bool done = false;        ///< what was planned has happened, to the call `at`
+  bool done = false;        ///< what was planned has happened, to the call `at`; the first one where there are several
   call at{};
   std::string path{};  ///< that the call `at` names, where it names one
   int status = 0;      ///< as waitpid has it
@@ -193,7 +196,7 @@ class tracing {
       threads_.insert(thread);
       if (is_call) at_call(thread);
       // What follows is of no interest after the marks, nor when what was planned is done.
-      const bool stops = counting_ && (!result_.done || changed_ != 0);
+      const bool stops = counting_ && (!result_.done || plan_.selects || !changed_.empty());
       ::ptrace(stops ? PTRACE_SYSCALL : PTRACE_CONT, thread, nullptr,
                is_call || is_event || is_mark ? 0L : static_cast<long>(signal));
     }
@@ -211,7 +214,7 @@ class tracing {
   void at_call(pid_t thread) {
     __ptrace_syscall_info info{};
     if (::ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0) return;
-    if (info.op == PTRACE_SYSCALL_INFO_EXIT && thread == changed_) leave(thread);
+    if (info.op == PTRACE_SYSCALL_INFO_EXIT) leave(thread);
     if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return;
     call made{info.entry.nr, {}};
     for (std::size_t i = 0; i < made.arguments.size(); ++i) made.arguments[i] = info.entry.args[i];
@@ -219,23 +222,34 @@ class tracing {
   }
 
   void enter(pid_t thread, const call& made) {
-    if (result_.done) return;
+    if (result_.done && !plan_.selects) return;
     result_.calls.push_back(made);
+    if (!is_planned(thread, made)) return;
+    if (!result_.done) {
+      result_.done = true;
+      result_.at = made;
+      result_.path = path_of(thread, made);
+    }
     using kind = plan::kind;
-    const bool only_files = plan_.what == kind::fail || plan_.what == kind::shorten;
-    if (only_files && !is_about_files(made)) return;
-    if (++count_ != plan_.at || plan_.what == kind::list) return;
-    result_.done = true;
-    result_.at = made;
-    result_.path = path_of(thread, made);
     if (plan_.what == kind::kill) ::kill(child_, SIGKILL);  // a call that has been entered is then not done
 #if defined(CAIRN_CAN_CHANGE_CALLS)
     if (plan_.what == kind::fail) {
-      changed_ = thread;
+      changed_[thread] = {};
       if (made.number != SYS_close) set(thread, ORIG_RAX, ~0UL);
     }
     if (plan_.what == kind::shorten) shorten(thread, made);
 #endif
+  }
+
+  [[nodiscard]] bool is_planned(pid_t thread, const call& made) {
+    using kind = plan::kind;
+    if (plan_.what == kind::list) return false;
+    if (plan_.selects) {
+      if (!plan_.selects(made) || failed_.erase(thread) > 0) return false;
+      if (plan_.what == kind::fail) failed_.insert(thread);
+      return true;
+    }
+    return (plan_.what == kind::kill || is_about_files(made)) && ++count_ == plan_.at;
   }
 
   [[nodiscard]] static std::string path_of(pid_t thread, const call& made) {
@@ -253,11 +267,13 @@ class tracing {
   }
 
   void leave(pid_t thread) {
-    changed_ = 0;
+    const auto found = changed_.extract(thread);
+    if (found.empty()) return;
+    const change& was = found.mapped();
     if (plan_.what == plan::kind::fail) set(thread, RAX, static_cast<std::uint64_t>(-static_cast<long>(plan_.error)));
     if (plan_.what == plan::kind::shorten) {
-      set(thread, RDX, made_longer_);
-      if (cut_.iov_base != nullptr) store(thread, cut_at_, cut_);
+      set(thread, RDX, was.count);
+      if (was.cut.iov_base != nullptr) store(thread, was.cut_at, was.cut);
     }
   }
 
@@ -265,21 +281,20 @@ class tracing {
   void shorten(pid_t thread, const call& made) {
     const auto half = [](std::uint64_t all) { return all > 4096 ? (all / 2 + 4095) / 4096 * 4096 : (all + 1) / 2; };
     const auto counts = find(made)->counts;
-    made_longer_ = made.arguments[2];
-    changed_ = thread;
-    if (counts == length::bytes) set(thread, RDX, half(made_longer_));
+    change& now = changed_[thread] = {.count = made.arguments[2]};
+    if (counts == length::bytes) set(thread, RDX, half(now.count));
     if (counts == length::entries) set(thread, RDX, std::uint64_t{64});
     if (counts != length::vectors) return;
-    std::vector<iovec> vectors(made_longer_);
+    std::vector<iovec> vectors(now.count);
     load(thread, made.arguments[1], vectors);
     std::size_t all = 0, before = 0, last = 0;
     for (const auto& each : vectors) all += each.iov_len;
     const std::size_t wanted = half(all);
     while (before + vectors[last].iov_len < wanted) before += vectors[last++].iov_len;
     set(thread, RDX, last + 1);
-    cut_ = vectors[last];
-    cut_at_ = made.arguments[1] + last * sizeof(iovec);
-    store(thread, cut_at_, {cut_.iov_base, wanted - before});
+    now.cut = vectors[last];
+    now.cut_at = made.arguments[1] + last * sizeof(iovec);
+    store(thread, now.cut_at, {now.cut.iov_base, wanted - before});
   }
 
   static void load(pid_t thread, std::uint64_t from, std::vector<iovec>& to) {
@@ -293,9 +308,6 @@ class tracing {
     if (::process_vm_writev(thread, &here, 1, &there, 1, 0) != static_cast<ssize_t>(sizeof value))
       throw std::runtime_error("the traced process cannot be written");
   }
-
-  std::uint64_t made_longer_ = 0, cut_at_ = 0;
-  iovec cut_{};
 #else
   void leave(pid_t) {}
 #endif
@@ -306,7 +318,14 @@ class tracing {
   bool counting_ = false;
   std::set<pid_t> threads_;
   std::uint64_t count_ = 0;
-  pid_t changed_ = 0;  // the thread in the call that is changed
+  /// What a call had before it was changed.
+  struct change {
+    std::uint64_t count = 0;   // its argument 2
+    std::uint64_t cut_at = 0;  // address of the vector that was cut
+    iovec cut{};
+  };
+  std::map<pid_t, change> changed_;  // the threads in calls that are changed
+  std::set<pid_t> failed_;           // the threads whose last selected call failed
 };
 
 }  // namespace detail
