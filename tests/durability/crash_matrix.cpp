@@ -107,7 +107,7 @@ bool kill_at(const stage& on, std::uint64_t n, const record& before, const Say& 
     killed.close();
   });
   std::string problem;
-  if (result.done ? !result.was_killed() : !result.has_ended_well())
+  if (result.faults > 0 ? !result.was_killed() : !result.has_ended_well())
     problem = "the process ended with status " + std::to_string(result.status);
   try {
     if (problem.empty()) problem = after_the_crash(on, *told, before, n % 4 < 2);
@@ -115,7 +115,7 @@ bool kill_at(const stage& on, std::uint64_t n, const record& before, const Say& 
     problem = cause.what();
   }
   if (!problem.empty()) say("killed at call " + std::to_string(n) + ", " + tracer::name_of(result.at) + ": " + problem);
-  return result.done;
+  return result.faults > 0;
 }
 
 void kill_everywhere(const std::string& name, bool durable, bool behind) {

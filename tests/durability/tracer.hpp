@@ -146,7 +146,7 @@ struct plan {
 /// What became of it.
 struct outcome {
   std::vector<call> calls;  ///< all between the marks
-  bool done = false;        ///< what was planned has happened, to the call `at`; the first one where there are several
+  std::size_t faults = 0;   ///< calls to which what was planned has happened; `at` is the first of them
   call at{};
   std::string path{};  ///< that the call `at` names, where it names one
   int status = 0;      ///< as waitpid has it
@@ -196,7 +196,7 @@ class tracing {
       threads_.insert(thread);
       if (is_call) at_call(thread);
       // What follows is of no interest after the marks, nor when what was planned is done.
-      const bool stops = counting_ && (!result_.done || plan_.selects || !changed_.empty());
+      const bool stops = counting_ && (result_.faults == 0 || plan_.selects || !changed_.empty());
       ::ptrace(stops ? PTRACE_SYSCALL : PTRACE_CONT, thread, nullptr,
                is_call || is_event || is_mark ? 0L : static_cast<long>(signal));
     }
@@ -222,11 +222,10 @@ class tracing {
   }
 
   void enter(pid_t thread, const call& made) {
-    if (result_.done && !plan_.selects) return;
+    if (result_.faults > 0 && !plan_.selects) return;
     result_.calls.push_back(made);
-    if (!is_planned(thread, made)) return;
-    if (!result_.done) {
-      result_.done = true;
+    if (!count(thread, made)) return;
+    if (++result_.faults == 1) {
       result_.at = made;
       result_.path = path_of(thread, made);
     }
@@ -241,7 +240,8 @@ class tracing {
 #endif
   }
 
-  [[nodiscard]] bool is_planned(pid_t thread, const call& made) {
+  /// Counts the call. Returns whether something is planned for it.
+  [[nodiscard]] bool count(pid_t thread, const call& made) {
     using kind = plan::kind;
     if (plan_.what == kind::list) return false;
     if (plan_.selects) {

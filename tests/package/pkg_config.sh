@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the consumer with what pkg-config says about an installed Cairn.
-# Usage: pkg_config.sh cairn-compiled|one_unit <compiler> <prefix> <scratch folder>
-# one_unit: the package `cairn`, without the library; the program compiles cairn/definitions.cpp itself.
+# Usage: pkg_config.sh cairn|cairn-compiled|one_unit <compiler> <prefix> <scratch folder>
+# one_unit: without the library; the program compiles cairn/definitions.cpp itself.
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
