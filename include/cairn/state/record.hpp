@@ -71,21 +71,31 @@ union unmade {
 template <class Record>
 inline constexpr unmade<Record> unmade_object;  // a record that is never made: only the spelling of its address is used
 
-template <class Pointer>
+/// A pointer to field I.
+template <std::size_t I, class Pointer>
 struct member_pointer {
   Pointer pointer;
 };
-template <class Pointer>
-member_pointer(Pointer) -> member_pointer<Pointer>;
+/// Works like a std::tuple of the pointers, which takes several times as long to compile.
+template <class... Pointers>
+struct member_pointers : Pointers... {};
+
+template <std::size_t I, class Pointer>
+constexpr member_pointer<I, Pointer> pointer_at(member_pointer<I, Pointer> found) noexcept {
+  return found;
+}
 
 template <class Record>
-inline constexpr auto field_pointers = with_fields(const_cast<Record&>(unmade_object<Record>.value), [](auto&... each) {
-  return std::tuple{member_pointer{std::addressof(each)}...};
-});
+inline constexpr auto field_pointers =
+    with_fields(const_cast<Record&>(unmade_object<Record>.value), []<class... Fields>(Fields&... each) {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return member_pointers<member_pointer<I, Fields*>...>{{std::addressof(each)}...};
+      }(std::index_sequence_for<Fields...>{});
+    });
 
 template <class Record, std::size_t I>
 consteval std::string_view field_name_view() {
-  return last_identifier(signature_of_value<std::get<I>(field_pointers<Record>)>());
+  return last_identifier(signature_of_value<detail::pointer_at<I>(field_pointers<Record>)>());
 }
 
 template <class Record, std::size_t I>
