@@ -150,7 +150,7 @@ std::string after_the_fault(const stage& on, const durability::testimony& told) 
 }
 
 struct counts {
-  std::atomic<std::uint64_t> faults{0}, calls{0}, surfaced{0};
+  std::atomic<std::uint64_t> runs{0}, faults{0}, calls{0}, surfaced{0};
 };
 
 /// One run with a fault in call `at`, or in all that `selects` returns true for. What was wrong.
@@ -160,6 +160,7 @@ std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool 
   on.set_up();
   const auto result = tracer::run({injected.what, at, injected.error, selects}, [&] { live_through(on, *told); });
   if (result.faults == 0) return "the call is not made";
+  ++counted.runs;
   counted.faults += result.faults;
   counted.surfaced += told->errors;
   std::string problem = told->problem;
@@ -234,6 +235,7 @@ void meet_all(const std::string& name, bool durable, bool behind) {
       }
   });
   for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);
+  CHECK(counted->runs > 50);  // a run that interrupts all calls has many faults
   CHECK(counted->faults > 100);
   total.faults += counted->faults;
   total.calls += counted->calls;

@@ -76,7 +76,7 @@ template <std::size_t I, class Pointer>
 struct member_pointer {
   Pointer pointer;
 };
-/// Works like a std::tuple of the pointers, which takes several times as long to compile.
+/// Works like a std::tuple of the pointers, which takes longer to compile.
 template <class... Pointers>
 struct member_pointers : Pointers... {};
 
