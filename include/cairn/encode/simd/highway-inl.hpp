@@ -1,22 +1,16 @@
 // Highway, and what Cairn's kernels need of it; for the files that compile kernels only.
 #pragma once
 
-// With cairn::compiled, kernels are compiled for AVX-512, AVX2 and the target of the unit. Header-only, each unit compiles them, so
-// AVX-512 is left out: measured, lossless is then 4 % slower, lc<2> and lc<3> encode 10 and 20 % slower and decode as fast. All other
-// targets are disabled, so that Highway does not parse them.
+// Kernels are compiled for AVX-512, AVX2 and the target of the unit. All other targets are disabled, so that Highway does not parse
+// them.
 #if !defined(HWY_DISABLED_TARGETS) && !defined(HIGHWAY_HWY_DETECT_TARGETS_H_)
 #if defined(__AVX512F__)
 #define HWY_DISABLED_TARGETS 0
 #elif defined(__SSSE3__)
-#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | CAIRN_SIMD_WITHOUT_AVX3)
+#define HWY_DISABLED_TARGETS HWY_AVX3_DL
 #else
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | CAIRN_SIMD_WITHOUT_AVX3)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #endif
-#endif
-#if defined(CAIRN_SEPARATE_COMPILATION)
-#define CAIRN_SIMD_WITHOUT_AVX3 0
-#else
-#define CAIRN_SIMD_WITHOUT_AVX3 HWY_AVX3
 #endif
 #ifndef HWY_WANT_AVX3_DL
 #define HWY_WANT_AVX3_DL 1  // also keeps Highway 1.0.3 from an #error under -march=native on some machines
@@ -49,8 +43,7 @@
 #endif
 
 // The targets that kernels are compiled for beside the static one.
-#if defined(CAIRN_SEPARATE_COMPILATION) && (HWY_TARGETS & HWY_AVX3) && HWY_STATIC_TARGET != HWY_AVX3 && \
-    HWY_STATIC_TARGET != HWY_AVX3_DL
+#if (HWY_TARGETS & HWY_AVX3) && HWY_STATIC_TARGET != HWY_AVX3 && HWY_STATIC_TARGET != HWY_AVX3_DL
 #define CAIRN_SIMD_AVX3
 #define CAIRN_SIMD_TABLE_AVX3(table) &N_AVX3::table,
 #else
