@@ -10,6 +10,7 @@
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/has_entry.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walker.hpp"
@@ -41,10 +42,29 @@ void walk_prototype(walker& w) {
     w.reject("has to be made by the load but its type has no default constructor; make it before the load");
 }
 
+/// Walks the content of a holder that has an entry at its path: an optional, a variant, a pointer. The content has the same path; if it
+/// has an entry, too, it is the part `value` of the holder.
+template <class T>
+void walk_held(walker& w, void* object) {
+  if constexpr (has_entry<T>)
+    w.content(object, walk<T>);
+  else
+    walk<T>(w, object);
+}
+
+/// The same for a content that the load will make.
+template <class T>
+void walk_held_prototype(walker& w) {
+  if constexpr (has_entry<T>)
+    w.content_prototype(walk_prototype<T>);
+  else
+    walk_prototype<T>(w);
+}
+
 template <class T>
 concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
-                            (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
-                             std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
+    (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
+     std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
 
 /// A T whose address stands for an element of an empty container. Its value is neither read nor written.
 template <class T>

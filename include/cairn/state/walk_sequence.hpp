@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "cairn/state/walk.hpp"
@@ -28,7 +29,7 @@ void resize_to(T& object, std::uint64_t size) {
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  static constexpr bool can_reserve = requires(T& object) {
+  static constexpr bool can_reserve = requires(T & object) {
     object.reserve(object.capacity());
     object.clear();
     object.data();
@@ -80,7 +81,7 @@ void walk_elements(walker& w, T& object) {
     if (i == size) return;
     w.part(i++, std::addressof(each), walk<element>);
   }
-  for (; i < size; ++i) w.prototype_part(i, walk_prototype<element>);
+  for (; i < size; ++i) w.prototype_part(std::to_string(i), walk_prototype<element>);
 }
 
 template <class T>

@@ -40,7 +40,11 @@ class walker {
   void part(std::string_view name, void* object, walk_function walk);
   void part(std::uint64_t index, void* object, walk_function walk);
   void parts(std::span<const named_part> all);
-  void prototype_part(std::uint64_t index, void (*walk_prototype)(walker&));
+  void prototype_part(std::string_view name, void (*walk_prototype)(walker&));
+
+  /// Walks the content of the current object as its part `value`.
+  void content(void* object, walk_function walk) { part(content_name(), object, walk); }
+  void content_prototype(void (*walk_prototype)(walker&)) { prototype_part(content_name(), walk_prototype); }
 
   /// Walks a temporary object in place of one that the load will make, and destroys it.
   void prototype(void* object, walk_function walk, void (*destroy)(void*));
@@ -106,6 +110,9 @@ class walker {
   /// Calls `question` with the describer or the matcher.
   template <class Question>
   decltype(auto) ask(const Question& question);
+
+  /// The path of the whole state is printed as "value", so its content is "value.value".
+  [[nodiscard]] std::string_view content_name() const noexcept { return path_.empty() ? "value.value" : "value"; }
 
   void enter(std::string_view name);
   void leave();

@@ -59,8 +59,8 @@ CAIRN_INLINE void walker::parts(std::span<const named_part> all) {
   for (const auto& each : all) part(each.name, each.object, each.walk);
 }
 
-CAIRN_INLINE void walker::prototype_part(std::uint64_t index, void (*walk_prototype)(walker&)) {
-  enter(std::to_string(index));
+CAIRN_INLINE void walker::prototype_part(std::string_view name, void (*walk_prototype)(walker&)) {
+  enter(name);
   if (!is_filtered()) walk_prototype(*this);
   leave();
 }
