@@ -1,6 +1,8 @@
 #include "cairn/state/load_plan.hpp"
 
 #include <map>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -197,4 +199,35 @@ TEST_CASE("containers that fit into memory alone, but not together, are refused 
   }
   CHECK_THROWS_WITH(plan(), Catch::Matchers::ContainsSubstring("more than the memory of this machine"));
   CHECK(fresh.a.size() == 1);
+}
+
+namespace {
+
+struct explosive {
+  std::vector<int> values;
+  explosive() { throw std::runtime_error("a user's constructor"); }
+  explicit explosive(int count) : values(static_cast<std::size_t>(count)) {}
+  static auto cairn_fields() { return cairn::fields<&explosive::values>{}; }
+};
+
+}  // namespace
+
+TEST_CASE("what a user's code throws while it is tried is a cairn::error that names the path, and changes nothing") {
+  struct state {
+    std::vector<int> first;
+    std::vector<std::unique_ptr<explosive>> all;
+  };
+  state original{{1, 2}, {}};
+  original.all.push_back(std::make_unique<explosive>(3));
+  const tests::kept kept(cairn::detail::describe(original));
+  state fresh{{9}, {}};
+  try {
+    kept.load(fresh);
+    FAIL("loaded");
+  } catch (const cairn::error& error) {
+    CHECK(error.code() == cairn::errc::invalid);
+    CHECK(error.sentence() == "kept cannot be loaded: all.0: a user's constructor");
+  }
+  CHECK(fresh.first == std::vector<int>{9});
+  CHECK(fresh.all.empty());
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <span>
 #include <stack>
@@ -99,6 +100,20 @@ TEST_CASE("has_entry is true for the types that have an entry at their path") {
 TEMPLATE_TEST_CASE("what has an entry at its path comes back in every holder", "", all_structured<optional>,
                    all_structured<choice>, all_structured<unique>, all_structured<shared>, all_structured<ranked>) {
   check_combinations<TestType>([](TestType& all) { fill_all(all); });
+}
+
+TEST_CASE("any combination of holders and containers comes back into any other one") {
+  using inner = std::variant<int, std::optional<ragged>, std::unique_ptr<std::map<std::string, std::optional<ragged>>>>;
+  using state = std::tuple<std::vector<std::unique_ptr<std::optional<inner>>>, std::map<std::string, inner>,
+                           std::multimap<double, inner>, std::optional<std::list<std::shared_ptr<ragged>>>>;
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    state original, fresh;
+    const auto fill = [&](auto&... each) { (tests::fill(each, &random), ...); };
+    std::apply(fill, original);
+    std::apply(fill, fresh);
+    CHECK(tests::comes_back(original, fresh));
+  }
 }
 
 TEST_CASE("a holder may be the whole state") {

@@ -92,6 +92,8 @@ class matcher {
 
   /// Records that the object cannot be loaded: "<path> <problem>".
   void reject(const std::string& path, const std::string& problem);
+  /// What is stored at and below the path is not reported as unexpected. An empty path is that of the whole state.
+  void mark_used(std::string_view path);
 
  private:
   using shared_object = std::pair<std::type_index, std::shared_ptr<void>>;
@@ -113,7 +115,6 @@ class matcher {
   void check_size(const std::string& path, std::uint64_t size, bool empty_elements) const;
 
   void report_missing(std::string path);
-  void mark_used(std::string_view path);
 
   bool fits(const stored_leaf& stored, const std::string& path, const memory_view& view);
 

@@ -250,11 +250,17 @@ CAIRN_INLINE void matcher::report_missing(std::string path) {
 }
 
 CAIRN_INLINE void matcher::mark_used(std::string_view path) {
-  const std::string inside = path.empty() ? "" : stored_path(path) + '.';
-  for (std::size_t i = 0; i < from_.leaves.size(); ++i)
-    if ((from_.leaves[i].path + '.').starts_with(inside)) used_leaves_[i] = true;
-  for (const auto& [at, entry] : from_.structure)
-    if ((at + '.').starts_with(inside)) used_entries_.insert(&entry);
+  const std::string at = path.empty() ? "" : stored_path(path);
+  const auto is_within = [&](std::string_view each) {
+    return each.starts_with(at) && (at.empty() || each.size() == at.size() || each[at.size()] == '.');
+  };
+  const auto first = std::ranges::lower_bound(from_.leaves, at, {}, &stored_leaf::path);
+  for (auto leaf = first; leaf != from_.leaves.end() && leaf->path.starts_with(at); ++leaf)
+    if (is_within(leaf->path)) used_leaves_[static_cast<std::size_t>(leaf - from_.leaves.begin())] = true;
+  for (auto entry = from_.structure.lower_bound(at); entry != from_.structure.end(); ++entry) {
+    if (!entry->first.starts_with(at)) break;
+    if (is_within(entry->first)) used_entries_.insert(&entry->second);
+  }
 }
 
 CAIRN_INLINE bool matcher::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {

@@ -52,8 +52,7 @@ void walk_variant(walker& w, T& object) {
   if (what == presence::keep) return;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     ((I == index ? walk_alternative<I>(w, object, what) : void()), ...);
-  }
-  (std::make_index_sequence<std::variant_size_v<T>>{});
+  }(std::make_index_sequence<std::variant_size_v<T>>{});
 }
 
 }  // namespace cairn::detail

@@ -12,24 +12,11 @@
 
 namespace cairn::detail {
 
-template <class T>
-void resize_to(T& object, std::uint64_t size) {
-  using element = typename T::value_type;
-  if constexpr (std::is_default_constructible_v<element> && std::is_move_constructible_v<element>) {
-    object.resize(size);
-  } else if constexpr (std::is_default_constructible_v<element>) {
-    T fresh(size);
-    object.swap(fresh);
-  } else {
-    while (static_cast<std::uint64_t>(std::distance(object.begin(), object.end())) > size) object.pop_back();
-  }
-}
-
 /// The operations of a container whose elements have a fixed layout and are contiguous.
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  static constexpr bool can_reserve = requires(T & object) {
+  static constexpr bool can_reserve = std::is_move_constructible_v<element> && requires(T& object) {
     object.reserve(object.capacity());
     object.clear();
     object.data();
@@ -43,7 +30,7 @@ struct contiguous_container {
   }
   static void* resize(void* container, std::uint64_t size) {
     T& object = *static_cast<T*>(container);
-    object.resize(size);
+    resize_to(object, size);
     return first(object);
   }
   static void* reserve(void* container, std::uint64_t size) {
@@ -59,7 +46,8 @@ struct contiguous_container {
   }
   static void walk_all(walker& w, T& object) {
     w.contiguous(&object, object.size(), first(object),
-                 {sizeof(element), walk<element>, &sample<element>(), resize, can_reserve ? reserve : nullptr});
+                 {sizeof(element), walk<element>, &sample<element>(), resize, can_reserve ? reserve : nullptr,
+                  limits_of(object, object.size())});
   }
 };
 
@@ -73,8 +61,8 @@ void walk_valarray(walker& w, T& object) {
 template <class T>
 void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
-  const auto [size, resize] =
-      w.sequence(static_cast<std::uint64_t>(std::distance(object.begin(), object.end())), std::is_empty_v<element>);
+  const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+  const auto [size, resize] = w.sequence(now, limits_of(object, now), std::is_empty_v<element>);
   if (resize) resize_to(object, size);
   std::uint64_t i = 0;
   for (auto& each : object) {
@@ -99,7 +87,7 @@ void walk_span(walker& w, T& object) {
                 "cairn: a span of const elements can be saved but not loaded: use a span of mutable elements");
   static_assert(flat<element>, "cairn: a span of elements of fixed layout; else save the container that owns them");
   w.contiguous(&object, object.size(), object.data(),
-               {sizeof(element), walk<element>, &sample<element>(), nullptr, nullptr});
+               {sizeof(element), walk<element>, &sample<element>(), nullptr, nullptr, {}});
 }
 
 template <class T>

@@ -67,7 +67,7 @@ class walker {
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
 
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
-  [[nodiscard]] size_answer sequence(std::uint64_t size, bool empty_elements);
+  [[nodiscard]] size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements);
 
   /// True if the checkpoint has the tensor with as many dimensions and another shape, which is stored in `wanted`.
   [[nodiscard]] bool has_other_shape(const extents& shape, unsigned components, extents& wanted);
@@ -91,6 +91,7 @@ class walker {
   [[nodiscard]] alternative_answer alternative(std::uint64_t index, std::uint64_t count);
 
   void map(void* object, const map_operations& how);
+  void entries(void* map, const entries_operations& how);
 
   void copy(void* object, const copy_operations& how);
 
@@ -103,7 +104,8 @@ class walker {
   /// now is not an error.
   [[nodiscard]] std::uint64_t saved_ranks(bool takes_all);
 
-  /// Records that the current object cannot be loaded: "<path> <problem>".
+  [[nodiscard]] bool is_loading() const noexcept { return std::holds_alternative<matcher*>(purpose_); }
+  /// Records that the current object cannot be loaded: "<path> <problem>". Only in a load.
   void reject(const std::string& problem);
 
  private:
@@ -118,6 +120,11 @@ class walker {
   void leave();
   /// Whether the filter excludes the current object. Tells the matcher so.
   [[nodiscard]] bool is_filtered();
+  /// Whether a container can get the stored size. Else records the problem; the container is then not walked.
+  [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);
+  /// Calls `action`; adds the path and the checkpoint to an error's sentence.
+  template <class Action>
+  void with_path(const Action& action);
   /// Only in a load.
   [[nodiscard]] matcher& load() { return *std::get<matcher*>(purpose_); }
 
