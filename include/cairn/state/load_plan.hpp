@@ -26,6 +26,8 @@ class load_plan {
 
  private:
   void walk();
+  /// Rejects parts of the state that are in memory which the load frees or moves.
+  void check_overlaps();
 
   any_mutable_state state_;
   matcher matcher_;

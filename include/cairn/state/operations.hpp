@@ -41,6 +41,7 @@ struct map_operations {
     std::string key;
     void* value;
   };
+  std::size_t value_width;  ///< bytes per value
   walk_function walk_value;
   void (*walk_prototype)(walker&);
   std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
@@ -58,6 +59,7 @@ struct entries_operations {
   };
   walk_function walk_key;
   walk_function walk_value;
+  std::size_t value_width;                   ///< bytes per value
   std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
   std::size_t key_width;                     ///< bytes per key
   void* (*make_keys)(std::uint64_t count);   ///< an array of keys

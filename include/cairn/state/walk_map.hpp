@@ -88,8 +88,8 @@ struct map_of {
     static_cast<T*>(map)->erase(parsed);
   }
 
-  static constexpr map_operations operations{walk<mapped>, walk_prototype<mapped>, entries, is_key, find, insert,
-                                             erase};
+  static constexpr map_operations operations{
+      sizeof(mapped), walk<mapped>, walk_prototype<mapped>, entries, is_key, find, insert, erase};
 };
 
 /// The operations of a map that is neither columnar nor keyed.
@@ -152,9 +152,9 @@ struct entries_of {
   }
   static void* make_like(const void* map) { return new T(empty_like(*static_cast<const T*>(map))); }
 
-  static constexpr entries_operations operations{walk<key>, walk<mapped>, entries,   sizeof(key),
-                                                 make_keys, destroy_keys, has_keys,  can_make,
-                                                 set_keys,  make_like,    destroy<T>};
+  static constexpr entries_operations operations{walk<key>,   walk<mapped>, sizeof(mapped), entries,
+                                                 sizeof(key), make_keys,    destroy_keys,   has_keys,
+                                                 can_make,    set_keys,     make_like,      destroy<T>};
 };
 
 template <class T>

@@ -47,11 +47,16 @@ CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
            {path(), " in ", load().origin(), " has the key '", key, "', which is not a key of that map"});
     with_path([&] { differs = how.find(object, key) == nullptr || differs; });
   }
-  if (differs && load().resizes(path(), now.size(), stored->size(), 0)) {
+  if (differs) {
+    const bool now_changes = load().resizes(path(), now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
     for (const auto& entry : now)
-      if (!kept.contains(entry.key)) how.erase(object, entry.key);
-    for (const auto& key : *stored) how.insert(object, key);
+      if (!kept.contains(entry.key)) {
+        frees(object, entry.value, how.value_width);
+        if (now_changes) how.erase(object, entry.key);
+      }
+    if (now_changes)
+      for (const auto& key : *stored) how.insert(object, key);
   }
   for (const auto& key : *stored) {
     enter(key);
@@ -92,6 +97,7 @@ CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
   with_path([&] {
     has_keys = how.has_keys(map, keys.get(), size);
     if (has_keys || !how.can_make) return;
+    for (const auto& entry : now) frees(map, entry.value, how.value_width);
     if (answer == copy_answer::check) trial.reset(how.make_like(map), how.destroy);
     values = how.set_keys(trial ? trial.get() : map, keys.get(), size);
   });

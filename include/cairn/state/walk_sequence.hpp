@@ -63,6 +63,11 @@ void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
   const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
   const auto [size, resize] = w.sequence(now, limits_of(object, now), std::is_empty_v<element>);
+  if (size != now && w.is_loading()) {
+    std::uint64_t index = 0;  // elements that are contiguous move, those of other containers stay
+    for (auto& each : object)
+      if (contiguous<T> || index++ >= size) w.frees(&object, std::addressof(each), sizeof(element));
+  }
   if (resize) resize_to(object, size);
   std::uint64_t i = 0;
   for (auto& each : object) {

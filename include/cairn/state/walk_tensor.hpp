@@ -100,6 +100,7 @@ void walk_tensor(walker& w, T& tensor) {
     using element = std::remove_pointer_t<decltype(view.data())>;
     extents wanted;
     if (w.has_other_shape(view.shape(), complex_type<element> ? 2 : 1, wanted) && can_be(tensor, wanted)) {
+      if (view.strides().empty()) w.frees(&tensor, view.data(), element_count(view.shape()) * sizeof(element));
       if (!w.resizes(element_count(view.shape()), element_count(wanted), sizeof(element)))
         return walk_view(w, tensor_view<element>(nullptr, std::move(wanted)));
       resize_tensor(tensor, wanted);

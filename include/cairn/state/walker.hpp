@@ -22,13 +22,16 @@ namespace cairn::detail {
 
 class describer;
 class matcher;
+class overlap_search;
 
 /// Each type has one walk function, for saving, checking and loading. It passes the parts of an object to the walker and acts
 /// on the result. Results come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
 /// in a first walk and changes the object in a second one.
 class walker {
  public:
-  walker(describer& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
+  /// With a `search`, it visits all objects and arrays that are not in private copies.
+  walker(describer& purpose, rank_info here, overlap_search* search = nullptr)
+      : purpose_(&purpose), here_(here), search_(search) {}
   walker(matcher& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
 
   /// The path of the current object; "value" for a state that is a single leaf.
@@ -74,6 +77,8 @@ class walker {
   /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
   /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
   [[nodiscard]] bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width);
+  /// Records that the load frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
+  void frees(const void* container, const void* memory, std::uint64_t bytes);
 
   /// An object that may be absent.
   [[nodiscard]] presence optional(bool engaged);
@@ -130,6 +135,7 @@ class walker {
 
   std::variant<describer*, matcher*> purpose_;
   rank_info here_;
+  overlap_search* search_ = nullptr;
   std::string path_;
   std::vector<std::size_t> lengths_;  // of the path of each object that contains the current one
   extents shape_;                     // of the columns that the current object stands for

@@ -12,6 +12,7 @@
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/matcher.hpp"
+#include "cairn/state/overlaps.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
@@ -56,6 +57,7 @@ CAIRN_INLINE bool walker::is_filtered() {
 
 CAIRN_INLINE void walker::part(std::string_view name, void* object, walk_function walk) {
   enter(name);
+  if (search_ && outer_copies_.empty()) search_->visit_object(path_, object);
   if (!is_filtered()) walk(*this, object);
   leave();
 }
@@ -104,6 +106,7 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
     if (components > 1) steps.push_back(static_cast<std::int64_t>(width));
   }
   if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
+  if (search_ && outer_copies_.empty()) search_->visit_array(path_, view);
   ask([&](auto& to) { to.add(path(), std::move(view)); });
 }
 
@@ -128,6 +131,7 @@ CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* 
     const std::uint64_t bytes = stored * how.width;
     const bool resizes = stored != size && load.resizes(path(), size, stored, how.width);
     if (stored != size && !admits(how.limits, stored)) return;
+    if (stored != size && size > 0) frees(container, first, size * how.width);
     if (resizes) {
       // Large containers are resized later, when the pages of all of them have been prepared. Reserved memory does not move until then.
       first = stored > size && how.reserve && load.may_grow_later(bytes) ? how.reserve(container, stored) : nullptr;
@@ -173,6 +177,11 @@ CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned compone
 
 CAIRN_INLINE bool walker::resizes(std::uint64_t from, std::uint64_t to, std::size_t width) {
   return load().resizes(path(), from, to, width);
+}
+
+CAIRN_INLINE void walker::frees(const void* container, const void* memory, std::uint64_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  load().frees({begin, begin + bytes, container, path_});
 }
 
 CAIRN_INLINE presence walker::optional(bool engaged) {
