@@ -1,1 +1,119 @@
 #include "cairn/state/container_copies.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory_resource>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <boost/container/flat_map.hpp>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+bool descending(int a, int b) { return a > b; }
+
+struct by_key {
+  std::vector<int> keys{};
+  bool operator()(int a, int b) const {
+    return keys.at(static_cast<std::size_t>(a)) < keys.at(static_cast<std::size_t>(b));
+  }
+};
+struct seeded {
+  std::size_t seed = 0;
+  std::size_t operator()(int value) const { return static_cast<std::size_t>(value) * 31 + seed; }
+};
+
+/// Sets and maps that are not the same if they are made again with defaults.
+struct ordered {
+  std::set<int, bool (*)(int, int)> set{descending};
+  std::map<int, float, std::function<bool(int, int)>> map{descending};
+  std::set<int, by_key> stateful{by_key{{9, 8, 7, 6}}};
+  std::unordered_set<int, seeded> hashed{0, seeded{7}};
+  std::pmr::map<int, std::pmr::string> names;
+
+  explicit ordered(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : names(memory) {}
+  static auto cairn_fields() {
+    return cairn::fields<&ordered::set, &ordered::map, &ordered::stateful, &ordered::hashed, &ordered::names>{};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sets and maps keep their comparators, hash functions and memory resources") {
+  ordered original;
+  original.set = std::set<int, bool (*)(int, int)>({1, 2, 3}, descending);
+  original.map.insert({{1, 1.0F}, {2, 2.0F}});
+  original.stateful.insert({0, 1, 2, 3});
+  original.hashed.insert({4, 5});
+  original.names = {{1, "one"}, {2, "a name that is too long for the small buffer of a string"}};
+  std::pmr::monotonic_buffer_resource memory;
+  for (const bool filled : {false, true}) {
+    ordered fresh(&memory);
+    if (filled) {
+      fresh.set.insert({7, 8, 9});
+      fresh.map[5] = 5;
+      fresh.stateful.insert(1);
+      fresh.hashed.insert({1, 2, 3});
+      fresh.names[8] = "eight";
+    }
+    CHECK(tests::comes_back(original, fresh));
+    CHECK(fresh.set == original.set);
+    CHECK(*fresh.map.begin() == std::pair<const int, float>(2, 2.0F));
+    CHECK(*fresh.stateful.begin() == 3);
+    CHECK(fresh.stateful.key_comp().keys.size() == 4);
+    CHECK(fresh.hashed.hash_function().seed == 7);
+    CHECK(fresh.names.get_allocator().resource() == &memory);
+    CHECK(fresh.names.at(2).get_allocator().resource() == &memory);
+    CHECK(fresh.names == original.names);
+  }
+}
+
+TEST_CASE("a null comparator or hash function is a mismatch, if there are elements") {
+  using by_pointer = std::map<int, int, bool (*)(int, int)>;
+  using hashed = std::unordered_set<int, std::size_t (*)(int)>;
+  const std::vector<by_pointer> original{by_pointer({{1, 2}, {3, 4}}, descending), by_pointer(descending)};
+  const tests::kept kept(cairn::detail::describe(original));
+  std::vector<by_pointer> fresh;  // the load would make its elements
+  CHECK_THROWS_WITH(kept.load(fresh),
+                    Catch::Matchers::ContainsSubstring("0 in kept: its comparator or hash function is null"));
+  CHECK(fresh.empty());
+  std::vector<by_pointer> made(2, by_pointer(descending));
+  kept.load(made);
+  CHECK(made == original);
+
+  const hashed numbers({1, 2}, 0, [](int value) { return static_cast<std::size_t>(value); });
+  hashed unset(0, nullptr);
+  CHECK_THROWS_WITH(tests::kept(cairn::detail::describe(numbers)).load(unset),
+                    Catch::Matchers::ContainsSubstring("is null"));
+  const std::vector<by_pointer> empty(2);
+  CHECK(tests::comes_back(empty));
+}
+
+TEST_CASE("the values of a map need not be movable, and equal keys keep their order") {
+  struct state {
+    std::map<std::string, std::atomic<int>> hits;
+    std::unordered_multimap<int, float> multi;
+    std::multimap<int, std::string> names;
+    boost::container::flat_map<int, float> flat;
+  };
+  state original;
+  original.hits["a"] = 1;
+  original.hits["b"] = 2;
+  for (const float each : {1.0F, 3.0F, 2.0F, 9.0F}) original.multi.insert({each > 2.5F ? 7 : 4, each});
+  original.names = {{1, "b"}, {1, "a"}, {0, "c"}, {1, "c"}};
+  original.flat = {{1, 2.0F}, {3, 4.0F}};
+  state fresh;
+  fresh.hits["c"] = 3;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.hits.size() == 2);
+  CHECK(fresh.hits["b"] == 2);
+  CHECK(fresh.multi == original.multi);
+  CHECK(fresh.names == original.names);
+}

@@ -1,7 +1,11 @@
 #include "cairn/state/load_plan.hpp"
 
+#include <list>
 #include <map>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cairn/system/memory.hpp"
@@ -197,4 +201,86 @@ TEST_CASE("containers that fit into memory alone, but not together, are refused 
   }
   CHECK_THROWS_WITH(plan(), Catch::Matchers::ContainsSubstring("more than the memory of this machine"));
   CHECK(fresh.a.size() == 1);
+}
+
+namespace {
+
+struct explosive {
+  std::vector<int> values;
+  explosive() { throw std::runtime_error("a user's constructor"); }
+  explicit explosive(int count) : values(static_cast<std::size_t>(count)) {}
+  static auto cairn_fields() { return cairn::fields<&explosive::values>{}; }
+};
+
+}  // namespace
+
+TEST_CASE("what a user's code throws while it is tried is a cairn::error that names the path, and changes nothing") {
+  struct state {
+    std::vector<int> first;
+    std::vector<std::unique_ptr<explosive>> all;
+  };
+  state original{{1, 2}, {}};
+  original.all.push_back(std::make_unique<explosive>(3));
+  const tests::kept kept(cairn::detail::describe(original));
+  state fresh{{9}, {}};
+  try {
+    kept.load(fresh);
+    FAIL("loaded");
+  } catch (const cairn::error& error) {
+    CHECK(error.code() == cairn::errc::invalid);
+    CHECK(error.sentence() == "kept cannot be loaded: all.0: a user's constructor");
+  }
+  CHECK(fresh.first == std::vector<int>{9});
+  CHECK(fresh.all.empty());
+}
+
+namespace {
+
+template <class A, class B>
+std::pair<A&, B&> both(A& first, B& second) {
+  return {first, second};
+}
+
+}  // namespace
+
+TEST_CASE("a part that refers to elements which the load frees or moves is refused, with both paths") {
+  using layers = std::vector<std::vector<float>>;
+  const auto refused = [](const auto& original, auto fresh, const std::string& part, const std::string& container) {
+    try {
+      tests::kept(cairn::detail::describe(original)).load(fresh);
+      FAIL("loaded");
+    } catch (const cairn::error& error) {
+      CHECK(error.code() == cairn::errc::mismatch);
+      CHECK_THAT(error.what(),
+                 Catch::Matchers::ContainsSubstring(part + " refers to elements of " + container + ", to which"));
+    }
+  };
+  std::vector<float> three{1, 2, 3}, seven(7);
+  layers two{{1}, {2, 3}}, one{{}};
+  std::map<std::string, layers> map{{"a", {{1}}}, {"b", {{2}}}}, other{{"a", {{1}, {2}, {3}}}, {"b", {{9}}}};
+  using view = cairn::tensor_view<float>;
+  refused(std::pair(three, view(three.data() + 1, {2})), std::pair<std::vector<float>&, view>(seven, {&seven[3], {2}}),
+          "second", "first");
+  refused(both(two, two[0]), both(one, one[0]), "second", "first");
+  refused(both(map.at("a")[0], map), both(other.at("a")[1], other), "first", "second.a");
+  std::map<std::string, layers> more{{"a", {{1}}}, {"c", {{}, {}}}};
+  refused(both(map, map.at("b")), both(more, more.at("c")), "second", "first");
+  CHECK(one == layers{{}});
+  CHECK(seven.size() == 7);
+
+  // The same container twice, parts of elements that stay, and parts of a container that keeps its size.
+  const auto comes_back = [](const auto& original, auto fresh) {
+    const tests::kept kept(cairn::detail::describe(original));
+    kept.load(fresh);
+    CHECK(tests::kept(cairn::detail::describe(fresh)) == kept);
+  };
+  comes_back(both(two, two), both(one, one));
+  CHECK(one == two);
+  seven.resize(3);
+  comes_back(std::pair(three, view(three.data() + 1, {2})),
+             std::pair<std::vector<float>&, view>(seven, {&seven[1], {2}}));
+  CHECK(seven == three);
+  std::list<std::vector<float>> full{{1}, {2}}, half{{3}};
+  comes_back(both(full, full.front()), both(half, half.front()));
+  CHECK(half == full);
 }

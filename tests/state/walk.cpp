@@ -1,1 +1,155 @@
 #include "cairn/state/walk.hpp"
+
+#include <array>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <stack>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "catch.hpp"
+#include "state/fill.hpp"
+#include "state/kept.hpp"
+
+namespace {
+
+using ragged = std::vector<std::vector<int>>;
+
+struct record {
+  ragged lists;
+  std::string name;
+};
+
+/// One type of each kind that has an entry at its path.
+template <template <class> class Holder>
+using all_structured =
+    std::tuple<Holder<ragged>, Holder<std::list<std::optional<int>>>, Holder<std::map<std::string, ragged>>,
+               Holder<std::optional<int>>, Holder<std::variant<int, ragged>>, Holder<std::unique_ptr<ragged>>,
+               Holder<std::shared_ptr<int>>, Holder<cairn::per_rank<ragged>>, Holder<std::set<std::vector<int>>>,
+               Holder<std::multimap<double, std::vector<int>>>, Holder<std::stack<ragged>>,
+               Holder<std::optional<std::unique_ptr<std::variant<int, cairn::per_rank<std::optional<ragged>>>>>>>;
+
+template <class T>
+using itself = T;
+template <class T>
+using choice = std::variant<int, T>;
+template <class T>
+using unique = std::unique_ptr<T>;
+template <class T>
+using shared = std::shared_ptr<T>;
+template <class T>
+using ranked = cairn::per_rank<T>;
+template <class T>
+using optional = std::optional<T>;
+
+template <class... T>
+void fill_all(std::tuple<T...>& all) {
+  std::apply([](auto&... each) { (tests::fill(each), ...); }, all);
+}
+
+/// Each combination of an empty and a filled object is saved and loaded.
+template <class State, class Fill>
+void check_combinations(const Fill& fill) {
+  for (const bool full : {true, false})
+    for (const bool was_full : {true, false}) {
+      State original{};
+      State fresh{};
+      if (full) fill(original);
+      if (was_full) fill(fresh);
+      INFO("full " << full << ", was full " << was_full);
+      CHECK(tests::comes_back(original, fresh));
+    }
+}
+
+template <class... T>
+void check_as_states(const std::tuple<T...>&) {
+  (check_combinations<T>([](T& each) { tests::fill(each); }), ...);
+}
+
+template <class... T>
+void check_entries(const std::tuple<T...>& all) {
+  const auto found = cairn::detail::describe(all).structure;
+  std::size_t i = 0;
+  (
+      [&] {
+        INFO("type " << i);
+        CHECK(found.contains(std::to_string(i++)) == cairn::detail::has_entry<T>);
+      }(),
+      ...);
+}
+
+}  // namespace
+
+TEST_CASE("has_entry is true for the types that have an entry at their path") {
+  all_structured<itself> structured;
+  fill_all(structured);
+  check_entries(structured);
+  check_entries(std::tuple<int, std::array<float, 3>, std::vector<float>, std::string, record, std::set<int>,
+                           std::vector<bool>, std::map<int, int>, std::pair<int, ragged>, std::array<ragged, 1>,
+                           std::stack<int, std::vector<int>>>{});
+}
+
+TEMPLATE_TEST_CASE("what has an entry at its path comes back in every holder", "", all_structured<optional>,
+                   all_structured<choice>, all_structured<unique>, all_structured<shared>, all_structured<ranked>) {
+  check_combinations<TestType>([](TestType& all) { fill_all(all); });
+}
+
+TEST_CASE("any combination of holders and containers comes back into any other one") {
+  using inner = std::variant<int, std::optional<ragged>, std::unique_ptr<std::map<std::string, std::optional<ragged>>>>;
+  using state = std::tuple<std::vector<std::unique_ptr<std::optional<inner>>>, std::map<std::string, inner>,
+                           std::multimap<double, inner>, std::optional<std::list<std::shared_ptr<ragged>>>>;
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    state original, fresh;
+    const auto fill = [&](auto&... each) { (tests::fill(each, &random), ...); };
+    std::apply(fill, original);
+    std::apply(fill, fresh);
+    CHECK(tests::comes_back(original, fresh));
+  }
+}
+
+TEST_CASE("a holder may be the whole state") {
+  check_as_states(std::tuple<std::optional<ragged>, std::variant<int, std::optional<int>>, std::unique_ptr<ragged>,
+                             std::shared_ptr<std::map<std::string, ragged>>, cairn::per_rank<std::optional<ragged>>>{});
+}
+
+TEST_CASE("content with an entry is the part value, other content has the path of its holder") {
+  struct state {
+    std::optional<ragged> lists = ragged{{1}, {2}};
+    std::optional<std::vector<int>> array = std::vector<int>{3};
+    std::optional<record> object = record{{{4}}, "n"};
+    std::unique_ptr<std::optional<int>> number = std::make_unique<std::optional<int>>(5);
+  };
+  const state original;
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.paths() == "array lists.value.0 lists.value.1 number.value object.lists.0 object.name");
+  state fresh{{}, {}, {}, nullptr};
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.lists == original.lists);
+  CHECK(fresh.object->lists == original.object->lists);
+  CHECK(**fresh.number == 5);
+
+  CHECK(tests::kept(cairn::detail::describe(original.lists)).paths() == "value.value.0 value.value.1");
+}
+
+TEST_CASE("memory that is seen twice, once through a holder with an entry, is saved twice") {
+  struct state {
+    std::vector<float> values{1, 2, 3};
+    std::optional<std::span<float>> view = values;
+  };
+  state original;
+  original.values[2] = 9;
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.paths() == "values view");
+  state fresh;
+  kept.load(fresh);
+  CHECK(fresh.values[2] == 9);
+}

@@ -1,10 +1,16 @@
 #include "cairn/state/walk_map.hpp"
 
 #include <map>
+#include <memory>
+#include <memory_resource>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
+
+#include <boost/container/flat_map.hpp>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -136,4 +142,118 @@ TEST_CASE("columns of different length, or with a key twice, are corrupt") {
   std::memcpy(keys.data() + 4, keys.data(), 4);
   std::map<int, int> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("same key twice"));
+}
+
+TEST_CASE("values with paths of their own may have any key, also one that occurs twice") {
+  struct state {
+    std::map<double, std::unique_ptr<moments>> by_rate;
+    std::multimap<std::string, std::unique_ptr<int>> multi;
+    std::unordered_multimap<int, std::vector<int>> hashed;
+    std::map<std::vector<int>, float> by_list;
+    boost::container::flat_map<double, std::vector<int>> flat;
+  };
+  state original;
+  original.by_rate[0.5] = std::make_unique<moments>(moments{{1}, {2}});
+  original.by_rate[-2] = nullptr;
+  original.by_rate[7] = std::make_unique<moments>();
+  for (const int each : {3, 1, 2}) original.multi.emplace("k", std::make_unique<int>(each));
+  original.multi.emplace("a.b", nullptr);
+  for (const int each : {5, 4, 6}) original.hashed.insert({each % 2, {each}});
+  original.by_list[{1, 2}] = 3;
+  original.flat = {{1.5, {1}}, {0.5, {2, 3}}, {2.5, {}}};
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.contents.structure.at("by_rate").number == 3);
+  CHECK(kept.contents.find("by_rate.1.first") != cairn::detail::catalog::npos);
+  CHECK(kept.contents.find("by_rate.1.second.m") != cairn::detail::catalog::npos);
+  state fresh;
+  for (const double key : {0.5, 1.0, 3.0}) fresh.by_rate[key] = std::make_unique<moments>(moments{{9}, {9}});
+  fresh.multi.emplace("k", nullptr);
+  fresh.hashed.insert({{1, {1}}, {1, {2}}, {0, {3}}});
+  fresh.by_list[{9}] = 9;
+  fresh.flat[7] = {7};
+  for (int i = 0; i < 2; ++i) {  // the second load finds the same keys
+    CHECK(tests::comes_back(original, fresh));
+    CHECK(*fresh.by_rate[0.5] == *original.by_rate[0.5]);
+    CHECK(fresh.by_rate[-2] == nullptr);
+    CHECK(*std::next(fresh.multi.begin())->second == 3);
+    CHECK(fresh.by_list == original.by_list);
+    CHECK(fresh.flat == original.flat);
+  }
+  const auto* const kept_object = fresh.by_rate[0.5].get();
+  const auto report = kept.load(fresh);
+  CHECK(fresh.by_rate[0.5].get() == kept_object);  // filled where it is
+  CHECK(report.resized.empty());
+}
+
+TEST_CASE("a map whose values the load cannot make takes them only for the keys that it has") {
+  struct rate {
+    std::string text;
+    explicit rate(std::string t) : text(std::move(t)) {}
+    static auto cairn_fields() { return cairn::fields<&rate::text>{}; }
+  };
+  struct state {
+    std::map<double, rate> numbers;
+    std::map<std::string, rate> names;
+  };
+  state original;
+  original.numbers.emplace(1.5, rate("a"));
+  original.names.emplace("b", rate("c"));
+  const tests::kept kept(cairn::detail::describe(original));
+  state same;
+  same.numbers.emplace(1.5, rate(""));
+  same.names.emplace("b", rate(""));
+  kept.load(same);
+  CHECK(same.numbers.at(1.5).text == "a");
+  state other;
+  other.numbers.emplace(2.5, rate("z"));
+  try {
+    kept.load(other);
+    FAIL("loaded");
+  } catch (const cairn::error& error) {
+    CHECK(error.code() == cairn::errc::mismatch);
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("numbers has other keys in the checkpoint"));
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("names.b has to be made by the load"));
+    CHECK_THAT(error.what(), !Catch::Matchers::ContainsSubstring("strict"));
+  }
+  CHECK(other.numbers.at(2.5).text == "z");
+  CHECK(other.names.empty());
+}
+
+TEST_CASE("a key that occurs twice in a map of objects is corrupt, and found before the state is changed") {
+  const std::map<double, std::vector<int>> original{{1, {1}}, {2, {2}}};
+  tests::kept kept(cairn::detail::describe(original));
+  kept.bytes.at("1.first") = kept.bytes.at("0.first");
+  std::map<double, std::vector<int>> fresh{{7, {7}}};
+  CHECK_THROWS_WITH(kept.load(fresh),
+                    Catch::Matchers::ContainsSubstring("value in kept: a set or a map with the same key"));
+  CHECK(fresh == std::map<double, std::vector<int>>{{7, {7}}});
+}
+
+TEST_CASE("a comparator that throws leaves the state as it was") {
+  struct nervous {
+    bool calm = true;
+    bool operator()(const std::string& a, const std::string& b) const {
+      if (!calm) throw std::runtime_error("too nervous");
+      return a < b;
+    }
+  };
+  struct state {
+    std::vector<int> first;
+    std::map<std::string, std::vector<int>, nervous> map;
+  };
+  state original{{1}, {}};
+  original.map["a"] = {1};
+  original.map["b"] = {2};
+  const tests::kept kept(cairn::detail::describe(original));
+  state fresh{{9, 9}, std::map<std::string, std::vector<int>, nervous>(nervous{false})};
+  fresh.map["c"] = {3};  // the first element is not compared
+  try {
+    kept.load(fresh);
+    FAIL("loaded");
+  } catch (const cairn::error& error) {
+    CHECK(error.code() == cairn::errc::invalid);
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("kept cannot be loaded: map: too nervous"));
+  }
+  CHECK(fresh.first == std::vector<int>{9, 9});
+  CHECK(fresh.map.size() == 1);
 }

@@ -1,14 +1,20 @@
 #include "cairn/state/walk_sequence.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <forward_list>
 #include <list>
+#include <memory_resource>
 #include <queue>
 #include <span>
 #include <stack>
 #include <string>
 #include <valarray>
 #include <vector>
+
+#include <boost/circular_buffer.hpp>
+#include <boost/container/static_vector.hpp>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -160,4 +166,114 @@ TEST_CASE("an impossible size is refused before anything is made") {
   std::vector<layer> fresh;
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("claims 1099511627776 objects"));
   CHECK(fresh.empty());
+}
+
+TEST_CASE("containers keep their memory resource, whatever they contained before") {
+  struct state {
+    std::pmr::vector<float> array;
+    std::pmr::deque<int> deque;
+    std::pmr::list<std::pmr::string> names;
+    std::pmr::vector<std::pmr::vector<std::pmr::string>> nested;
+    explicit state(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : array(memory), deque(memory), names(memory), nested(memory) {}
+    static auto cairn_fields() { return cairn::fields<&state::array, &state::deque, &state::names, &state::nested>{}; }
+  };
+  state original;
+  original.array.assign(20000, 1.5F);
+  original.deque = {1, 2, 3};
+  original.names = {"a", "a name that is too long for the small buffer of a string"};
+  original.nested = {{"b"}, {}, {"c", "d"}};
+  std::pmr::monotonic_buffer_resource memory;
+  for (const bool filled : {false, true}) {
+    state fresh(&memory);
+    if (filled) {
+      fresh.array.resize(7);
+      fresh.deque.resize(70);
+      fresh.names.resize(4);
+      fresh.nested.resize(2, std::pmr::vector<std::pmr::string>(3));
+    }
+    CHECK(tests::comes_back(original, fresh));
+    for (auto* const resource :
+         {fresh.array.get_allocator().resource(), fresh.deque.get_allocator().resource(),
+          fresh.names.get_allocator().resource(), fresh.nested.get_allocator().resource(),
+          fresh.names.back().get_allocator().resource(), fresh.nested.back().back().get_allocator().resource()})
+      CHECK(resource == &memory);
+  }
+}
+
+TEST_CASE("more elements than a container can have are refused before anything is changed, with both sizes") {
+  struct large {
+    std::vector<float> first{1, 2, 3};
+    boost::container::static_vector<int, 8> numbers{1, 2, 3, 4, 5};
+    boost::container::static_vector<std::string, 8> names{"a", "b", "c", "d", "e"};
+    boost::container::static_vector<layer, 8> layers = boost::container::static_vector<layer, 8>(5);
+  };
+  struct small {
+    std::vector<float> first{9};
+    boost::container::static_vector<int, 4> numbers{9};
+    boost::container::static_vector<std::string, 4> names{"z"};
+    boost::container::static_vector<layer, 4> layers;
+  };
+  const auto refused = [](const large& original, const std::string& problem) {
+    const tests::kept kept(cairn::detail::describe(original));
+    small fresh;
+    try {
+      kept.load(fresh);
+      FAIL("loaded");
+    } catch (const cairn::error& error) {
+      CHECK(error.code() == cairn::errc::mismatch);
+      CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring(problem));
+      CHECK_THAT(error.what(), !Catch::Matchers::ContainsSubstring("strict"));
+    }
+    CHECK(fresh.first == std::vector<float>{9});
+    CHECK(fresh.numbers.size() == 1);
+    CHECK(fresh.names.size() == 1);
+    CHECK(fresh.layers.empty());
+  };
+  large many;
+  const std::string limit = "has 5 elements in the checkpoint, and in the state it can have at most 4";
+  refused({{1}, many.numbers, {}, {}}, "numbers " + limit);
+  refused({{1}, {}, many.names, {}}, "names in kept: " + limit);
+  refused({{1}, {}, {}, many.layers}, "layers " + limit);
+  const large few{{1, 2}, {1, 2, 3, 4}, {"a", "b", "c"}, {}};
+  small fresh;
+  tests::kept(cairn::detail::describe(few)).load(fresh);
+  CHECK(std::equal(fresh.numbers.begin(), fresh.numbers.end(), few.numbers.begin(), few.numbers.end()));
+  CHECK(std::equal(fresh.names.begin(), fresh.names.end(), few.names.begin(), few.names.end()));
+}
+
+TEST_CASE("elements that cannot be moved or made by the load") {
+  struct counters {
+    std::vector<std::atomic<int>> hits = std::vector<std::atomic<int>>(2);
+    std::deque<std::atomic<bool>> flags = std::deque<std::atomic<bool>>(1);
+    boost::circular_buffer<int> recent{3};
+    boost::circular_buffer<std::string> names{2};
+  };
+  counters original;
+  original.hits[1] = 5;
+  original.flags[0] = true;
+  for (const int each : {1, 2, 3, 4}) original.recent.push_back(each);
+  for (const auto* each : {"a", "b", "c"}) original.names.push_back(each);
+  counters fresh{
+      std::vector<std::atomic<int>>(7), {}, boost::circular_buffer<int>(2), boost::circular_buffer<std::string>()};
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.hits[1] == 5);
+  CHECK(fresh.recent == original.recent);
+
+  struct named {
+    std::string name;
+    explicit named(std::string n) : name(std::move(n)) {}
+    static auto cairn_fields() { return cairn::fields<&named::name>{}; }
+  };
+  const std::vector<named> two{named("a"), named("b")};
+  const tests::kept kept(cairn::detail::describe(two));
+  std::vector<named> three{named("x"), named("y"), named("z")};
+  kept.load(three);
+  REQUIRE(three.size() == 2);
+  CHECK(three[1].name == "b");
+  std::vector<named> one{named("x")};
+  CHECK_THROWS_WITH(kept.load(one),
+                    Catch::Matchers::ContainsSubstring(
+                        "value has 2 elements in the checkpoint, and in the state it can have at most 1"));
+  CHECK(one[0].name == "x");
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <complex>
 #include <numeric>
+#include <stdexcept>
+#include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -25,6 +27,20 @@ class library_tensor {
  private:
   std::vector<std::size_t> shape_;
   std::vector<double> values_;
+};
+
+/// A tensor of 2 x 3, which can be told to have that shape only.
+class fixed_tensor {
+ public:
+  [[nodiscard]] float* data() { return values_.data(); }
+  [[nodiscard]] std::array<std::size_t, 2> shape() const { return {2, 3}; }
+  template <class Shape>
+  void resize(const Shape& shape) {
+    if (shape[0] != 2 || shape[1] != 3) throw std::runtime_error("a fixed tensor");
+  }
+
+ private:
+  std::array<float, 6> values_{};
 };
 
 }  // namespace
@@ -52,6 +68,23 @@ TEST_CASE("any library's tensor is read in place and grows where it can") {
   CHECK(tests::comes_back(original, fresh));
   CHECK(fresh.shape() == std::vector<std::size_t>{2, 3});
   CHECK(fresh.data()[5] == 5);
+}
+
+TEST_CASE("another shape than a fixed tensor can have is refused before anything is changed") {
+  struct dynamic {
+    std::vector<int> first{1, 2};
+    library_tensor tensor{{3, 2}};
+  };
+  struct fixed {
+    std::vector<int> first{9};
+    fixed_tensor tensor;
+  };
+  fixed fresh;
+  CHECK_THROWS_WITH(
+      tests::kept(cairn::detail::describe(dynamic{})).load(fresh, {.rename = {}, .filter = {}}),
+      Catch::Matchers::ContainsSubstring("tensor has shape [3, 2] in the checkpoint and [2, 3] in the state"));
+  CHECK(fresh.first == std::vector<int>{9});
+  CHECK(tests::comes_back(fixed{}));
 }
 
 TEST_CASE("two views of one buffer are stored once and come back tied") {

@@ -64,8 +64,12 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
 /// Checks that the leaves to be loaded can be decoded, and with `verify` their checksums; without a filter, those of all leaves.
 inline void check(const chain_reader& from, const match_report& found, const load_options& options) {
   std::vector<std::size_t> leaves;
-  for (const auto& path : found.loaded)
-    if (const auto index = from.contents().find(path); index != catalog::npos) leaves.push_back(index);
+  for (const auto& path : found.loaded) {
+    const auto tie = from.contents().structure.find(path);  // a tied array is read from the first path
+    const bool tied = tie != from.contents().structure.end() && tie->second.what == structure_entry::kind::same;
+    if (const auto index = from.contents().find(tied ? tie->second.text : path); index != catalog::npos)
+      leaves.push_back(index);
+  }
   from.require_codecs(leaves);
   if (!options.verify) return;
   if (!options.filter) return from.verify(options.threads);

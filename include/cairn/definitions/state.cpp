@@ -9,5 +9,6 @@
 #include "cairn/state/fetch_leaf.ipp"
 #include "cairn/state/load_plan.ipp"
 #include "cairn/state/matcher.ipp"
+#include "cairn/state/overlaps.ipp"
 #include "cairn/state/walk_map.ipp"
 #include "cairn/state/walker.ipp"

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -10,8 +12,18 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/copies.hpp"
+#include "cairn/state/resize.hpp"
 
 namespace cairn::detail {
+
+/// errc::mismatch: a container cannot get the stored number of elements.
+CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored);
+/// errc::corrupt: an associative container has fewer elements than the `stored` ones that were inserted, so a key was there twice.
+CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
+/// errc::corrupt: the columns of a map differ in length.
+CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
+/// errc::mismatch.
+[[noreturn]] CAIRN_INLINE void fail_order();
 
 /// Sequences of columnar elements that are not contiguous, or whose elements are not of fixed layout.
 template <class T>
@@ -20,23 +32,81 @@ requires(category_of<T>() == category::sequence && columnar<typename T::value_ty
 struct copy_traits<T> {
   using element = typename T::value_type;
   using type = column<element>;
+
+  [[nodiscard]] static std::uint64_t size(const T& value) {
+    return static_cast<std::uint64_t>(std::distance(value.begin(), value.end()));
+  }
   static type take(const T& value) {
-    column_writer<element> copy(static_cast<std::size_t>(std::distance(value.begin(), value.end())));
+    column_writer<element> copy(static_cast<std::size_t>(size(value)));
     for (const auto& each : value) copy.add(each);
     return copy.take();
   }
   static void put(T& value, type& stored) {
-    T fresh(column_size<element>(stored));
+    if (const std::uint64_t wanted = column_size<element>(stored); wanted != size(value)) resize_to(value, wanted);
     column_reader<element> next(stored);
-    for (auto& each : fresh) next.read(each);
-    value.swap(fresh);
+    for (auto& each : value) next.read(each);
+  }
+  static void check(const T& value, const type& stored) {
+    const std::uint64_t wanted = column_size<element>(stored);
+    if (const auto now = size(value); wanted != now) check_limits(limits_of(value, now), wanted);
+  }
+  static void try_put(const T&, type& stored) {
+    if constexpr (!flat<element> && std::is_default_constructible_v<element>) {
+      column_reader<element> next(stored);
+      element trial{};
+      for (auto left = column_size<element>(stored); left > 0; --left) next.read(trial);
+    }
   }
 };
 
-/// errc::corrupt: an associative container has fewer elements than the `stored` ones that were inserted, so a key was there twice.
-CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
-/// errc::corrupt: the columns of a map differ in length.
-CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
+template <class Function>
+[[nodiscard]] bool is_null([[maybe_unused]] const Function& function) {
+  if constexpr (!std::is_empty_v<Function> && requires { function == nullptr; })
+    return function == nullptr;
+  else
+    return false;
+}
+
+/// Throws if a container without a comparator or hash function, such as a null pointer, is to get elements, or more than it can have.
+template <class T>
+void check_associative(const T& value, std::uint64_t stored) {
+  if (stored == 0) return;
+  if constexpr (requires { value.key_comp(); })
+    if (is_null(value.key_comp())) fail_order();
+  if constexpr (requires { value.hash_function(); })
+    if (is_null(value.hash_function()) || is_null(value.key_eq())) fail_order();
+  if constexpr (requires { value.max_size(); }) check_limits({0, value.max_size()}, stored);
+}
+
+/// An empty container with the same comparator or hash function. Its allocator is the default one where that can be made, since a
+/// resource of fixed size may not have memory for two.
+template <class T>
+[[nodiscard]] T empty_like(const T& value) {
+  if constexpr (requires { T(value.key_comp(), value.get_allocator()); }) {
+    if constexpr (std::is_default_constructible_v<typename T::allocator_type>)
+      return T(value.key_comp());
+    else
+      return T(value.key_comp(), value.get_allocator());
+  } else if constexpr (requires { T(std::size_t{}, value.hash_function(), value.key_eq(), value.get_allocator()); }) {
+    if constexpr (std::is_default_constructible_v<typename T::allocator_type>)
+      return T(std::size_t{}, value.hash_function(), value.key_eq());
+    else
+      return T(std::size_t{}, value.hash_function(), value.key_eq(), value.get_allocator());
+  } else if constexpr (requires { T(value.key_comp()); }) {
+    return T(value.key_comp());
+  } else {
+    return T();
+  }
+}
+
+/// Where the next element is inserted: elements come in the order of a container that has one; others keep equal keys together.
+template <class T, class Iterator>
+[[nodiscard]] auto insertion_hint(T& container, [[maybe_unused]] Iterator last) {
+  if constexpr (requires { typename T::key_compare; })
+    return container.end();
+  else
+    return last;
+}
 
 template <class T>
 requires(category_of<T>() == category::set)
@@ -51,6 +121,12 @@ struct copy_traits<T> {
   using type = typename decltype(make_type())::type;
   static constexpr auto key_of = [](const element& e) -> const element& { return e; };
 
+  [[nodiscard]] static std::size_t stored_size(const type& stored) {
+    if constexpr (columnar<element>)
+      return column_size<element>(stored);
+    else
+      return stored.size();
+  }
   static type take(const T& value) {
     if constexpr (columnar<element>) {
       column_writer<element> copy(value.size());
@@ -63,22 +139,25 @@ struct copy_traits<T> {
     }
   }
   static void put(T& value, type& stored) {
-    T fresh;
-    std::size_t size = 0;
+    value.clear();
+    auto at = value.end();
+    const auto insert = [&](element&& each) { at = value.insert(insertion_hint(value, at), std::move(each)); };
     if constexpr (columnar<element>) {
-      size = column_size<element>(stored);
       column_reader<element> next(stored);
-      for (std::size_t i = 0; i < size; ++i) {
+      for (auto left = column_size<element>(stored); left > 0; --left) {
         element each{};
         next.read(each);
-        fresh.insert(fresh.end(), std::move(each));
+        insert(std::move(each));
       }
     } else {
-      size = stored.size();
-      for (auto& each : stored) fresh.insert(fresh.end(), std::move(each));
+      for (auto& each : stored) insert(std::move(each));
     }
-    check_distinct(fresh.size(), size);
-    value.swap(fresh);
+    check_distinct(value.size(), stored_size(stored));
+  }
+  static void check(const T& value, const type& stored) { check_associative(value, stored_size(stored)); }
+  static void try_put(const T& value, type& stored) {
+    T trial = empty_like(value);
+    put(trial, stored);
   }
 };
 
@@ -86,62 +165,60 @@ struct copy_traits<T> {
 template <class T>
 concept short_key = text<T> || std::is_integral_v<T> || std::is_enum_v<T>;
 
-/// Maps whose values have their own paths: the values do not fit into columns, and a key occurs once.
+/// Maps that are saved as two columns.
+template <class T>
+concept columnar_map =
+    category_of<T>() == category::map && columnar<typename T::key_type> && columnar<typename T::mapped_type>;
+
+/// Maps whose keys name the paths of the values: the values do not fit into columns, and a key occurs once.
 template <class T>
 concept keyed_map = category_of<T>() == category::map && !columnar<typename T::mapped_type> &&
                     short_key<typename T::key_type> && requires(T& t, typename T::key_type k) { t[k]; };
 
-template <class T>
-requires(category_of<T>() == category::map && !keyed_map<T>)
+template <columnar_map T>
 struct copy_traits<T> {
   using key = typename T::key_type;
   using mapped = typename T::mapped_type;
-  static constexpr bool in_columns = columnar<key> && columnar<mapped>;
-  static constexpr auto make_type() {
-    if constexpr (in_columns)
-      return std::type_identity<map_columns<column<key>, column<mapped>>>{};
-    else
-      return std::type_identity<std::vector<std::pair<key, mapped>>>{};
-  }
-  using type = typename decltype(make_type())::type;
+  using type = map_columns<column<key>, column<mapped>>;
   static constexpr auto key_of = [](const auto& entry) -> const key& { return entry.first; };
 
   static type take(const T& value) {
-    if constexpr (in_columns) {
-      column_writer<key> keys(value.size());
-      column_writer<mapped> values(value.size());
-      for_each_in_key_order(value, key_of, [&](const auto& entry) {
-        keys.add(entry.first);
-        values.add(entry.second);
-      });
-      return {keys.take(), values.take()};
-    } else {
-      type copy;
-      for_each_in_key_order(value, key_of, [&](const auto& entry) { copy.emplace_back(entry.first, entry.second); });
-      return copy;
-    }
+    column_writer<key> keys(value.size());
+    column_writer<mapped> values(value.size());
+    for_each_in_key_order(value, key_of, [&](const auto& entry) {
+      keys.add(entry.first);
+      values.add(entry.second);
+    });
+    return {keys.take(), values.take()};
   }
   static void put(T& value, type& stored) {
-    T fresh;
-    std::size_t size = 0;
-    if constexpr (in_columns) {
-      size = column_size<key>(stored.key);
-      check_columns(size, column_size<mapped>(stored.value));
-      column_reader<key> keys(stored.key);
-      column_reader<mapped> values(stored.value);
-      for (std::size_t i = 0; i < size; ++i) {
-        key k{};
+    value.clear();
+    column_reader<key> keys(stored.key);
+    column_reader<mapped> values(stored.value);
+    const std::size_t size = column_size<key>(stored.key);
+    auto at = value.end();
+    for (std::size_t i = 0; i < size; ++i) {
+      key k{};
+      keys.read(k);
+      if constexpr (std::is_move_constructible_v<mapped>) {
         mapped v{};
-        keys.read(k);
         values.read(v);
-        fresh.emplace_hint(fresh.end(), std::move(k), std::move(v));
+        at = value.emplace_hint(insertion_hint(value, at), std::move(k), std::move(v));
+      } else {
+        at = value.emplace_hint(insertion_hint(value, at), std::piecewise_construct,
+                                std::forward_as_tuple(std::move(k)), std::forward_as_tuple());
+        values.read(at->second);
       }
-    } else {
-      size = stored.size();
-      for (auto& [k, v] : stored) fresh.emplace_hint(fresh.end(), std::move(k), std::move(v));
     }
-    check_distinct(fresh.size(), size);
-    value.swap(fresh);
+    check_distinct(value.size(), size);
+  }
+  static void check(const T& value, const type& stored) {
+    check_columns(column_size<key>(stored.key), column_size<mapped>(stored.value));
+    check_associative(value, column_size<key>(stored.key));
+  }
+  static void try_put(const T& value, type& stored) {
+    T trial = empty_like(value);
+    put(trial, stored);
   }
 };
 

@@ -6,6 +6,17 @@
 
 namespace cairn::detail {
 
+CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) {
+  const bool few = stored < limits.least;
+  if (few || stored > limits.most)
+    fail(errc::mismatch, {"has ", stored, " elements in the checkpoint, and in the state it can have ",
+                          few ? "no fewer than " : "at most ", few ? limits.least : limits.most});
+}
+
+CAIRN_INLINE void fail_order() {
+  fail(errc::mismatch, {"its comparator or hash function is null; make it before the load"});
+}
+
 CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored) {
   if (size != stored) fail(errc::corrupt, {"a set or a map with the same key twice"});
 }

@@ -14,7 +14,8 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
     const auto [at, first] = arrays_.try_emplace(view.memory, result_.leaves.size());
     if (!first) {
       const leaf& earlier = result_.leaves[at->second];
-      if (earlier.type == view.type && earlier.bytes() == view.bytes())
+      const bool has_entry = result_.structure.contains(path);  // that of a holder; a path has at most one
+      if (earlier.type == view.type && earlier.bytes() == view.bytes() && !has_entry)
         return note(std::move(path), {.what = structure_entry::kind::same, .text = earlier.path});
     }
   }

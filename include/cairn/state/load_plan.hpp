@@ -12,8 +12,8 @@ namespace cairn::detail {
 /// the arrays.
 class load_plan {
  public:
-  /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have. `from` and
-  /// `options` must outlive this object.
+  /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have, `errc::invalid` for an
+  /// exception of a user's code. `from` and `options` must outlive this object.
   load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
 
   [[nodiscard]] match_report& report() noexcept { return matcher_.report(); }
@@ -26,6 +26,8 @@ class load_plan {
 
  private:
   void walk();
+  /// Rejects parts of the state that are in memory which the load frees or moves.
+  void check_overlaps();
 
   any_mutable_state state_;
   matcher matcher_;

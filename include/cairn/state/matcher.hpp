@@ -16,6 +16,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/answers.hpp"
+#include "cairn/state/overlaps.hpp"
 
 namespace cairn::detail {
 
@@ -76,6 +77,13 @@ class matcher {
   [[nodiscard]] bool may_grow_later(std::uint64_t bytes) const noexcept;
   void grow_later(const growth& what) { growths_.push_back(what); }
 
+  /// In the first walk, records memory of the state that the second one frees or moves.
+  void frees(freed_memory memory) {
+    const bool is_in_state = copies_.empty() && prototypes_ == 0;
+    if (!applying_ && is_in_state && memory.begin < memory.end) freed_.push_back(std::move(memory));
+  }
+  [[nodiscard]] const std::vector<freed_memory>& freed() const noexcept { return freed_; }
+
   /// Between these two calls the walk is in a prototype.
   void begin_prototype() noexcept { ++prototypes_; }
   void end_prototype() noexcept { --prototypes_; }
@@ -92,6 +100,8 @@ class matcher {
 
   /// Records that the object cannot be loaded: "<path> <problem>".
   void reject(const std::string& path, const std::string& problem);
+  /// What is stored at and below the path is not reported as unexpected. An empty path is that of the whole state.
+  void mark_used(std::string_view path);
 
  private:
   using shared_object = std::pair<std::type_index, std::shared_ptr<void>>;
@@ -113,7 +123,6 @@ class matcher {
   void check_size(const std::string& path, std::uint64_t size, bool empty_elements) const;
 
   void report_missing(std::string path);
-  void mark_used(std::string_view path);
 
   bool fits(const stored_leaf& stored, const std::string& path, const memory_view& view);
 
@@ -133,6 +142,7 @@ class matcher {
   std::optional<std::optional<std::uint64_t>> probe_;  // has a value during a probe: the dimension, once it is found
   std::vector<target> targets_;
   std::vector<growth> growths_;
+  std::vector<freed_memory> freed_;
   std::vector<std::string> problems_;
   std::map<std::string, shared_object, std::less<>> objects_;  // stored path -> shared object
   std::unordered_set<const void*> filled_objects_;             // shared objects that a path has loaded

@@ -12,7 +12,6 @@ namespace cairn::detail {
 
 CAIRN_INLINE matcher::matcher(const catalog& from, const match_options& options)
     : from_(from), options_(options), used_leaves_(from.leaves.size()) {}
-
 CAIRN_INLINE matcher::~matcher() = default;
 
 CAIRN_INLINE void matcher::start_applying() {
@@ -250,11 +249,13 @@ CAIRN_INLINE void matcher::report_missing(std::string path) {
 }
 
 CAIRN_INLINE void matcher::mark_used(std::string_view path) {
-  const std::string inside = path.empty() ? "" : stored_path(path) + '.';
-  for (std::size_t i = 0; i < from_.leaves.size(); ++i)
-    if ((from_.leaves[i].path + '.').starts_with(inside)) used_leaves_[i] = true;
-  for (const auto& [at, entry] : from_.structure)
-    if ((at + '.').starts_with(inside)) used_entries_.insert(&entry);
+  const std::string at = path.empty() ? "" : stored_path(path);
+  auto leaf = std::ranges::lower_bound(from_.leaves, at, {}, &stored_leaf::path);
+  for (; leaf != from_.leaves.end() && leaf->path.starts_with(at); ++leaf)
+    if (is_within(leaf->path, at)) used_leaves_[static_cast<std::size_t>(leaf - from_.leaves.begin())] = true;
+  auto entry = from_.structure.lower_bound(at);
+  for (; entry != from_.structure.end() && entry->first.starts_with(at); ++entry)
+    if (is_within(entry->first, at)) used_entries_.insert(&entry->second);
 }
 
 CAIRN_INLINE bool matcher::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/state/resize.hpp"
+
 namespace cairn::detail {
 
 class walker;
@@ -30,14 +32,16 @@ struct contiguous_operations {
   /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does nothing, if
   /// the capacity suffices already. Null if the container cannot reserve.
   void* (*reserve)(void* container, std::uint64_t size);
+  size_limits limits;  ///< of `resize`
 };
 
-/// A map whose values have their own paths.
+/// A map whose keys name the paths of the values.
 struct map_operations {
   struct entry {
     std::string key;
     void* value;
   };
+  std::size_t value_width;  ///< bytes per value
   walk_function walk_value;
   void (*walk_prototype)(walker&);
   std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
@@ -47,17 +51,38 @@ struct map_operations {
   void (*erase)(void* map, const std::string& key);
 };
 
+/// A map whose entries are saved as objects: entry i has the parts `i.first`, its key, and `i.second`, its value.
+struct entries_operations {
+  struct entry {
+    void* key;  ///< not written
+    void* value;
+  };
+  walk_function walk_key;
+  walk_function walk_value;
+  std::size_t value_width;                   ///< bytes per value
+  std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
+  std::size_t key_width;                     ///< bytes per key
+  void* (*make_keys)(std::uint64_t count);   ///< an array of keys
+  void (*destroy_keys)(void* keys);
+  /// Whether the map has exactly these keys in this order. errc::mismatch: it has no comparator or hash function.
+  bool (*has_keys)(void* map, const void* keys, std::uint64_t count);
+  bool can_make;  ///< whether `set_keys` can make values
+  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::corrupt: a key occurs twice.
+  std::vector<void*> (*set_keys)(void* map, const void* keys, std::uint64_t count);
+  void* (*make_like)(const void* map);  ///< an empty map with the same comparator or hash function
+  void (*destroy)(void* map);
+};
+
 /// An object that is saved as a copy of another type.
 struct copy_operations {
   walk_function walk_copy;
   void* (*take)(const void* object);
   void* (*make)();  ///< an empty copy
   void (*destroy)(void* copy);
-  void (*put)(void* object, void* copy);  ///< may move from the copy
-  /// Throws if the copy does not fit this object. Null: each copy fits.
-  void (*check)(const void* object, const void* copy);
-  /// Throws if `put` would throw for any object. Null: not known. May move from the copy.
-  void (*try_put)(void* copy);
+  void (*put)(void* object, void* copy);                ///< may move from the copy
+  void (*check)(const void* object, const void* copy);  ///< throws if the copy does not fit this object
+  /// Throws if `put` would throw, as far as can be known without a change of the object. May move from the copy.
+  void (*try_put)(const void* object, void* copy);
 };
 
 }  // namespace cairn::detail

@@ -1,8 +1,7 @@
 // Passes the parts of an object of any type to the walker: one function per category.
 #pragma once
 
-#include <cstddef>
-#include <new>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -10,7 +9,9 @@
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/has_entry.hpp"
 #include "cairn/state/polymorphic.hpp"
+#include "cairn/state/resize.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -19,10 +20,6 @@ namespace cairn::detail {
 /// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say.
 template <class T>
 void walk(walker& w, void* object);
-
-/// The operations of a map whose values have paths of their own.
-template <class T>
-struct map_of;
 
 template <class T>
 inline constexpr bool always_false = false;
@@ -41,23 +38,23 @@ void walk_prototype(walker& w) {
     w.reject("has to be made by the load but its type has no default constructor; make it before the load");
 }
 
+/// Walks the content of a holder that has an entry at its path: an optional, a variant, a pointer. The content has the same path; if it
+/// has an entry, too, it is the part `value` of the holder.
 template <class T>
-concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
-                            (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
-                             std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
+void walk_held(walker& w, void* object) {
+  if constexpr (has_entry<T>)
+    w.content(object, walk<T>);
+  else
+    walk<T>(w, object);
+}
 
-/// A T whose address stands for an element of an empty container. Its value is neither read nor written.
+/// The same for a content that the load will make.
 template <class T>
-T& sample() {
-  if constexpr (implicit_lifetime<T>) {
-    alignas(T) static std::byte memory[sizeof(T)];  // an array of bytes creates the T in it: [intro.object]
-    return *std::launder(reinterpret_cast<T*>(memory));
-  } else {
-    static_assert(std::is_default_constructible_v<T>,
-                  "cairn: the elements of a container need a default constructor, or to be trivially copyable");
-    static T object{};
-    return object;
-  }
+void walk_held_prototype(walker& w) {
+  if constexpr (has_entry<T>)
+    w.content_prototype(walk_prototype<T>);
+  else
+    walk_prototype<T>(w);
 }
 
 }  // namespace cairn::detail
@@ -82,17 +79,19 @@ struct copied_object {
     copy_traits<T>::put(*static_cast<T*>(object), *static_cast<copy*>(stored));
   }
   static void check(const void* object, const void* stored) {
-    if constexpr (has_checked_adapter<T, copy>)
-      adapter<T>::check(*static_cast<const T*>(object), *static_cast<const copy*>(stored));
+    [[maybe_unused]] const T& at = *static_cast<const T*>(object);
+    [[maybe_unused]] const copy& value = *static_cast<const copy*>(stored);
+    if constexpr (has_checked_adapter<T, copy>) adapter<T>::check(at, value);
+    if constexpr (requires { copy_traits<T>::check(at, value); }) copy_traits<T>::check(at, value);
   }
-  static void try_put(void* stored) {
-    if constexpr (std::is_default_constructible_v<T>) {
-      T* const trial = new T();
-      struct guard {
-        T* object;
-        ~guard() { delete object; }
-      } owner{trial};
-      put(trial, stored);
+  static void try_put(const void* object, void* stored) {
+    [[maybe_unused]] const T& at = *static_cast<const T*>(object);
+    [[maybe_unused]] copy& value = *static_cast<copy*>(stored);
+    if constexpr (requires { copy_traits<T>::try_put(at, value); }) {
+      copy_traits<T>::try_put(at, value);
+    } else if constexpr (std::is_default_constructible_v<T>) {
+      const std::unique_ptr<void, void (*)(void*)> trial(new T(), destroy<T>);
+      put(trial.get(), stored);
     }
   }
 
@@ -132,7 +131,7 @@ void walk(walker& w, void* at) {
   else if constexpr (kind == category::sequence)
     walk_sequence(w, object);
   else if constexpr (kind == category::map)
-    w.map(at, map_of<T>::operations);
+    walk_map(w, object);
   else if constexpr (kind == category::container_adaptor)
     walk_container_adaptor(w, object);
   else if constexpr (kind == category::optional)

@@ -26,11 +26,11 @@ void walk_optional(walker& w, T& object) {
       }
       [[fallthrough]];
     case presence::prototype:
-      return walk_prototype<value>(w);
+      return walk_held_prototype<value>(w);
     case presence::walk:
       break;
   }
-  walk<value>(w, std::addressof(*object));
+  walk_held<value>(w, std::addressof(*object));
 }
 
 /// Walks alternative I, which `object` holds or will hold.
@@ -41,9 +41,9 @@ void walk_alternative(walker& w, T& object, presence what) {
     if constexpr (std::is_default_constructible_v<type>) object.template emplace<I>();
   }
   if (object.index() == I)
-    walk<type>(w, std::get_if<I>(&object));
+    walk_held<type>(w, std::get_if<I>(&object));
   else
-    walk_prototype<type>(w);
+    walk_held_prototype<type>(w);
 }
 
 template <class T>

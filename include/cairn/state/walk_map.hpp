@@ -1,9 +1,10 @@
-// Walks maps whose values have paths of their own, one per key.
+// Walks maps whose values have paths of their own: those of their keys, or numbers.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ bool parse_key(const std::string& from, Key& key) {
   }
 }
 
+/// The operations of a keyed map.
 template <class T>
 struct map_of {
   using key = typename T::key_type;
@@ -69,13 +71,16 @@ struct map_of {
   static void* find(void* map, const std::string& text) {
     key parsed{};
     parse_key(text, parsed);
+    check_associative(*static_cast<T*>(map), 1);
     const auto at = static_cast<T*>(map)->find(parsed);
     return at == static_cast<T*>(map)->end() ? nullptr : std::addressof(at->second);
   }
   static void insert(void* map, const std::string& text) {
-    key parsed{};
-    parse_key(text, parsed);
-    (*static_cast<T*>(map))[std::move(parsed)];
+    if constexpr (std::is_default_constructible_v<mapped>) {
+      key parsed{};
+      parse_key(text, parsed);
+      (*static_cast<T*>(map))[std::move(parsed)];
+    }
   }
   static void erase(void* map, const std::string& text) {
     key parsed{};
@@ -83,9 +88,82 @@ struct map_of {
     static_cast<T*>(map)->erase(parsed);
   }
 
-  static constexpr map_operations operations{walk<mapped>, walk_prototype<mapped>, entries, is_key, find, insert,
-                                             erase};
+  static constexpr map_operations operations{
+      sizeof(mapped), walk<mapped>, walk_prototype<mapped>, entries, is_key, find, insert, erase};
 };
+
+/// The operations of a map that is neither columnar nor keyed.
+template <class T>
+struct entries_of {
+  using key = typename T::key_type;
+  using mapped = typename T::mapped_type;
+  static constexpr bool can_make = std::is_default_constructible_v<mapped>;
+  static constexpr auto key_of = [](const auto& entry) -> const key& { return entry.first; };
+
+  [[nodiscard]] static bool equivalent(const T& map, const key& a, const key& b) {
+    if constexpr (requires { map.key_comp(); })
+      return !map.key_comp()(a, b) && !map.key_comp()(b, a);
+    else
+      return map.key_eq()(a, b);
+  }
+  static std::vector<entries_operations::entry> entries(void* map) {
+    std::vector<entries_operations::entry> all;
+    for_each_in_key_order(*static_cast<T*>(map), key_of, [&](auto& entry) {
+      all.push_back({const_cast<key*>(std::addressof(entry.first)), std::addressof(entry.second)});
+    });
+    return all;
+  }
+  static void* make_keys(std::uint64_t count) { return new key[static_cast<std::size_t>(count)]{}; }
+  static void destroy_keys(void* keys) { delete[] static_cast<key*>(keys); }
+  static bool has_keys(void* map, const void* keys, std::uint64_t count) {
+    const T& object = *static_cast<const T*>(map);
+    check_associative(object, count);
+    if (object.size() != count) return false;
+    const auto* stored = static_cast<const key*>(keys);
+    bool same = true;
+    for_each_in_key_order(object, key_of, [&](const auto& entry) {
+      if constexpr (requires { entry.first == *stored; })
+        same = same && entry.first == *stored++;
+      else
+        same = same && equivalent(object, entry.first, *stored++);
+    });
+    return same;
+  }
+  static std::vector<void*> set_keys(void* map, const void* keys, std::uint64_t count) {
+    std::vector<void*> values;
+    if constexpr (can_make) {
+      T& object = *static_cast<T*>(map);
+      const auto* const stored = static_cast<const key*>(keys);
+      object.clear();
+      auto at = object.end();
+      for (std::uint64_t i = 0; i < count; ++i)
+        at = object.emplace_hint(insertion_hint(object, at), std::piecewise_construct, std::forward_as_tuple(stored[i]),
+                                 std::forward_as_tuple());
+      check_distinct(object.size(), static_cast<std::size_t>(count));
+      for (std::uint64_t i = 0; i < count; ++i) {  // an insertion may have moved the values of a flat map
+        if (i > 0 && equivalent(object, stored[i - 1], stored[i]))
+          ++at;
+        else
+          at = object.equal_range(stored[i]).first;
+        values.push_back(std::addressof(at->second));
+      }
+    }
+    return values;
+  }
+  static void* make_like(const void* map) { return new T(empty_like(*static_cast<const T*>(map))); }
+
+  static constexpr entries_operations operations{walk<key>,   walk<mapped>, sizeof(mapped), entries,
+                                                 sizeof(key), make_keys,    destroy_keys,   has_keys,
+                                                 can_make,    set_keys,     make_like,      destroy<T>};
+};
+
+template <class T>
+void walk_map(walker& w, T& object) {
+  if constexpr (keyed_map<T>)
+    w.map(&object, map_of<T>::operations);
+  else
+    w.entries(&object, entries_of<T>::operations);
+}
 
 }  // namespace cairn::detail
 

@@ -1,8 +1,17 @@
-// Definitions of walk_map.hpp.
+// Definitions of walk_map.hpp, and of the functions of the walker for maps.
 #pragma once
 
 #include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
+#include <vector>
 
+#include "cairn/core/error.hpp"
+#include "cairn/state/describer.hpp"
+#include "cairn/state/matcher.hpp"
 #include "cairn/state/walk_map.hpp"
 
 namespace cairn::detail {
@@ -15,5 +24,93 @@ bool parse_whole(const std::string& from, Number& number) {
 
 CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { return parse_whole(from, number); }
 CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return parse_whole(from, number); }
+
+CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
+  const auto now = how.entries(object);
+  const std::vector<std::string>* stored = nullptr;
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) {
+    std::vector<std::string> keys;
+    keys.reserve(now.size());
+    for (const auto& entry : now) keys.push_back(entry.key);
+    (*to)->keys(path(), std::move(keys));
+  } else {
+    stored = load().keys(path());
+  }
+  if (!stored) {
+    for (const auto& entry : now) part(entry.key, entry.value, how.walk_value);
+    return;
+  }
+  bool differs = now.size() != stored->size();
+  for (const auto& key : *stored) {
+    if (!how.is_key(key))
+      fail(errc::corrupt,
+           {path(), " in ", load().origin(), " has the key '", key, "', which is not a key of that map"});
+    with_path([&] { differs = how.find(object, key) == nullptr || differs; });
+  }
+  if (differs) {
+    const bool now_changes = load().resizes(path(), now.size(), stored->size(), 0);
+    const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
+    for (const auto& entry : now)
+      if (!kept.contains(entry.key)) {
+        frees(object, entry.value, how.value_width);
+        if (now_changes) how.erase(object, entry.key);
+      }
+    if (now_changes)
+      for (const auto& key : *stored) how.insert(object, key);
+  }
+  for (const auto& key : *stored) {
+    enter(key);
+    if (!is_filtered()) {
+      if (void* value = how.find(object, key))
+        how.walk_value(*this, value);
+      else
+        how.walk_prototype(*this);
+    }
+    leave();
+  }
+}
+
+CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
+  const auto now = how.entries(map);
+  const auto walk_part = [&](std::uint64_t i, std::string_view name, void* object, walk_function walk) {
+    enter(std::to_string(i));
+    if (!is_filtered()) part(name, object, walk);
+    leave();
+  };
+  const auto size = sequence(now.size(), {}, false).size;
+  if (!is_loading()) {
+    for (std::uint64_t i = 0; i < size; ++i) {
+      walk_part(i, "first", now[i].key, how.walk_key);
+      walk_part(i, "second", now[i].value, how.walk_value);
+    }
+    return;
+  }
+  const std::shared_ptr<void> keys(how.make_keys(size), how.destroy_keys);
+  begin_copy({});
+  for (std::uint64_t i = 0; i < size; ++i)
+    walk_part(i, "first", static_cast<std::byte*>(keys.get()) + i * how.key_width, how.walk_key);
+  const auto answer = end_copy();
+  if (answer == copy_answer::drop) return load().mark_used(path_);
+  std::vector<void*> values;
+  std::shared_ptr<void> trial;  // in the first walk, has the values that the load will make
+  bool has_keys = false;
+  with_path([&] {
+    has_keys = how.has_keys(map, keys.get(), size);
+    if (has_keys || !how.can_make) return;
+    for (const auto& entry : now) frees(map, entry.value, how.value_width);
+    if (answer == copy_answer::check) trial.reset(how.make_like(map), how.destroy);
+    values = how.set_keys(trial ? trial.get() : map, keys.get(), size);
+  });
+  if (!has_keys && !how.can_make)
+    return reject(
+        "has other keys in the checkpoint, and its values have no default constructor; make them before the load");
+  if (has_keys)
+    for (const auto& entry : now) values.push_back(entry.value);
+  else if (size == now.size())
+    static_cast<void>(load().resizes(path(), size, size, 0));  // another size has been reported
+  if (trial) load().begin_prototype();
+  for (std::uint64_t i = 0; i < size; ++i) walk_part(i, "second", values[i], how.walk_value);
+  if (trial) load().end_prototype();
+}
 
 }  // namespace cairn::detail

@@ -46,12 +46,12 @@ template <class Base, class Make>
 void walk_pointee(walker& w, Base* object, presence what, std::string_view type, const Make& made) {
   const auto walk_as = [&]<class Derived>(Derived*) {
     if constexpr (std::is_default_constructible_v<Derived>) {
-      if (what == presence::make) return walk<Derived>(w, made.template operator()<Derived>());
+      if (what == presence::make) return walk_held<Derived>(w, made.template operator()<Derived>());
     }
     if (what == presence::walk)
-      walk<Derived>(w, static_cast<Derived*>(object));
+      walk_held<Derived>(w, static_cast<Derived*>(object));
     else
-      walk_prototype<Derived>(w);
+      walk_held_prototype<Derived>(w);
   };
   if constexpr (has_type_list<Base>) {
     if (!for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived* derived) {

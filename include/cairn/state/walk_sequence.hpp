@@ -5,30 +5,18 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
 
-template <class T>
-void resize_to(T& object, std::uint64_t size) {
-  using element = typename T::value_type;
-  if constexpr (std::is_default_constructible_v<element> && std::is_move_constructible_v<element>) {
-    object.resize(size);
-  } else if constexpr (std::is_default_constructible_v<element>) {
-    T fresh(size);
-    object.swap(fresh);
-  } else {
-    while (static_cast<std::uint64_t>(std::distance(object.begin(), object.end())) > size) object.pop_back();
-  }
-}
-
 /// The operations of a container whose elements have a fixed layout and are contiguous.
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  static constexpr bool can_reserve = requires(T& object) {
+  static constexpr bool can_reserve = std::is_move_constructible_v<element> && requires(T& object) {
     object.reserve(object.capacity());
     object.clear();
     object.data();
@@ -42,7 +30,7 @@ struct contiguous_container {
   }
   static void* resize(void* container, std::uint64_t size) {
     T& object = *static_cast<T*>(container);
-    object.resize(size);
+    resize_to(object, size);
     return first(object);
   }
   static void* reserve(void* container, std::uint64_t size) {
@@ -58,7 +46,8 @@ struct contiguous_container {
   }
   static void walk_all(walker& w, T& object) {
     w.contiguous(&object, object.size(), first(object),
-                 {sizeof(element), walk<element>, &sample<element>(), resize, can_reserve ? reserve : nullptr});
+                 {sizeof(element), walk<element>, &sample<element>(), resize, can_reserve ? reserve : nullptr,
+                  limits_of(object, object.size())});
   }
 };
 
@@ -72,15 +61,20 @@ void walk_valarray(walker& w, T& object) {
 template <class T>
 void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
-  const auto [size, resize] =
-      w.sequence(static_cast<std::uint64_t>(std::distance(object.begin(), object.end())), std::is_empty_v<element>);
+  const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+  const auto [size, resize] = w.sequence(now, limits_of(object, now), std::is_empty_v<element>);
+  if (size != now && w.is_loading()) {
+    std::uint64_t index = 0;  // elements that are contiguous move, those of other containers stay
+    for (auto& each : object)
+      if (contiguous<T> || index++ >= size) w.frees(&object, std::addressof(each), sizeof(element));
+  }
   if (resize) resize_to(object, size);
   std::uint64_t i = 0;
   for (auto& each : object) {
     if (i == size) return;
     w.part(i++, std::addressof(each), walk<element>);
   }
-  for (; i < size; ++i) w.prototype_part(i, walk_prototype<element>);
+  for (; i < size; ++i) w.prototype_part(std::to_string(i), walk_prototype<element>);
 }
 
 template <class T>
@@ -98,7 +92,7 @@ void walk_span(walker& w, T& object) {
                 "cairn: a span of const elements can be saved but not loaded: use a span of mutable elements");
   static_assert(flat<element>, "cairn: a span of elements of fixed layout; else save the container that owns them");
   w.contiguous(&object, object.size(), object.data(),
-               {sizeof(element), walk<element>, &sample<element>(), nullptr, nullptr});
+               {sizeof(element), walk<element>, &sample<element>(), nullptr, nullptr, {}});
 }
 
 template <class T>

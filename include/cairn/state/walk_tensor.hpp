@@ -1,6 +1,13 @@
 // Walks tensors of any library, and adapted types that are viewed as one array.
 #pragma once
 
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
@@ -38,24 +45,42 @@ template <class T>
 concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
                            (!has_adapter<T> && requires(T& t, const extents& shape) { t.resize(shape); });
 
-/// Whether the tensor can have the shape; its type may fix or bound some dimensions.
-template <class T>
-bool can_be([[maybe_unused]] const T& tensor, const extents& shape) {
-  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
-  for (const auto n : shape)
-    if (n > largest) return false;
-  if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); })
-    return adapter<T>::can_be(shape);
-  else
-    return true;
-}
-
 template <class T>
 void resize_tensor(T& tensor, const extents& shape) {
   if constexpr (has_adapter<T>)
     adapter<T>::resize(tensor, shape);
   else
     tensor.resize(shape);
+}
+
+/// Whether the elements of the tensor are part of the object.
+template <class T>
+[[nodiscard]] bool contains_elements(T& tensor) {
+  const auto object = reinterpret_cast<std::uintptr_t>(std::addressof(tensor));
+  const auto elements = reinterpret_cast<std::uintptr_t>(view_of(tensor).data());
+  return elements >= object && elements < object + sizeof(T);
+}
+
+/// Whether the tensor can have the shape; its type may fix or bound some dimensions.
+template <class T>
+[[nodiscard]] bool can_be([[maybe_unused]] T& tensor, const extents& shape) {
+  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
+  for (const auto n : shape)
+    if (n > largest) return false;
+  if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); }) {
+    return adapter<T>::can_be(shape);
+  } else if constexpr (std::is_default_constructible_v<T>) {
+    if (!contains_elements(tensor)) return true;
+    try {  // on another tensor, since one that contains its elements may have a fixed shape
+      T trial{};
+      resize_tensor(trial, shape);
+      return view_of(trial).shape() == shape;
+    } catch (const std::exception&) {
+      return false;
+    }
+  } else {
+    return true;
+  }
 }
 
 template <class Element>
@@ -75,6 +100,7 @@ void walk_tensor(walker& w, T& tensor) {
     using element = std::remove_pointer_t<decltype(view.data())>;
     extents wanted;
     if (w.has_other_shape(view.shape(), complex_type<element> ? 2 : 1, wanted) && can_be(tensor, wanted)) {
+      if (view.strides().empty()) w.frees(&tensor, view.data(), element_count(view.shape()) * sizeof(element));
       if (!w.resizes(element_count(view.shape()), element_count(wanted), sizeof(element)))
         return walk_view(w, tensor_view<element>(nullptr, std::move(wanted)));
       resize_tensor(tensor, wanted);

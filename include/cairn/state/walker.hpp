@@ -22,13 +22,16 @@ namespace cairn::detail {
 
 class describer;
 class matcher;
+class overlap_search;
 
 /// Each type has one walk function, for saving, checking and loading. It passes the parts of an object to the walker and acts
 /// on the result. Results come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
 /// in a first walk and changes the object in a second one.
 class walker {
  public:
-  walker(describer& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
+  /// With a `search`, it visits all objects and arrays that are not in private copies.
+  walker(describer& purpose, rank_info here, overlap_search* search = nullptr)
+      : purpose_(&purpose), here_(here), search_(search) {}
   walker(matcher& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
 
   /// The path of the current object; "value" for a state that is a single leaf.
@@ -40,7 +43,11 @@ class walker {
   void part(std::string_view name, void* object, walk_function walk);
   void part(std::uint64_t index, void* object, walk_function walk);
   void parts(std::span<const named_part> all);
-  void prototype_part(std::uint64_t index, void (*walk_prototype)(walker&));
+  void prototype_part(std::string_view name, void (*walk_prototype)(walker&));
+
+  /// Walks the content of the current object as its part `value`.
+  void content(void* object, walk_function walk) { part(content_name(), object, walk); }
+  void content_prototype(void (*walk_prototype)(walker&)) { prototype_part(content_name(), walk_prototype); }
 
   /// Walks a temporary object in place of one that the load will make, and destroys it.
   void prototype(void* object, walk_function walk, void (*destroy)(void*));
@@ -63,13 +70,15 @@ class walker {
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
 
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
-  [[nodiscard]] size_answer sequence(std::uint64_t size, bool empty_elements);
+  [[nodiscard]] size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements);
 
   /// True if the checkpoint has the tensor with as many dimensions and another shape, which is stored in `wanted`.
   [[nodiscard]] bool has_other_shape(const extents& shape, unsigned components, extents& wanted);
   /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
   /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
   [[nodiscard]] bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width);
+  /// Records that the load frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
+  void frees(const void* container, const void* memory, std::uint64_t bytes);
 
   /// An object that may be absent.
   [[nodiscard]] presence optional(bool engaged);
@@ -87,6 +96,7 @@ class walker {
   [[nodiscard]] alternative_answer alternative(std::uint64_t index, std::uint64_t count);
 
   void map(void* object, const map_operations& how);
+  void entries(void* map, const entries_operations& how);
 
   void copy(void* object, const copy_operations& how);
 
@@ -99,7 +109,8 @@ class walker {
   /// now is not an error.
   [[nodiscard]] std::uint64_t saved_ranks(bool takes_all);
 
-  /// Records that the current object cannot be loaded: "<path> <problem>".
+  [[nodiscard]] bool is_loading() const noexcept { return std::holds_alternative<matcher*>(purpose_); }
+  /// Records that the current object cannot be loaded: "<path> <problem>". Only in a load.
   void reject(const std::string& problem);
 
  private:
@@ -107,15 +118,24 @@ class walker {
   template <class Question>
   decltype(auto) ask(const Question& question);
 
+  /// The path of the whole state is printed as "value", so its content is "value.value".
+  [[nodiscard]] std::string_view content_name() const noexcept { return path_.empty() ? "value.value" : "value"; }
+
   void enter(std::string_view name);
   void leave();
   /// Whether the filter excludes the current object. Tells the matcher so.
   [[nodiscard]] bool is_filtered();
+  /// Whether a container can get the stored size. Else records the problem; the container is then not walked.
+  [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);
+  /// Calls `action`; adds the path and the checkpoint to an error's sentence.
+  template <class Action>
+  void with_path(const Action& action);
   /// Only in a load.
   [[nodiscard]] matcher& load() { return *std::get<matcher*>(purpose_); }
 
   std::variant<describer*, matcher*> purpose_;
   rank_info here_;
+  overlap_search* search_ = nullptr;
   std::string path_;
   std::vector<std::size_t> lengths_;  // of the path of each object that contains the current one
   extents shape_;                     // of the columns that the current object stands for

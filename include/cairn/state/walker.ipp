@@ -3,15 +3,16 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/matcher.hpp"
+#include "cairn/state/overlaps.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
@@ -20,6 +21,15 @@ template <class Question>
 decltype(auto) walker::ask(const Question& question) {
   if (auto* const* to = std::get_if<describer*>(&purpose_)) return question(**to);
   return question(load());
+}
+
+template <class Action>
+void walker::with_path(const Action& action) {
+  try {
+    action();
+  } catch (const error& cause) {
+    fail(cause.code(), {path(), " in ", load().origin(), ": ", cause.sentence()});
+  }
 }
 
 CAIRN_INLINE std::string walker::path() const { return path_.empty() ? "value" : path_; }
@@ -47,6 +57,7 @@ CAIRN_INLINE bool walker::is_filtered() {
 
 CAIRN_INLINE void walker::part(std::string_view name, void* object, walk_function walk) {
   enter(name);
+  if (search_ && outer_copies_.empty()) search_->visit_object(path_, object);
   if (!is_filtered()) walk(*this, object);
   leave();
 }
@@ -59,8 +70,8 @@ CAIRN_INLINE void walker::parts(std::span<const named_part> all) {
   for (const auto& each : all) part(each.name, each.object, each.walk);
 }
 
-CAIRN_INLINE void walker::prototype_part(std::uint64_t index, void (*walk_prototype)(walker&)) {
-  enter(std::to_string(index));
+CAIRN_INLINE void walker::prototype_part(std::string_view name, void (*walk_prototype)(walker&)) {
+  enter(name);
   if (!is_filtered()) walk_prototype(*this);
   leave();
 }
@@ -95,6 +106,7 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
     if (components > 1) steps.push_back(static_cast<std::int64_t>(width));
   }
   if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
+  if (search_ && outer_copies_.empty()) search_->visit_array(path_, view);
   ask([&](auto& to) { to.add(path(), std::move(view)); });
 }
 
@@ -117,7 +129,10 @@ CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* 
     columns(0, 0, how.sample, how.walk_element);
     const std::uint64_t stored = load.end_probe().value_or(size);
     const std::uint64_t bytes = stored * how.width;
-    if (stored != size && load.resizes(path(), size, stored, how.width)) {
+    const bool resizes = stored != size && load.resizes(path(), size, stored, how.width);
+    if (stored != size && !admits(how.limits, stored)) return;
+    if (stored != size && size > 0) frees(container, first, size * how.width);
+    if (resizes) {
       // Large containers are resized later, when the pages of all of them have been prepared. Reserved memory does not move until then.
       first = stored > size && how.reserve && load.may_grow_later(bytes) ? how.reserve(container, stored) : nullptr;
       if (first)
@@ -136,8 +151,20 @@ CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* 
   load.end_prototype();
 }
 
-CAIRN_INLINE size_answer walker::sequence(std::uint64_t size, bool empty_elements) {
-  return ask([&](auto& to) { return to.sequence(path(), size, empty_elements); });
+CAIRN_INLINE size_answer walker::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
+  const auto answer = ask([&](auto& to) { return to.sequence(path(), size, empty_elements); });
+  if (answer.size != size && !admits(limits, answer.size)) return {};
+  return answer;
+}
+
+CAIRN_INLINE bool walker::admits(const size_limits& limits, std::uint64_t stored) {
+  try {
+    check_limits(limits, stored);
+    return true;
+  } catch (const error& cause) {
+    reject(std::string(cause.sentence()));
+    return false;
+  }
 }
 
 CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned components, extents& wanted) {
@@ -150,6 +177,11 @@ CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned compone
 
 CAIRN_INLINE bool walker::resizes(std::uint64_t from, std::uint64_t to, std::size_t width) {
   return load().resizes(path(), from, to, width);
+}
+
+CAIRN_INLINE void walker::frees(const void* container, const void* memory, std::uint64_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  load().frees({begin, begin + bytes, container, path_});
 }
 
 CAIRN_INLINE presence walker::optional(bool engaged) {
@@ -173,46 +205,6 @@ CAIRN_INLINE alternative_answer walker::alternative(std::uint64_t index, std::ui
   return ask([&](auto& to) { return to.alternative(path(), index, count); });
 }
 
-CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
-  const auto now = how.entries(object);
-  const std::vector<std::string>* stored = nullptr;
-  if (auto* const* to = std::get_if<describer*>(&purpose_)) {
-    std::vector<std::string> keys;
-    keys.reserve(now.size());
-    for (const auto& entry : now) keys.push_back(entry.key);
-    (*to)->keys(path(), std::move(keys));
-  } else {
-    stored = load().keys(path());
-  }
-  if (!stored) {
-    for (const auto& entry : now) part(entry.key, entry.value, how.walk_value);
-    return;
-  }
-  bool differs = now.size() != stored->size();
-  for (const auto& key : *stored) {
-    if (!how.is_key(key))
-      fail(errc::corrupt,
-           {path(), " in ", load().origin(), " has the key '", key, "', which is not a key of that map"});
-    differs = differs || !how.find(object, key);
-  }
-  if (differs && load().resizes(path(), now.size(), stored->size(), 0)) {
-    const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
-    for (const auto& entry : now)
-      if (!kept.contains(entry.key)) how.erase(object, entry.key);
-    for (const auto& key : *stored) how.insert(object, key);
-  }
-  for (const auto& key : *stored) {
-    enter(key);
-    if (!is_filtered()) {
-      if (void* value = how.find(object, key))
-        how.walk_value(*this, value);
-      else
-        how.walk_prototype(*this);
-    }
-    leave();
-  }
-}
-
 CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
   const bool describes = std::holds_alternative<describer*>(purpose_);
   const std::shared_ptr<void> copy(describes ? how.take(object) : how.make(), how.destroy);
@@ -220,15 +212,13 @@ CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
   how.walk_copy(*this, copy.get());
   const auto answer = end_copy();
   if (answer == copy_answer::drop) return;
-  try {
-    if (how.check) how.check(object, copy.get());
+  with_path([&] {
+    how.check(object, copy.get());
     if (answer == copy_answer::put)
       how.put(object, copy.get());
-    else if (how.try_put)
-      how.try_put(copy.get());
-  } catch (const error& cause) {
-    fail(cause.code(), {path(), " in ", load().origin(), ": ", cause.sentence()});
-  }
+    else
+      how.try_put(object, copy.get());
+  });
 }
 
 CAIRN_INLINE void walker::begin_copy(std::shared_ptr<const void> object) {
@@ -250,6 +240,9 @@ CAIRN_INLINE std::uint64_t walker::saved_ranks(bool takes_all) {
   return ask([&](auto& to) { return to.ranks(path(), path_, here_.ranks, takes_all); });
 }
 
-CAIRN_INLINE void walker::reject(const std::string& problem) { load().reject(path(), problem); }
+CAIRN_INLINE void walker::reject(const std::string& problem) {
+  load().reject(path(), problem);
+  load().mark_used(path_);
+}
 
 }  // namespace cairn::detail

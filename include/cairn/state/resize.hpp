@@ -1,0 +1,94 @@
+// Changes the number of elements of a sequence in place, so that it keeps its allocator, its capacity and its memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <new>
+#include <type_traits>
+
+namespace cairn::detail {
+
+template <class T>
+concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
+                            (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
+                             std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
+
+/// A T whose address stands for an element of an empty container. Only `resize_to` reads its value; it is never written.
+template <class T>
+T& sample() {
+  if constexpr (implicit_lifetime<T>) {
+    alignas(T) static std::byte memory[sizeof(T)]{};  // an array of bytes creates the T in it: [intro.object]
+    return *std::launder(reinterpret_cast<T*>(memory));
+  } else {
+    static_assert(std::is_default_constructible_v<T>,
+                  "cairn: the elements of a container need a default constructor, or to be trivially copyable");
+    static T object{};
+    return object;
+  }
+}
+
+/// How `resize_to` changes the size of a sequence.
+enum class resizing {
+  makes,     ///< the sequence makes its elements; lists and deques do not move those that they have
+  replaces,  ///< a vector of elements that cannot be moved gets new ones, with the same allocator
+  copies,    ///< trivial elements without a default constructor are copies of a sample
+  shrinks,   ///< elements cannot be made
+  none
+};
+
+template <class T>
+consteval resizing resizing_of() {
+  using element = typename T::value_type;
+  constexpr bool has_default = std::is_default_constructible_v<element>;
+  constexpr bool moves_elements = requires(T& object) { object.capacity(); };
+  if constexpr (has_default && (std::is_move_constructible_v<element> || !moves_elements))
+    return resizing::makes;
+  else if constexpr (has_default && requires(T& object) { T(std::size_t{}, object.get_allocator()); })
+    return resizing::replaces;
+  else if constexpr (!has_default && implicit_lifetime<element> && std::is_copy_constructible_v<element>)
+    return resizing::copies;
+  else if constexpr (requires(T& object) { object.pop_back(); })
+    return resizing::shrinks;
+  else
+    return resizing::none;
+}
+
+/// The sizes that `resize_to` can give a container.
+struct size_limits {
+  std::uint64_t least = 0;
+  std::uint64_t most = ~std::uint64_t{0};
+};
+
+/// The limits of a container that has `size` elements.
+template <class T>
+[[nodiscard]] size_limits limits_of(const T& object, std::uint64_t size) {
+  constexpr auto how = resizing_of<T>();
+  if constexpr (how == resizing::none)
+    return {size, size};
+  else if constexpr (how == resizing::shrinks)
+    return {0, size};
+  else if constexpr (requires { object.max_size(); })
+    return {0, object.max_size()};
+  else
+    return {};
+}
+
+/// Precondition: `size` is within `limits_of(object, its size)`. O(size).
+template <class T>
+void resize_to(T& object, std::uint64_t size) {
+  constexpr auto how = resizing_of<T>();
+  const auto count = static_cast<std::size_t>(size);
+  if constexpr (how == resizing::makes) {
+    object.resize(count);
+  } else if constexpr (how == resizing::replaces) {
+    T fresh(count, object.get_allocator());
+    object.swap(fresh);
+  } else if constexpr (how == resizing::copies) {
+    object.resize(count, sample<typename T::value_type>());
+  } else if constexpr (how == resizing::shrinks) {
+    while (static_cast<std::uint64_t>(std::distance(object.begin(), object.end())) > size) object.pop_back();
+  }
+}
+
+}  // namespace cairn::detail
