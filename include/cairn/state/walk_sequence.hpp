@@ -28,7 +28,8 @@ void resize_to(T& object, std::uint64_t size) {
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  static constexpr bool can_reserve = requires(T& object) {
+  // Reserved memory is walked before the elements are in it, which no virtual function table of theirs may notice.
+  static constexpr bool can_reserve = implicit_lifetime<element> && requires(T& object) {
     object.reserve(object.capacity());
     object.clear();
     object.data();
