@@ -174,21 +174,36 @@ TEST_CASE("a checkpoint that shares what it does not have is refused") {
 TEST_CASE("a load that fails clears no pointer and makes no object") {
   struct state {
     std::unique_ptr<tensor> cleared, made;
+    std::unique_ptr<layer> listed;
+    std::shared_ptr<tensor> shared;
+    std::shared_ptr<layer> listed_shared;
+    std::shared_ptr<const tensor> constant;
   };
-  struct extended {
-    std::unique_ptr<tensor> cleared, made;
+  struct extended : state {
     int missing = 3;
+    static auto cairn_fields() {
+      return cairn::fields<&state::cleared, &state::made, &state::listed, &state::shared, &state::listed_shared,
+                           &state::constant, &extended::missing>{};
+    }
   };
   state original;
   original.made = std::make_unique<tensor>(tensor{{1}});
   const tests::kept kept(cairn::detail::describe(original));
   extended fresh;
   fresh.cleared = std::make_unique<tensor>(tensor{{7}});
+  fresh.listed = std::make_unique<dense>();
+  fresh.shared = std::make_shared<tensor>();
+  fresh.listed_shared = std::make_shared<dense>();
+  fresh.constant = std::make_shared<tensor>();
   const auto* const before = fresh.cleared.get();
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("missing is missing"));
   REQUIRE(fresh.cleared.get() == before);
   CHECK(fresh.cleared->values == std::vector<float>{7});
   CHECK(fresh.made == nullptr);
+  CHECK(fresh.listed);
+  CHECK(fresh.shared);
+  CHECK(fresh.listed_shared);
+  CHECK(fresh.constant);
 }
 
 TEST_CASE("one shared object is not loaded into two of different types") {
@@ -433,6 +448,7 @@ TEST_CASE("pointers into one allocation are no overlap where the objects are dis
   (*pool)[1].values = {4, 5};
   original.viewed = std::make_shared<std::array<float, 8>>();
   original.views.emplace_back(original.viewed->data(), cairn::extents{8});
+  original.views.emplace_back(original.viewed->data(), cairn::extents{5});
   original.views.emplace_back(original.viewed->data() + 2, cairn::extents{4});
   original.views.emplace_back(original.viewed->data() + 1, cairn::extents{3}, std::vector<std::int64_t>{2});
   const tests::kept kept(cairn::detail::describe(original));
