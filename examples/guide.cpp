@@ -66,7 +66,7 @@ struct dropout : layer {
   static auto cairn_fields() { return cairn::fields<&layer::id, &dropout::rate>{}; }
 };
 template <>
-struct cairn::polymorphic<layer> : cairn::one_of<dense, dropout> {};
+struct cairn::polymorphic<layer> : cairn::one_of<dense, cairn::named<"dropout", dropout, "nets::random_zeros">> {};
 // [polymorphic]
 
 // [view_adapter]

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <typeinfo>
 
 namespace cairn::detail {
 
@@ -16,17 +16,17 @@ enum class presence {
   prototype  ///< the load will make the object later: walk a temporary one in its place
 };
 
-/// What to do with an object behind a pointer to its base class.
+/// What to do with an object behind a pointer.
 struct pointee_answer {
   presence what{};
-  std::string_view type;  ///< the name of the type to walk, make, or use as prototype; from the closed list of types
+  const std::type_info* type = nullptr;  ///< to walk, make, or use as prototype; null where there is no list of types
 };
 
 /// What to do with an object that several pointers may share.
 struct shared_answer {
   presence what{};
-  std::string_view type;       ///< as in `pointee_answer`; empty where there is no list of types
-  std::shared_ptr<void> same;  ///< not null: set the pointer to this object, which another path has loaded
+  const std::type_info* type = nullptr;  ///< as in `pointee_answer`, or the type of `same`
+  std::shared_ptr<void> same{};          ///< not null: set the pointer to this object, which another path has loaded
 };
 
 /// What to do with a variant.

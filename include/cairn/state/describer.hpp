@@ -1,12 +1,11 @@
 // Collects the leaves and the structure of a state during a walk. A shared object is described once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/answers.hpp"
+#include "cairn/state/shared_objects.hpp"
 
 namespace cairn::detail {
 
@@ -26,9 +26,13 @@ class describer {
 
   size_answer sequence(std::string path, std::uint64_t size, bool empty_elements);
   presence optional(std::string path, bool engaged);
-  pointee_answer polymorphic(std::string path, bool engaged, std::string_view type, std::string_view base);
-  shared_answer shared(std::string path, const std::shared_ptr<void>& object, std::type_index pointee,
-                       std::string_view type, std::string_view base);
+  pointee_answer pointee(std::string path, const found_object& found);
+  shared_answer shared(std::string path, const found_object& found, const std::shared_ptr<void>& object);
+  void shared_end() { shared_.end(result_.leaves.size()); }
+  /// A part of the state, whose path has `path_size` characters.
+  void visit(const void* object, std::size_t path_size) {
+    if (!owner_) shared_.visit(object, path_size);
+  }
   alternative_answer alternative(std::string path, std::uint64_t index, std::uint64_t count);
   void keys(std::string path, std::vector<std::string> keys);
   std::uint64_t ranks(std::string path, std::string_view known, std::uint64_t ranks, bool takes_all);
@@ -36,18 +40,22 @@ class describer {
   /// Sets the owner of the memory of the next leaves: a private copy, or null for the state. Returns the previous owner.
   std::shared_ptr<const void> own(std::shared_ptr<const void> copy) noexcept { return std::exchange(owner_, copy); }
 
-  [[nodiscard]] description take() { return std::move(result_); }
+  /// The description of the whole state. errc::invalid: a part of a shared object is elsewhere in the state, too.
+  [[nodiscard]] description take();
 
  private:
   void note(std::string path, structure_entry entry);
+
+  /// The name of the object's type. errc::invalid: the type is not listed.
+  [[nodiscard]] static std::string stored_name(const std::string& path, const found_object& found);
 
   [[noreturn]] static void fail_twice(const std::string& path);
 
   description result_;
   std::shared_ptr<const void> owner_;
-  std::unordered_set<std::string> paths_;                                   // of leaves
-  std::unordered_map<const void*, std::size_t> arrays_;                     // memory -> leaf
-  std::map<std::pair<const void*, std::type_index>, std::string> objects_;  // shared object -> its first path
+  std::unordered_set<std::string> paths_;                // of leaves
+  std::unordered_map<const void*, std::size_t> arrays_;  // memory -> leaf
+  shared_objects shared_;
 };
 
 }  // namespace cairn::detail

@@ -3,13 +3,16 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/describer.hpp"
+#include "cairn/state/stable_name.hpp"
 
 namespace cairn::detail {
 
 CAIRN_INLINE void describer::add(std::string path, memory_view view) {
   if (path == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
-  if (!paths_.insert(path).second) fail_twice(path);
+  const auto [stable_path, is_new] = paths_.insert(path);
+  if (!is_new) fail_twice(path);
+  shared_.add_path(*stable_path);
   if (!owner_ && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
     const auto [at, first] = arrays_.try_emplace(view.memory, result_.leaves.size());
     if (!first) {
@@ -36,26 +39,24 @@ CAIRN_INLINE presence describer::optional(std::string path, bool engaged) {
   return engaged ? presence::walk : presence::keep;
 }
 
-CAIRN_INLINE pointee_answer describer::polymorphic(std::string path, bool engaged, std::string_view type,
-                                                   std::string_view base) {
-  if (!engaged) return {optional(std::move(path), false), {}};
-  if (type.empty()) fail(errc::invalid, {path, " points to a type that cairn::polymorphic<", base, "> does not list"});
-  note(std::move(path), {.what = structure_entry::kind::type, .text = std::string(type)});
-  return {presence::walk, type};
+CAIRN_INLINE pointee_answer describer::pointee(std::string path, const found_object& found) {
+  if (!found.by->list || !found.address) return {optional(std::move(path), found.address != nullptr), nullptr};
+  note(path, {.what = structure_entry::kind::type, .text = stored_name(path, found)});
+  return {presence::walk, found.type};
 }
 
-CAIRN_INLINE shared_answer describer::shared(std::string path, const std::shared_ptr<void>& object,
-                                             std::type_index pointee, std::string_view type, std::string_view base) {
+CAIRN_INLINE shared_answer describer::shared(std::string path, const found_object& found,
+                                             const std::shared_ptr<void>& object) {
   if (object) {
-    const auto [at, first] = objects_.try_emplace({object.get(), pointee}, path);
-    if (!first) {
-      note(std::move(path), {.what = structure_entry::kind::same, .text = at->second});
+    if (found.by->list) (void)stored_name(path, found);
+    const std::string_view first = shared_.begin(path, found, object, result_.leaves.size());
+    if (!first.empty()) {
+      note(std::move(path), {.what = structure_entry::kind::same, .text = std::string(first)});
       return {};
     }
   }
-  if (base.empty()) return {optional(std::move(path), object != nullptr), {}, {}};
-  const auto found = polymorphic(std::move(path), object != nullptr, type, base);
-  return {found.what, found.type, {}};
+  const auto answer = pointee(std::move(path), found);
+  return {answer.what, answer.type};
 }
 
 CAIRN_INLINE alternative_answer describer::alternative(std::string path, std::uint64_t index, std::uint64_t count) {
@@ -76,6 +77,19 @@ CAIRN_INLINE std::uint64_t describer::ranks(std::string path, std::string_view, 
 CAIRN_INLINE void describer::note(std::string path, structure_entry entry) {
   const auto [at, first] = result_.structure.try_emplace(std::move(path), std::move(entry));
   if (!first) fail_twice(at->first);
+  shared_.add_path(at->first);
+}
+
+CAIRN_INLINE std::string describer::stored_name(const std::string& path, const found_object& found) {
+  const class_list& list = found.by->list();
+  if (const listed_type* const type = list.find(*found.type)) return list.name(*type);
+  fail(errc::invalid, {path, " points to a '", readable_name(*found.type), "', which cairn::polymorphic<",
+                       found.by->spelled, "> does not list: add it to the list"});
+}
+
+CAIRN_INLINE description describer::take() {
+  shared_.refuse_overlaps(result_.leaves);
+  return std::move(result_);
 }
 
 CAIRN_INLINE void describer::fail_twice(const std::string& path) {

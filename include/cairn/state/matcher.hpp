@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <typeindex>
+#include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -17,6 +17,7 @@
 #include "cairn/state/base.hpp"
 #include "cairn/state/answers.hpp"
 #include "cairn/state/overlaps.hpp"
+#include "cairn/state/pointer_type.hpp"
 
 namespace cairn::detail {
 
@@ -52,10 +53,9 @@ class matcher {
 
   size_answer sequence(const std::string& path, std::uint64_t size, bool empty_elements);
   presence optional(const std::string& path, bool engaged);
-  pointee_answer polymorphic(const std::string& path, bool engaged, std::string_view type, std::string_view base);
-  shared_answer shared(const std::string& path, const std::shared_ptr<void>& object, std::type_index pointee,
-                       std::string_view type, std::string_view base);
-  void shared_made(const std::string& path, std::shared_ptr<void> object, std::type_index pointee);
+  pointee_answer pointee(const std::string& path, const found_object& found);
+  shared_answer shared(const std::string& path, const found_object& found, const std::shared_ptr<void>& object);
+  void shared_made(const std::string& path, std::shared_ptr<void> object, const std::type_info& type);
   alternative_answer alternative(const std::string& path, std::uint64_t index, std::uint64_t count);
   /// The stored keys of a map, each once; null: the map keeps its own.
   const std::vector<std::string>* keys(const std::string& path);
@@ -98,13 +98,20 @@ class matcher {
   /// The object keeps its value.
   void skip() noexcept { ++incomplete_; }
 
+  /// See walker::left_out and walker::require_whole.
+  [[nodiscard]] std::size_t left_out() const noexcept { return incomplete_; }
+  void require_whole(const std::string& path, std::size_t left_out_before);
+
   /// Records that the object cannot be loaded: "<path> <problem>".
   void reject(const std::string& path, const std::string& problem);
   /// What is stored at and below the path is not reported as unexpected. An empty path is that of the whole state.
   void mark_used(std::string_view path);
 
  private:
-  using shared_object = std::pair<std::type_index, std::shared_ptr<void>>;
+  struct shared_object {
+    const std::type_info* type;
+    std::shared_ptr<void> object;  // null until it is made
+  };
 
   /// Whether the walk may change the current object: in the second walk, and in a private copy.
   [[nodiscard]] bool is_writing() const noexcept { return applying_ || !copies_.empty(); }
@@ -121,6 +128,13 @@ class matcher {
 
   /// errc::corrupt: more objects than the catalog has entries. Objects of an empty type have none; of these, 2^20 are allowed.
   void check_size(const std::string& path, std::uint64_t size, bool empty_elements) const;
+
+  /// The type that the entry says; null, and a problem, if the pointer cannot point to it.
+  const std::type_info* find_type(const std::string& path, const found_object& found, const structure_entry& stored);
+  /// Whether the pointer is to a const object that the checkpoint does not have.
+  [[nodiscard]] bool keeps_const(const std::string& path, const found_object& found) const;
+  /// How to get the object that the checkpoint has; `is_there`: behind the pointer is one of its type.
+  [[nodiscard]] presence take_over(const found_object& found, bool is_there) const noexcept;
 
   void report_missing(std::string path);
 
@@ -155,5 +169,6 @@ class matcher {
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/matcher.ipp"  // IWYU pragma: keep
+#include "cairn/state/matcher.ipp"           // IWYU pragma: keep
+#include "cairn/state/matcher_pointers.ipp"  // IWYU pragma: keep
 #endif

@@ -64,46 +64,6 @@ CAIRN_INLINE presence matcher::optional(const std::string& path, bool engaged) {
   return is_writing() ? presence::make : presence::prototype;
 }
 
-CAIRN_INLINE pointee_answer matcher::polymorphic(const std::string& path, bool engaged, std::string_view type,
-                                                 std::string_view) {
-  const auto* stored = find(path, structure_entry::kind::type);
-  if (!stored) return {};
-  if (stored->what == structure_entry::kind::engaged && stored->number == 0)
-    return {is_writing() ? presence::clear : presence::keep, {}};
-  if (engaged && type == stored->text) return {presence::walk, type};
-  return {is_writing() ? presence::make : presence::prototype, stored->text};
-}
-
-CAIRN_INLINE shared_answer matcher::shared(const std::string& path, const std::shared_ptr<void>& object,
-                                           std::type_index pointee, std::string_view type, std::string_view base) {
-  const bool listed = !base.empty();
-  const auto* stored = find(path, listed ? structure_entry::kind::type : structure_entry::kind::engaged);
-  if (!stored) {
-    if (listed || !object || !filled_objects_.insert(object.get()).second) return {};
-    return {presence::walk, {}, {}};
-  }
-  if (stored->what == structure_entry::kind::same) {
-    const auto at = objects_.find(stored->text);
-    const bool found = at != objects_.end();
-    if (found && at->second.first == pointee) return {presence::keep, {}, is_writing() ? at->second.second : nullptr};
-    reject(path, "shares the object at " + stored->text + ", which is not loaded" + (found ? " as the same type" : ""));
-    return {};
-  }
-  if (stored->what == structure_entry::kind::engaged && stored->number == 0)
-    return {is_writing() ? presence::clear : presence::keep, {}, {}};
-  // An object that another path has filled cannot be used here: in the checkpoint the two are distinct.
-  const bool is_free = object && !filled_objects_.contains(object.get());
-  const bool fits = is_free && (!listed || type == stored->text);
-  if (fits || !is_writing()) shared_made(path, is_free ? object : nullptr, pointee);
-  if (fits) return {presence::walk, stored->text, {}};
-  return {is_writing() ? presence::make : presence::prototype, stored->text, {}};
-}
-
-CAIRN_INLINE void matcher::shared_made(const std::string& path, std::shared_ptr<void> object, std::type_index pointee) {
-  if (object) filled_objects_.insert(object.get());
-  objects_.insert_or_assign(stored_path(path), shared_object(pointee, std::move(object)));
-}
-
 CAIRN_INLINE alternative_answer matcher::alternative(const std::string& path, std::uint64_t index,
                                                      std::uint64_t count) {
   const auto* stored = find(path, structure_entry::kind::index);
@@ -221,9 +181,8 @@ CAIRN_INLINE const structure_entry* matcher::find(const std::string& path, struc
   }
   const structure_entry& found = at->second;
   used_entries_.insert(&found);
-  if (found.what == kind || (kind == type && found.what == engaged) ||
-      ((kind == type || kind == engaged) && found.what == same))
-    return &found;
+  const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
+  if (found.what == kind || (is_of_pointer(kind) && (is_of_pointer(found.what) || found.what == same))) return &found;
   reject(path, "is another kind of object in the checkpoint");
   return nullptr;
 }

@@ -138,8 +138,6 @@ void walk(walker& w, void* at) {
     walk_optional(w, object);
   else if constexpr (kind == category::variant)
     walk_variant(w, object);
-  else if constexpr ((kind == category::unique_pointer || kind == category::shared_pointer) && !requires { *object; })
-    static_assert(always_false<T>, "cairn: a pointer to an array does not say how long it is: use std::vector");
   else if constexpr (kind == category::unique_pointer)
     walk_unique(w, object);
   else if constexpr (kind == category::shared_pointer)

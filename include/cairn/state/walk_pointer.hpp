@@ -2,63 +2,53 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
 
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/walk.hpp"
+#include "cairn/state/walkable_pointer.hpp"
 
 namespace cairn::detail {
 
 template <class Pointer>
 using pointee = std::remove_cv_t<typename Pointer::element_type>;
 
-template <class Base>
-consteval void check_pointee() {
-  if constexpr (std::is_class_v<Base>)
-    static_assert(!std::is_polymorphic_v<Base> || std::is_final_v<Base> || has_type_list<Base>,
-                  "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
-                  "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
-}
-
 /// Calls `action` with a null pointer of each listed type until a call returns true. Returns false if none does.
-template <class... Types, class Action>
-bool for_some_type(const one_of<Types...>&, const Action& action) {
-  return (action(static_cast<Types*>(nullptr)) || ...);
+template <class... Listed, class Action>
+bool for_some_type(const one_of<Listed...>&, const Action& action) {
+  return (action(static_cast<typename listing<Listed>::type*>(nullptr)) || ...);
 }
 
-/// The name of the object's type; empty if the type is not listed.
-template <class Base>
-std::string_view listed_type(const Base* object) {
-  std::string_view name;
-  if (object)
-    for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
-      if (typeid(*object) == typeid(Derived)) name = type_name<Derived>();
-      return !name.empty();
-    });
-  return name;
+/// The object as what it is: `Derived`.
+template <class Derived, class Base>
+Derived* derived_cast(Base* object) {
+  if constexpr (requires { static_cast<Derived*>(object); })
+    return static_cast<Derived*>(object);
+  else
+    return dynamic_cast<Derived*>(object);  // a virtual base class
 }
 
-/// Walks the object behind a pointer, or the one that it will point to. `made<Derived>()` returns a new object.
+/// Walks the object behind a pointer, or the one that it will point to. `made<Derived>()` returns a new object, and exists only if the
+/// load may make it.
 template <class Base, class Make>
-void walk_pointee(walker& w, Base* object, presence what, std::string_view type, const Make& made) {
+void walk_pointee(walker& w, Base* object, presence what, const std::type_info* type, const Make& made) {
   const auto walk_as = [&]<class Derived>(Derived*) {
-    if constexpr (std::is_default_constructible_v<Derived>) {
+    if constexpr (requires { made.template operator()<Derived>(); }) {
       if (what == presence::make) return walk_held<Derived>(w, made.template operator()<Derived>());
     }
     if (what == presence::walk)
-      walk_held<Derived>(w, static_cast<Derived*>(object));
+      walk_held<Derived>(w, derived_cast<Derived>(object));
     else
       walk_held_prototype<Derived>(w);
   };
   if constexpr (has_type_list<Base>) {
-    if (!for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived* derived) {
-          if (type == type_name<Derived>()) walk_as(derived);
-          return type == type_name<Derived>();
-        }))
-      w.reject("is a '" + std::string(type) + "' in the checkpoint, which is not a listed type");
+    for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived* derived) {
+      if (*type != typeid(Derived)) return false;
+      walk_as(derived);
+      return true;
+    });
   } else {
     walk_as(object);
   }
@@ -71,52 +61,87 @@ pointee<T>* object_of(const T& pointer) noexcept {
 }
 
 template <class T>
+found_object found_behind(const T& pointer) {
+  const pointee<T>* const object = object_of(pointer);
+  found_object found{&pointer_type_of<typename T::element_type>, object, nullptr};
+  if (object) found.type = &typeid(*object);
+  if constexpr (std::is_polymorphic_v<pointee<T>>) found.address = dynamic_cast<const void*>(object);
+  return found;
+}
+
+template <class T>
 void walk_unique(walker& w, T& pointer) {
-  using base = pointee<T>;
-  check_pointee<base>();
-  pointee_answer answer;
-  if constexpr (has_type_list<base>)
-    answer = w.polymorphic(pointer != nullptr, listed_type<base>(object_of(pointer)), type_name<base>());
-  else
-    answer.what = w.optional(pointer != nullptr);
-  if (answer.what == presence::keep) return;
-  if (answer.what == presence::clear) return pointer.reset();
-  walk_pointee(w, object_of(pointer), answer.what, answer.type, [&]<class Object>() {
-    auto* const object = new Object();
-    pointer.reset(object);
-    return object;
-  });
+  if constexpr (is_walkable_pointer<T>()) {
+    constexpr bool deletes = is_default_delete<typename T::deleter_type>;
+    const auto answer = w.pointee(found_behind(pointer));
+    if (answer.what == presence::keep) return;
+    if (answer.what == presence::clear) return pointer.reset();
+    if (!deletes && answer.what != presence::walk)
+      return w.reject("has to be made by the load but its pointer has a deleter of its own; make it before the load");
+    const auto left_out = w.left_out();
+    const bool replaces = answer.what != presence::walk && pointer;
+    walk_pointee(w, object_of(pointer), answer.what, answer.type,
+                 [&]<class Object>()
+                 requires(deletes && std::is_default_constructible_v<Object>)
+                 {
+                   auto* const object = new Object();
+                   pointer.reset(object);
+                   return object;
+                 });
+    if (std::is_const_v<typename T::element_type> && replaces) w.require_whole(left_out);
+  }
+}
+
+/// A pointer to an object of type `type`, which `Base` takes.
+template <class Base>
+std::shared_ptr<Base> shared_as(const std::shared_ptr<void>& object, const std::type_info& type) {
+  if constexpr (has_type_list<Base>) {
+    std::shared_ptr<Base> found;
+    for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
+      if (type == typeid(Derived)) found = std::static_pointer_cast<Derived>(object);
+      return found != nullptr;
+    });
+    return found;
+  } else {
+    return std::static_pointer_cast<Base>(object);
+  }
 }
 
 template <class T>
 void walk_shared(walker& w, T& pointer) {
-  using base = pointee<T>;
-  check_pointee<base>();
-  std::string_view type, listed_base;
-  if constexpr (has_type_list<base>) {
-    type = listed_type<base>(object_of(pointer));
-    listed_base = type_name<base>();
+  if constexpr (is_walkable_pointer<T>()) {
+    using base = pointee<T>;
+    const auto found = found_behind(pointer);
+    const auto answer = w.shared(found, std::shared_ptr<void>(pointer, const_cast<void*>(found.address)));
+    if (answer.same) pointer = shared_as<base>(answer.same, *answer.type);
+    if (answer.what == presence::keep) return;
+    if (answer.what == presence::clear) return pointer.reset();
+    const auto left_out = w.left_out();
+    const bool replaces = answer.what != presence::walk && pointer;
+    std::shared_ptr<base> fresh;
+    walk_pointee(w, object_of(pointer), answer.what, answer.type,
+                 [&]<class Object>()
+                 requires(std::is_default_constructible_v<Object>)
+                 {
+                   const auto object = std::make_shared<Object>();
+                   fresh = object;
+                   w.shared_made(object, typeid(Object));
+                   return object.get();
+                 });
+    w.shared_end();
+    if (fresh) pointer = std::move(fresh);
+    if (std::is_const_v<typename T::element_type> && replaces) w.require_whole(left_out);
   }
-  const auto answer = w.shared(std::const_pointer_cast<base>(pointer), typeid(base), type, listed_base);
-  if (answer.same) pointer = std::static_pointer_cast<base>(answer.same);
-  if (answer.what == presence::keep) return;
-  if (answer.what == presence::clear) return pointer.reset();
-  std::shared_ptr<base> fresh;
-  walk_pointee(w, object_of(pointer), answer.what, answer.type, [&]<class Object>() {
-    const auto object = std::make_shared<Object>();
-    fresh = object;
-    w.shared_made(fresh, typeid(base));
-    return object.get();
-  });
-  if (fresh) pointer = std::move(fresh);
 }
 
 template <class T>
 void walk_weak(walker& w, T& pointer) {
-  auto strong = pointer.lock();
-  const auto before = strong;
-  walk_shared(w, strong);
-  if (strong != before) pointer = strong;
+  if constexpr (is_walkable_pointer<T>()) {
+    auto strong = pointer.lock();
+    const auto before = strong;
+    walk_shared(w, strong);
+    if (strong != before) pointer = strong;
+  }
 }
 
 }  // namespace cairn::detail

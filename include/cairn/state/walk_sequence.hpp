@@ -16,7 +16,9 @@ namespace cairn::detail {
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  static constexpr bool can_reserve = std::is_move_constructible_v<element> && requires(T& object) {
+  // Reserved memory is walked before the elements are in it, which no virtual function table of theirs may notice.
+  static constexpr bool can_reserve =
+      implicit_lifetime<element> && std::is_move_constructible_v<element> && requires(T& object) {
     object.reserve(object.capacity());
     object.clear();
     object.data();

@@ -16,6 +16,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/answers.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/rank_info.hpp"
 
 namespace cairn::detail {
@@ -83,14 +84,20 @@ class walker {
   /// An object that may be absent.
   [[nodiscard]] presence optional(bool engaged);
 
-  /// An object behind a pointer to `base`, which has a list of types; `type` is empty for a type that is not in the list.
-  [[nodiscard]] pointee_answer polymorphic(bool engaged, std::string_view type, std::string_view base);
+  /// An object behind a pointer that owns it alone.
+  [[nodiscard]] pointee_answer pointee(const found_object& found);
 
-  /// An object that may be shared. `base` is empty where there is no list of types.
-  [[nodiscard]] shared_answer shared(std::shared_ptr<void> object, const std::type_info& pointee, std::string_view type,
-                                     std::string_view base);
+  /// An object that several pointers may share. `object`: the whole object, null if there is none. Where a save walks it, call `shared_end`
+  /// after the walk.
+  [[nodiscard]] shared_answer shared(const found_object& found, std::shared_ptr<void> object);
+  void shared_end();
   /// Passes the object that was made for the answer `make`. Call it before the object is walked.
-  void shared_made(std::shared_ptr<void> object, const std::type_info& pointee);
+  void shared_made(std::shared_ptr<void> object, const std::type_info& type);
+
+  /// The number of objects that the load could not fill until now; 0 in a save.
+  [[nodiscard]] std::size_t left_out() const noexcept;
+  /// A const object was replaced: records a problem if a part of it was left out since `left_out` returned that number.
+  void require_whole(std::size_t left_out_before);
 
   /// A variant that holds alternative `index` of `count`.
   [[nodiscard]] alternative_answer alternative(std::uint64_t index, std::uint64_t count);

@@ -58,6 +58,7 @@ CAIRN_INLINE bool walker::is_filtered() {
 CAIRN_INLINE void walker::part(std::string_view name, void* object, walk_function walk) {
   enter(name);
   if (search_ && outer_copies_.empty()) search_->visit_object(path_, object);
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) (*to)->visit(object, path_.size());
   if (!is_filtered()) walk(*this, object);
   leave();
 }
@@ -188,17 +189,30 @@ CAIRN_INLINE presence walker::optional(bool engaged) {
   return ask([&](auto& to) { return to.optional(path(), engaged); });
 }
 
-CAIRN_INLINE pointee_answer walker::polymorphic(bool engaged, std::string_view type, std::string_view base) {
-  return ask([&](auto& to) { return to.polymorphic(path(), engaged, type, base); });
+CAIRN_INLINE pointee_answer walker::pointee(const found_object& found) {
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) (*to)->visit(found.address, path_.size());
+  return ask([&](auto& to) { return to.pointee(path(), found); });
 }
 
-CAIRN_INLINE shared_answer walker::shared(std::shared_ptr<void> object, const std::type_info& pointee,
-                                          std::string_view type, std::string_view base) {
-  return ask([&](auto& to) { return to.shared(path(), object, pointee, type, base); });
+CAIRN_INLINE shared_answer walker::shared(const found_object& found, std::shared_ptr<void> object) {
+  return ask([&](auto& to) { return to.shared(path(), found, object); });
 }
 
-CAIRN_INLINE void walker::shared_made(std::shared_ptr<void> object, const std::type_info& pointee) {
-  load().shared_made(path(), std::move(object), pointee);
+CAIRN_INLINE void walker::shared_end() {
+  if (auto* const* to = std::get_if<describer*>(&purpose_)) (*to)->shared_end();
+}
+
+CAIRN_INLINE void walker::shared_made(std::shared_ptr<void> object, const std::type_info& type) {
+  load().shared_made(path(), std::move(object), type);
+}
+
+CAIRN_INLINE std::size_t walker::left_out() const noexcept {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  return to ? (*to)->left_out() : 0;
+}
+
+CAIRN_INLINE void walker::require_whole(std::size_t left_out_before) {
+  if (auto* const* to = std::get_if<matcher*>(&purpose_)) (*to)->require_whole(path(), left_out_before);
 }
 
 CAIRN_INLINE alternative_answer walker::alternative(std::uint64_t index, std::uint64_t count) {

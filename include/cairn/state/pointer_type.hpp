@@ -1,0 +1,122 @@
+// What a walk tells about a pointer: the types that it may point to, and the names of those in a list.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/member_name.hpp"
+#include "cairn/state/polymorphic.hpp"
+
+namespace cairn::detail {
+
+/// One class of a list.
+struct listed_type {
+  const std::type_info* type;
+  std::size_t size;
+  std::string_view spelled;                 ///< the name as the compiler spells it
+  std::span<const std::string_view> given;  ///< the name that the user gave, then the former ones; empty: none
+};
+
+/// The classes that cairn::polymorphic lists for a base class.
+class class_list {
+ public:
+  explicit class_list(std::span<const listed_type> types);
+
+  /// The class of that type, or null.
+  [[nodiscard]] const listed_type* find(const std::type_info& type) const noexcept;
+  /// The class that a checkpoint means by that name, or null. Names that the user gave come first.
+  [[nodiscard]] const listed_type* find(std::string_view stored) const;
+  /// The name that a checkpoint stores.
+  [[nodiscard]] const std::string& name(const listed_type& type) const noexcept;
+
+ private:
+  std::span<const listed_type> types_;
+  std::vector<std::vector<std::string>> names_;  // of each class: the stored name, then others that a load accepts
+};
+
+/// The type of a pointer.
+struct pointer_type {
+  const std::type_info* base;   ///< what it points to
+  std::size_t size;             ///< of `base`
+  std::string_view spelled;     ///< the name of a `base` that has a list, for messages
+  const class_list& (*list)();  ///< null: objects are of the type `base`
+  bool is_const;                ///< points to const: a load replaces the object
+
+  /// Whether it can point to an object of that type.
+  [[nodiscard]] bool takes(const std::type_info& type) const {
+    return list ? list().find(type) != nullptr : type == *base;
+  }
+};
+
+/// An object behind a pointer.
+struct found_object {
+  const pointer_type* by;
+  const void* address;         ///< of the whole object, not only of a base class of it; null: there is none
+  const std::type_info* type;  ///< of the whole object
+
+  [[nodiscard]] std::size_t size() const { return by->list ? by->list().find(*type)->size : by->size; }
+};
+
+/// An entry of a list: a class, or a `named` class.
+template <class Type>
+struct listing {
+  using type = Type;
+  static constexpr std::span<const std::string_view> given{};
+};
+template <name_text Name, class Type, name_text... Former>
+struct listing<named<Name, Type, Former...>> {
+  static_assert(sizeof(Name.chars) > 1, "cairn: the name of a class has no characters");
+  using type = Type;
+  static constexpr std::array<std::string_view, 1 + sizeof...(Former)> names{
+      std::string_view(Name.chars, sizeof(Name.chars) - 1),
+      std::string_view(Former.chars, sizeof(Former.chars) - 1)...};
+  static constexpr std::span<const std::string_view> given{names};
+};
+
+template <class... Listed>
+constexpr auto listed_types(const one_of<Listed...>&) noexcept {
+  return std::array<listed_type, sizeof...(Listed)>{
+      listed_type{&typeid(typename listing<Listed>::type), sizeof(typename listing<Listed>::type),
+                  type_name<typename listing<Listed>::type>(), listing<Listed>::given}...};
+}
+
+template <class Base>
+const class_list& class_list_of() {
+  static constexpr auto types = listed_types(polymorphic<Base>{});
+  static const class_list list(types);
+  return list;
+}
+
+template <class Base>
+consteval auto find_class_list() -> const class_list& (*)() {
+  if constexpr (has_type_list<Base>)
+    return class_list_of<Base>;
+  else
+    return nullptr;
+}
+
+template <class Base>
+consteval std::string_view name_for_messages() {
+  if constexpr (has_type_list<Base>)
+    return type_name<Base>();
+  else
+    return {};
+}
+
+/// For a pointer to `Element`, which may be const.
+template <class Element, class Base = std::remove_cv_t<Element>>
+inline constexpr pointer_type pointer_type_of{&typeid(Base), sizeof(Base), name_for_messages<Base>(),
+                                              find_class_list<Base>(), std::is_const_v<Element>};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/pointer_type.ipp"  // IWYU pragma: keep
+#endif

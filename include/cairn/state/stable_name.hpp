@@ -1,0 +1,44 @@
+// The name of a type as a checkpoint stores it: the same for all compilers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "cairn/core/config.hpp"
+
+namespace cairn::detail {
+
+/// The name of the type in C++, for messages.
+[[nodiscard]] CAIRN_INLINE std::string readable_name(const std::type_info& type);
+
+/// The name in the same spelling, whether g++ or clang spelled it: "box<unsigned long>" for "box<long unsigned int>", and
+/// "box<std::basic_string<char>>" for "box<std::__cxx11::basic_string<char> >". Other names stay as they are.
+[[nodiscard]] CAIRN_INLINE std::string portable_name(std::string_view spelled);
+
+/// `portable_name(spelled)` with the inline namespaces that clang leaves out. `full`: the name with all namespaces and template arguments.
+[[nodiscard]] CAIRN_INLINE std::string with_inline_namespaces(std::string_view spelled, std::string_view full);
+
+/// The stored name of a type that the compiler spells like that.
+[[nodiscard]] inline std::string stable_name(const std::type_info& type, std::string_view spelled) {
+  return with_inline_namespaces(spelled, readable_name(type));
+}
+
+/// False for a name that compilers spell in ways that no rule makes equal: with an object or a literal as template argument.
+[[nodiscard]] consteval bool has_portable_name(std::string_view spelled) {
+  constexpr std::string_view anonymous = "{anonymous}";
+  for (std::size_t i = 0; i < spelled.size(); ++i) {
+    const std::string_view rest = spelled.substr(i);
+    if (rest.starts_with(anonymous))
+      i += anonymous.size() - 1;
+    else if (rest[0] == '{' || rest[0] == '"' || rest[0] == '\'' || rest.starts_with("lambda"))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/stable_name.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,19 @@
+// expect: give the base class a virtual destructor
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+struct layer {
+  virtual void run() {}
+};
+struct dense : layer {};
+template <>
+struct cairn::polymorphic<layer> : cairn::one_of<dense> {};
+struct state {
+  std::unique_ptr<layer> first;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

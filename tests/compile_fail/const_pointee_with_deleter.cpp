@@ -1,0 +1,13 @@
+// expect: must not make one for a deleter of yours
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::unique_ptr<const int, void (*)(const int*)> first;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,0 +1,22 @@
+// expect: lists a type that is not derived from Base, or not publicly, or more than once
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+struct layer {
+  virtual ~layer() = default;
+  virtual void run() {}
+};
+struct left : layer {};
+struct right : layer {};
+struct both : left, right {};
+template <>
+struct cairn::polymorphic<layer> : cairn::one_of<both> {};
+struct state {
+  std::unique_ptr<layer> first;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,0 +1,20 @@
+// expect: cairn::polymorphic<Base> lists a class twice
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+struct layer {
+  virtual ~layer() = default;
+  virtual void run() {}
+};
+struct dense : layer {};
+template <>
+struct cairn::polymorphic<layer> : cairn::one_of<dense, cairn::named<"other", dense>> {};
+struct state {
+  std::unique_ptr<layer> first;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

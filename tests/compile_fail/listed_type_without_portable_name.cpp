@@ -1,0 +1,21 @@
+// expect: C\+\+ name differs from compiler to compiler: give it one
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+struct layer {
+  virtual ~layer() = default;
+  virtual void run() {}
+};
+template <cairn::name_text Name>
+struct called : layer {};
+template <>
+struct cairn::polymorphic<layer> : cairn::one_of<called<"x">> {};
+struct state {
+  std::unique_ptr<layer> first;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

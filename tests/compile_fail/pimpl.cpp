@@ -1,0 +1,20 @@
+// expect: a pointer to a class that is only declared here: save it in a unit that sees the definition
+#include <memory>
+#include <random>
+#include <span>
+#include <unordered_set>
+
+#include "cairn/state/describe.hpp"
+
+class model {
+ public:
+  model();
+  ~model();
+  static auto cairn_fields() { return cairn::fields<&model::hidden_>{}; }
+
+ private:
+  struct implementation;
+  std::unique_ptr<implementation> hidden_;
+};
+
+void check(model& m) { (void)cairn::detail::describe(m); }  // here

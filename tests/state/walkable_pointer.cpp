@@ -1,0 +1,1 @@
+#include "cairn/state/walkable_pointer.hpp"
