@@ -1,0 +1,11 @@
+// expect: does not say what it points to
+// expect: state\.handle
+#include <memory>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::shared_ptr<void> handle;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here
