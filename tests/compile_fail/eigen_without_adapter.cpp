@@ -1,5 +1,5 @@
 // expect: include cairn/adapters/eigen.hpp
-// expect: state\.weights
+// expect: [^a-z]weights
 #include "cairn/state/describe.hpp"
 
 namespace Eigen {

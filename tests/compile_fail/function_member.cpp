@@ -1,5 +1,5 @@
 // expect: list the other members
-// expect: state\.layers\.\*\.activation
+// expect: [^a-z]layers\.\*\.activation
 #include <functional>
 #include <vector>
 

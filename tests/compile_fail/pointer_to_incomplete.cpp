@@ -1,5 +1,5 @@
 // expect: include its definition
-// expect: state\.hidden
+// expect: [^a-z]hidden
 #include <memory>
 
 #include "cairn/state/describe.hpp"

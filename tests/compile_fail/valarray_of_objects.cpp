@@ -1,5 +1,5 @@
 // expect: use std::vector
-// expect: state\.names
+// expect: [^a-z]names
 #include <string>
 #include <valarray>
 

@@ -1,5 +1,5 @@
 // expect: use std::atomic
-// expect: state: state
+// expect: "state
 #include "cairn/state/describe.hpp"
 
 struct state {

@@ -32,8 +32,8 @@ consteval bool has_member_of(fields<Members...>) {
 /// "nn::dense" in the signature of a function whose template argument is &nn::dense::cairn_fields.
 consteval std::string_view owner_in(std::string_view signature) {
   signature.remove_prefix(signature.find("Value = ") + 8);
-  while (!signature.empty() && !is_identifier_char(signature.front()) && signature.front() != '{')
-    signature.remove_prefix(1);
+  if (signature.starts_with("(&")) signature.remove_prefix(1);
+  while (signature.starts_with('&') || signature.starts_with(' ')) signature.remove_prefix(1);
   return signature.substr(0, signature.rfind("::cairn_fields"));
 }
 

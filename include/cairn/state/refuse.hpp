@@ -11,7 +11,7 @@
 
 namespace cairn::detail {
 
-/// The path of a part from the type of the state, and the type of the part: "trainer.layers.*.weights: float*".
+/// The path of a part and its type: "layers.*.weights: float*".
 struct part_text {
   std::array<char, 240> chars{};
   std::size_t size = 0;
@@ -36,8 +36,6 @@ struct refusal {
 /// Visits all types that a state consists of, each once.
 class type_search {
  public:
-  constexpr explicit type_search(std::string_view state) : path_{state} {}
-
   constexpr refusal search(const type_part& root) {
     visit(root);
     return found_;
@@ -50,7 +48,7 @@ class type_search {
       found_.has_const = true;
       write(found_.where_const, "");
     }
-    if (!part.node) return;
+    if (part.is_number) return;
     std::size_t& newest = newest_[part.bucket];
     for (std::size_t i = newest; i > 0; i = seen_[i - 1].before)
       if (seen_[i - 1].node == part.node) return;
@@ -79,7 +77,7 @@ class type_search {
       first = false;
       text.add(name);
     }
-    if (!type.empty()) text.add(": ");
+    if (!first && !type.empty()) text.add(": ");
     text.add(type);
   }
 
@@ -95,109 +93,122 @@ class type_search {
 };
 
 template <class State>
-inline constexpr refusal refusal_of = type_search(type_name_view<State>()).search(part_as<State>(""));
+inline constexpr refusal refusal_of = type_search().search(part_as<State>(""));
 
-/// One of these fails. `Part` is the text that names the part; it is only there for the message.
-template <problem Problem, short_name Part>
-consteval void refuse() {
+/// What is wrong with the state.
+template <class State, bool Loads>
+inline constexpr problem problem_in =
+    refusal_of<State>.what == problem::none && Loads && refusal_of<State>.has_const ? problem::const_part
+                                                                                    : refusal_of<State>.what;
+
+/// The text that names the part.
+template <class State>
+consteval auto find_part_in() {
+  constexpr const part_text& found =
+      refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
+  return short_name<found.ended().size()>(found.ended());
+}
+
+template <problem One, problem Other>
+inline constexpr bool is_not = One != Other;
+
+/// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
+/// last two arguments are there for its message.
+template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = find_part_in<State>()>
+consteval walk_function checked_walk() {
   static_assert(
-      Problem != problem::unknown_type,
+      is_not<Problem, problem::unknown_type>,
       "cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line `static auto "
       "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise cairn::adapter<T>. If it is not "
       "state (a mutex, a thread, a function, a cache): cairn::skip<T>, or list the other members");
   static_assert(
-      Problem != problem::raw_pointer,
+      is_not<Problem, problem::raw_pointer>,
       "cairn: a raw pointer does not say how much it points to, nor who owns it: use std::vector, unique_ptr, "
       "shared_ptr, span or cairn::tensor_view. If it is not state: cairn::skip<T>, or list the other members");
-  static_assert(Problem != problem::pointer_to_array,
+  static_assert(is_not<Problem, problem::pointer_to_array>,
                 "cairn: a pointer to an array does not say how long it is: use std::vector");
-  static_assert(Problem != problem::pointer_to_void,
+  static_assert(is_not<Problem, problem::pointer_to_void>,
                 "cairn: a pointer to void does not say what it points to: use a pointer to the type, or std::variant");
   static_assert(
-      Problem != problem::pointer_to_incomplete,
+      is_not<Problem, problem::pointer_to_incomplete>,
       "cairn: a pointer to an incomplete type: include its definition where the state is saved and loaded, or "
       "specialise cairn::adapter for the class that has the pointer");
-  static_assert(Problem != problem::polymorphic_without_list,
+  static_assert(is_not<Problem, problem::polymorphic_without_list>,
                 "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
                 "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
-  static_assert(Problem != problem::union_member,
+  static_assert(is_not<Problem, problem::union_member>,
                 "cairn: a union does not say which member is alive: use std::variant, or list the other members with "
                 "cairn_fields");
-  static_assert(Problem != problem::piecewise_distribution,
+  static_assert(is_not<Problem, problem::piecewise_distribution>,
                 "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
                 "intervals and weights that you make it from");
-  static_assert(Problem != problem::eigen_without_adapter,
+  static_assert(is_not<Problem, problem::eigen_without_adapter>,
                 "cairn: for the types of Eigen include cairn/adapters/eigen.hpp");
   static_assert(
-      Problem != problem::uncounted,
+      is_not<Problem, problem::uncounted>,
       "cairn: the fields of this aggregate cannot be counted: it has a reference member, or a base class such as "
       "enable_shared_from_this that only it can make: list the members with a public line `static auto "
       "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
-  static_assert(Problem != problem::base_class,
+  static_assert(is_not<Problem, problem::base_class>,
                 "cairn: an aggregate with a base class that has members: add the public lines `using cairn_bases = "
                 "cairn::bases<Base>;` and, for its own members, `static auto cairn_fields() { return "
                 "cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(
-      Problem != problem::too_many_fields,
+      is_not<Problem, problem::too_many_fields>,
       "cairn: an aggregate of more than 100 fields: group some into a nested struct, or give the type a public "
       "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(
-      Problem != problem::no_address,
+      is_not<Problem, problem::no_address>,
       "cairn: a bit-field or a packed member has no address of its own: use a member of a whole type, or list "
       "the other members with cairn_fields");
   static_assert(
-      Problem != problem::reference_member,
+      is_not<Problem, problem::reference_member>,
       "cairn: a reference member cannot be made by a load: save the object that it refers to by its owner, and "
       "list the other members with cairn_fields");
-  static_assert(Problem != problem::volatile_part,
+  static_assert(is_not<Problem, problem::volatile_part>,
                 "cairn: a volatile object cannot be saved or loaded as a whole: use std::atomic, or list the other "
                 "members with cairn_fields");
   static_assert(
-      Problem != problem::const_part,
+      is_not<Problem, problem::const_part>,
       "cairn: a const member cannot be loaded into, only saved: drop the const, also of the elements of a span, "
       "view or tuple, or list the members to load with cairn_fields");
-  static_assert(Problem != problem::const_content,
+  static_assert(is_not<Problem, problem::const_content>,
                 "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
   static_assert(
-      Problem != problem::inherited_list,
+      is_not<Problem, problem::inherited_list>,
       "cairn: a class inherits the field list of a base class, without its own members: give it a list of its "
       "own, `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and for all fields of the "
       "base class `using cairn_bases = cairn::bases<Base>;`");
   static_assert(
-      Problem != problem::unlisted_members,
+      is_not<Problem, problem::unlisted_members>,
       "cairn: a class with a list of base classes and members of its own lists these, too, with a public line "
       "`static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(
-      Problem != problem::inaccessible,
+      is_not<Problem, problem::inaccessible>,
       "cairn: cairn_bases and cairn_fields name direct, public and unambiguous base classes and their members");
   static_assert(
-      Problem != problem::derived_class,
+      is_not<Problem, problem::derived_class>,
       "cairn: a class derived from a container, tensor, pointer or the like would lose its own members: list "
       "them with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, with `using "
       "cairn_bases = cairn::bases<Base>;` for the content of the base class, or specialise cairn::adapter<T>");
-  static_assert(Problem != problem::no_default_constructor,
+  static_assert(is_not<Problem, problem::no_default_constructor>,
                 "cairn: a load makes the elements of a container: give their type a default constructor");
   static_assert(
-      Problem != problem::keys_without_order,
+      is_not<Problem, problem::keys_without_order>,
       "cairn: the keys of an unordered container need operator<, so that the same state gives the same bytes");
-  static_assert(Problem != problem::span_of_objects,
+  static_assert(is_not<Problem, problem::span_of_objects>,
                 "cairn: a span of elements that are not of fixed layout: save the container that owns them");
-  static_assert(Problem != problem::array_of_objects,
+  static_assert(is_not<Problem, problem::array_of_objects>,
                 "cairn: a valarray of elements that are not of fixed layout: use std::vector");
+  if constexpr (Problem == problem::none)
+    return walk<State>;
+  else
+    return nullptr;
 }
 
-template <class State, bool Loads>
-consteval walk_function checked_walk() {
-  constexpr const refusal& found = refusal_of<State>;
-  if constexpr (found.what != problem::none) {
-    detail::refuse<found.what, short_name<found.where.ended().size()>(found.where.ended())>();
-    return nullptr;
-  } else if constexpr (Loads && found.has_const) {
-    detail::refuse<problem::const_part, short_name<found.where_const.ended().size()>(found.where_const.ended())>();
-    return nullptr;
-  } else {
-    return walk<State>;
-  }
+template <class T>
+consteval walk_function checked_part_walk() {
+  return checked_walk<T, true>();
 }
 
 }  // namespace cairn::detail

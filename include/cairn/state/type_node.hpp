@@ -22,12 +22,13 @@ namespace cairn::detail {
 
 struct type_node;
 
-/// Part of a type. `node` is null for numbers.
+/// Part of a type.
 struct type_part {
   std::string_view name;
   type_node (*node)() = nullptr;
-  problem own = problem::none;  ///< volatile_part or const_part
+  problem own = problem::none;  ///< const_part or volatile_part
   unsigned char bucket = 0;     ///< some number that depends on the type
+  bool is_number = false;
 };
 
 /// What a search needs to know about a type. The search calls functions that give nodes, so that a type can contain itself.
@@ -41,30 +42,19 @@ template <class T>
 constexpr type_node node_of();
 
 template <class T>
-constexpr type_part part_as(std::string_view name) {
-  using type = std::remove_reference_t<T>;
-  using plain = std::remove_cv_t<type>;
-  type_part made{name};
-  made.own = std::is_volatile_v<type> ? problem::volatile_part
-             : std::is_const_v<type>  ? problem::const_part
-                                      : problem::none;
-  if constexpr (!scalar_type<plain>) {
-    made.node = node_of<plain>;
-    made.bucket = sizeof(plain) / 8 % 32;
+using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class T>
+inline constexpr problem problem_of_part = std::is_volatile_v<std::remove_reference_t<T>> ? problem::volatile_part
+                                           : std::is_const_v<std::remove_reference_t<T>>  ? problem::const_part
+                                                                                          : problem::none;
+
+// An expression, not a function: clang has to evaluate it for a type that contains itself, while the functions are not yet complete.
+#define CAIRN_PART(name, ...)                                                                             \
+  type_part {                                                                                             \
+    name, node_of<plain<__VA_ARGS__>>, problem_of_part<__VA_ARGS__>, sizeof(plain<__VA_ARGS__>) / 8 % 32, \
+        scalar_type<plain<__VA_ARGS__>>                                                                   \
   }
-  return made;
-}
-
-/// Types that an object behind a pointer, in a container or in an optional may have.
-template <class... Types>
-constexpr auto parts_as(std::string_view name) {
-  return std::array<type_part, sizeof...(Types)>{part_as<Types>(name)...};
-}
-
-template <class... Types>
-constexpr auto parts_of_list(const one_of<Types...>*) {
-  return parts_as<Types...>("");
-}
 
 /// The name of an element of a tuple; "*" from the tenth on.
 constexpr std::string_view index_name(std::size_t i) {
@@ -85,46 +75,48 @@ constexpr auto find_parts() {
   constexpr auto kind = category_of<T>();
   if constexpr (kind == category::record) {
     return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
-      return std::array<type_part, sizeof...(I)>{part_as<Types>(stored_field_name<T, I>.view())...};
+      return std::array<type_part, sizeof...(I)>{CAIRN_PART((stored_field_name<T, I>.view()), Types)...};
     }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
   } else if constexpr (kind == category::listed) {
     return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
       return std::array<type_part, sizeof...(Members) + sizeof...(Bases)>{
-          part_as<type_of<Members>>(listed_name<Members>())..., part_as<Bases>("")...};
+          CAIRN_PART(listed_name<Members>(), type_of<Members>)..., CAIRN_PART("", Bases)...};
     }(own_fields<T>{}, base_list<T>{});
   } else if constexpr (kind == category::tuple) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::array<type_part, sizeof...(I)>{part_as<std::tuple_element_t<I, T>>(index_name(I))...};
+      return std::array<type_part, sizeof...(I)>{CAIRN_PART(index_name(I), std::tuple_element_t<I, T>)...};
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (kind == category::fixed_array) {
-    return parts_as<decltype(std::declval<T&>()[0])>("*");
+    return std::array{CAIRN_PART("*", decltype(std::declval<T&>()[0]))};
   } else if constexpr (kind == category::variant) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return parts_as<std::variant_alternative_t<I, T>...>("");
+      return std::array<type_part, sizeof...(I)>{CAIRN_PART("", std::variant_alternative_t<I, T>)...};
     }(std::make_index_sequence<std::variant_size_v<T>>{});
   } else if constexpr (kind == category::tensor) {
-    return parts_as<decltype(*detail::data_of(std::declval<T&>()))>("");
+    return std::array{CAIRN_PART("", decltype(*detail::data_of(std::declval<T&>())))};
   } else if constexpr (kind == category::span) {
-    return parts_as<typename T::element_type>("*");
+    return std::array{CAIRN_PART("*", typename T::element_type)};
   } else if constexpr (kind == category::sequence || kind == category::set || kind == category::valarray) {
-    return parts_as<typename T::value_type>("*");
+    return std::array{CAIRN_PART("*", typename T::value_type)};
   } else if constexpr (kind == category::map) {
-    return std::array{part_as<typename T::key_type>("(key)"), part_as<typename T::mapped_type>("*")};
+    return std::array{CAIRN_PART("(key)", typename T::key_type), CAIRN_PART("*", typename T::mapped_type)};
   } else if constexpr (kind == category::container_adaptor) {
-    return parts_as<typename T::container_type>("");
+    return std::array{CAIRN_PART("", typename T::container_type)};
   } else if constexpr (kind == category::optional) {
-    return parts_as<std::remove_reference_t<decltype(*std::declval<T&>())>>("");
+    return std::array{CAIRN_PART("", std::remove_reference_t<decltype(*std::declval<T&>())>)};
   } else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                        kind == category::weak_pointer) {
     using object = std::remove_cv_t<typename T::element_type>;
     if constexpr (has_type_list<object>)
-      return parts_of_list(static_cast<const polymorphic<object>*>(nullptr));
+      return []<class... Types>(const one_of<Types...>*) {
+        return std::array<type_part, sizeof...(Types)>{CAIRN_PART("", Types)...};
+      }(static_cast<const polymorphic<object>*>(nullptr));
     else
-      return parts_as<object>("");
+      return std::array{CAIRN_PART("", object)};
   } else if constexpr (has_copy_adapter<T> || kind == category::atomic) {
-    return parts_as<copy_type<T>>("");
+    return std::array{CAIRN_PART("", copy_type<T>)};
   } else if constexpr (is_per_rank<T>) {
-    return parts_as<decltype(T::value)>("");
+    return std::array{CAIRN_PART("", decltype(T::value))};
   } else {
     return std::array<type_part, 0>{};
   }
@@ -141,5 +133,12 @@ constexpr type_node node_of() {
   else
     return {own, {}, parts_of<T>};
 }
+
+template <class T>
+constexpr type_part part_as(std::string_view name) {
+  return CAIRN_PART(name, T);
+}
+
+#undef CAIRN_PART
 
 }  // namespace cairn::detail

@@ -27,15 +27,14 @@ void walk_duration(walker& w, T& object) {
     w.element(dtype_of<typename T::rep>(), &object);
 }
 
-/// The walk function of a state whose parts can all be saved, and also loaded if `Loads`; a compile-time error with advice for
-/// others (refuse.hpp).
-template <class State, bool Loads>
-consteval walk_function checked_walk();
+/// The walk function of a part whose type was not checked with that of the state: refuse.hpp.
+template <class T>
+consteval walk_function checked_part_walk();
 
 /// A part that an adapter passes. Its type is checked here, since the type of the object does not show it.
 template <class T>
 [[nodiscard]] named_part part_of(std::string_view name, T& member) noexcept {
-  return {name, std::addressof(member), checked_walk<T, true>()};
+  return {name, std::addressof(member), checked_part_walk<T>()};
 }
 
 /// A part of a type that is checked. A load does not walk const ones.
