@@ -1,5 +1,5 @@
 // expect: give it a public line
-// options: -DCAIRN_SEPARATE_COMPILATION
+// lines: 400 each error explains all overloads
 #include <string>
 
 #include "cairn/checkpointer.hpp"

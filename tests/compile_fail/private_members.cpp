@@ -1,9 +1,5 @@
 // expect: give it a public line
-#include <memory>
-#include <random>
-#include <span>
-#include <unordered_set>
-
+// lines: 30 each overload is explained
 #include "cairn/state/describe.hpp"
 
 class state {
@@ -14,4 +10,4 @@ class state {
   int hidden_ = 0;
 };
 
-void check(state& s) { (void)cairn::detail::describe(s); }  // here
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,5 +1,4 @@
 // expect: read<T> takes the type of one element
-// options: -DCAIRN_SEPARATE_COMPILATION
 #include <string>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // expect: ignoring return value
-// options: -DCAIRN_SEPARATE_COMPILATION
 #include "cairn/checkpointer.hpp"
 
 struct state {

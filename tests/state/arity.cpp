@@ -52,6 +52,55 @@ struct with_defaults {
   int a = 1;
   std::string b = "x";
 };
+struct long_arrays {
+  int a;
+  float b[512];
+  float c[100000];
+  float d[64][64];
+  std::string e[300];
+  int f;
+};
+struct needs_argument_by_default {
+  int a = 1;
+  tests::needs_argument b{1};
+  int c = 2;
+};
+struct empty_base {};
+template <class Derived>
+struct crtp_base {};
+struct with_bases : empty_base, crtp_base<with_bases> {
+  int a;
+  std::vector<int> b;
+};
+struct full_base : inner {
+  int c;
+};
+struct made_of_number {
+  explicit made_of_number(int n) : number(n) {}
+  int number;
+};
+struct base_without_default : made_of_number {
+  int c;
+};
+struct with_reference {
+  int a;
+  int& b;
+};
+struct with_own_reference {
+  int a = 1;
+  int& b = a;
+};
+struct shared : std::enable_shared_from_this<shared> {
+  int a;
+};
+struct with_anonymous_union {
+  int a;
+  float b[3];
+  union {
+    int c;
+    float d;
+  };
+};
 
 }  // namespace
 
@@ -65,4 +114,25 @@ TEST_CASE("fields are counted one by one, C arrays as one") {
   STATIC_REQUIRE(arity<recursive> == 3);
   STATIC_REQUIRE(arity<without_default> == 3);
   STATIC_REQUIRE(arity<with_defaults> == 2);
+  STATIC_REQUIRE(arity<long_arrays> == 6);
+  STATIC_REQUIRE(arity<needs_argument_by_default> == 3);
+}
+
+TEST_CASE("base classes are no fields; empty ones are told from others") {
+  using cairn::detail::arity;
+  using cairn::detail::counted_fields;
+  STATIC_REQUIRE(arity<with_bases> == 2);
+  STATIC_REQUIRE(counted_fields<with_bases>.bases_are_empty);
+  STATIC_REQUIRE(!counted_fields<full_base>.bases_are_empty);
+  STATIC_REQUIRE(!counted_fields<base_without_default>.bases_are_empty);
+}
+
+TEST_CASE("fields that cannot be counted are unknown, and unions are seen") {
+  using cairn::detail::counted_fields;
+  STATIC_REQUIRE(!counted_fields<with_reference>.known);
+  STATIC_REQUIRE(!counted_fields<with_own_reference>.known);
+  STATIC_REQUIRE(!counted_fields<shared>.known);
+  STATIC_REQUIRE(counted_fields<with_anonymous_union>.has_union);
+  STATIC_REQUIRE(!counted_fields<library_types>.has_union);
+  STATIC_REQUIRE(!counted_fields<arrays>.has_union);
 }

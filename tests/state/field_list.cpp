@@ -1,5 +1,6 @@
 #include "cairn/state/field_list.hpp"
 
+#include <string>
 #include <vector>
 
 #include "catch.hpp"
@@ -32,6 +33,40 @@ struct base {
 struct derived : base {
   std::vector<int> own;
   static auto cairn_fields() { return cairn::fields<&base::inherited, &derived::own>{}; }
+};
+
+struct layer {
+  virtual ~layer() = default;
+  int id = 0;
+};
+struct relu : layer {
+  static auto cairn_fields() { return cairn::fields<&layer::id>{}; }
+};
+
+struct counted {
+  int calls = 0;
+  std::vector<float> seen;
+};
+struct renamed : counted {
+  using cairn_bases = cairn::bases<counted>;
+};
+struct two_bases : running_mean, counted {
+  int step = 0;
+  using cairn_bases = cairn::bases<running_mean, counted>;
+  static auto cairn_fields() { return cairn::fields<&two_bases::step>{}; }
+};
+struct named : std::vector<float> {
+  std::string name;
+  using cairn_bases = cairn::bases<std::vector<float>>;
+  static auto cairn_fields() { return cairn::fields<&named::name>{}; }
+};
+struct numbers {
+  int a = 0;
+};
+struct more_numbers : virtual numbers {
+  int b = 0;
+  using cairn_bases = cairn::bases<numbers>;
+  static auto cairn_fields() { return cairn::fields<&more_numbers::b>{}; }
 };
 
 }  // namespace
@@ -68,4 +103,52 @@ TEST_CASE("classes of numbers become columns in a container") {
   const tests::kept kept(cairn::detail::describe(many));
   CHECK(kept.paths() == "count sum");
   CHECK(tests::comes_back(many));
+}
+
+TEST_CASE("a derived class without members of its own lists those of its base class") {
+  relu original;
+  original.id = 3;
+  relu fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.id == 3);
+}
+
+TEST_CASE("the fields of listed base classes have the paths that they have in the base class") {
+  renamed only;
+  only.calls = 2;
+  only.seen = {1, 2};
+  renamed fresh_only;
+  CHECK(tests::comes_back(only, fresh_only));
+  CHECK(fresh_only.seen == only.seen);
+
+  two_bases both;
+  both.add(4);
+  both.seen = {5};
+  both.step = 6;
+  CHECK(tests::kept(cairn::detail::describe(both)).paths() == "calls count seen step sum");
+  std::vector<two_bases> many(3, both), fresh_many;
+  CHECK(tests::comes_back(many, fresh_many));
+  CHECK(fresh_many[2].sum() == 4);
+  CHECK(fresh_many[2].seen == both.seen);
+  CHECK(fresh_many[2].step == 6);
+}
+
+TEST_CASE("a listed base class that is a container is a part of its own") {
+  named original;
+  original.assign({1, 2, 3});
+  original.name = "w";
+  CHECK(tests::kept(cairn::detail::describe(original)).paths() == "base name");
+  named fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh == original);
+  CHECK(fresh.name == "w");
+}
+
+TEST_CASE("objects with virtual base classes are saved one by one") {
+  std::vector<more_numbers> original(2), fresh;
+  original[1].a = 3;
+  original[1].b = 4;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh[1].a == 3);
+  CHECK(fresh[1].b == 4);
 }

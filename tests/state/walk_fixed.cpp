@@ -1,7 +1,10 @@
 #include "cairn/state/walk_fixed.hpp"
 
 #include <complex>
+#include <span>
 #include <string>
+#include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include "catch.hpp"
@@ -13,6 +16,31 @@ struct inner {
   int a = 0;
   float b[2][3] = {};
 };
+struct with_const {
+  const int width = 3;
+  std::pair<int, const float> pair{1, 2.0F};
+  std::tuple<const int, std::string> tuple{4, "x"};
+  std::array<const float, 2> array{5, 6};
+  const int list[2] = {7, 8};
+  std::span<const float> span;
+  cairn::tensor_view<const float> view;
+};
+struct long_arrays {
+  int first = 0;
+  float row[512] = {};
+  double matrix[64][64] = {};
+  float all[100000] = {};
+  std::string names[300];
+  int last = 0;
+};
+struct empty_base {};
+template <class Derived>
+struct crtp_base {};
+struct with_empty_bases : empty_base, crtp_base<with_empty_bases> {
+  int a = 0;
+  std::vector<int> b;
+};
+
 struct state {
   inner one;
   std::array<std::string, 2> names;
@@ -26,6 +54,53 @@ struct state {
 };
 
 }  // namespace
+
+/// Functions with the names of those that the library calls.
+namespace own_names {
+
+template <class... T>
+void tie(T&...) {}
+template <std::size_t, class T>
+void get(T&) {}
+template <class T>
+void begin(T&) {}
+template <class T>
+void end(T&) {}
+template <class T>
+void size(const T&) {}
+template <class T>
+void data(const T&) {}
+template <class F, class T>
+void apply(F&&, T&&) {}
+
+struct point {
+  int x = 0;
+  float y[2] = {};
+  bool operator==(const point& o) const { return x == o.x && y[0] == o.y[0] && y[1] == o.y[1]; }
+};
+struct named {
+  point at;
+  std::string name;
+};
+struct key {
+  int a = 0;
+  int b = 0;
+  bool operator==(const key&) const = default;
+};
+struct hash {
+  std::size_t operator()(const key& k) const { return static_cast<std::size_t>(k.a); }
+};
+struct state {
+  named one;
+  named list[2];
+  std::array<point, 2> array;
+  std::tuple<named, point> tuple;
+  std::pair<named, point> pair;
+  std::vector<point> points;
+  std::unordered_set<key, hash> keys;
+};
+
+}  // namespace own_names
 
 TEST_CASE("parts of fixed number have the paths of their names and indices") {
   const tests::kept kept(cairn::detail::describe(state{}));
@@ -77,4 +152,55 @@ TEST_CASE("the padding of a long double does not get into the bytes") {
   auto* b = new (dirty[1]) long double;
   *a = *b = 0.1L;
   CHECK(tests::kept(cairn::detail::describe(*a)) == tests::kept(cairn::detail::describe(*b)));
+}
+
+TEST_CASE("a type in a namespace with functions of the names that the library uses") {
+  own_names::state original;
+  original.one = {{1, {2, 3}}, "one"};
+  original.list[1].at.x = 4;
+  std::get<0>(original.tuple).name = "five";
+  original.points.resize(3);
+  original.points[2].x = 6;
+  original.keys = {{1, 2}, {3, 4}};
+  own_names::state fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK((fresh.points == original.points));
+  CHECK((fresh.keys == original.keys));
+}
+
+TEST_CASE("C arrays of any length are one part each") {
+  static long_arrays original, fresh;
+  original.row[511] = 1;
+  original.matrix[63][63] = 2;
+  original.all[99999] = 3;
+  original.names[299] = "four";
+  original.last = 5;
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.contents.leaves[kept.contents.find("matrix")].shape == cairn::extents{64, 64});
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.all[99999] == 3);
+  CHECK(fresh.names[299] == "four");
+  CHECK(fresh.last == 5);
+}
+
+TEST_CASE("empty base classes add nothing") {
+  with_empty_bases original, fresh;
+  original.a = 1;
+  original.b = {2, 3};
+  CHECK(tests::kept(cairn::detail::describe(original)).paths() == "a b");
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.b == original.b);
+}
+
+TEST_CASE("const parts are saved") {
+  const float values[] = {1, 2, 3};
+  with_const original;
+  original.span = values;
+  original.view = {values, {3}};
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.paths() == "array list pair.first pair.second span tuple.0 tuple.1 view width");
+  CHECK(kept.bytes.at("span").size() == sizeof values);
+  int width = 0;
+  std::memcpy(&width, kept.bytes.at("width").data(), sizeof width);
+  CHECK(width == 3);
 }

@@ -1,79 +1,117 @@
-// The number of fields of an aggregate.
+// The number of fields of an aggregate, and of the base classes among them.
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
+
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/brace_table.hpp"
 
 namespace cairn::detail {
 
-/// Converts to any type, in initializers that are not evaluated.
+// These convert to the types of fields, in initializers that are not evaluated.
+
 struct anything {
   template <class T>
   operator T() const noexcept;
 };
 
-template <std::size_t>
-using anything_at = anything;
+struct any_reference {
+  template <class T>
+  operator T&() const noexcept;
+};
 
-/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may be left out.
-template <class T, std::size_t... I>
-constexpr bool takes_flat(std::index_sequence<I...>) {
-  return requires { T{anything_at<I>{}...}; };
-}
+/// A union. With an adapter it is a type like others.
+template <class T>
+concept bare_union = std::is_union_v<T> && !has_adapter<T>;
 
-/// The largest number of initializers that T takes, where T takes `Low` and not `High`.
-template <class T, std::size_t Low, std::size_t High>
-constexpr std::size_t bisect_length() {
+struct any_union {
+  template <bare_union T>
+  operator T() const noexcept;
+};
+
+template <class Derived>
+struct any_base {
+  template <class T>
+  requires(std::is_base_of_v<T, Derived>)
+  operator T() const noexcept;
+};
+
+template <class Derived>
+struct any_empty_base {
+  template <class T>
+  requires(std::is_base_of_v<T, Derived> && std::is_empty_v<T>)
+  operator T() const noexcept;
+};
+
+template <class Type>
+struct exactly {
+  template <class T>
+  requires(std::is_same_v<T, Type>)
+  operator T() const noexcept;
+};
+
+/// The largest number of empty braces that T takes, where T takes `Low` of them and not `High`.
+template <class T, std::size_t Low = 0, std::size_t High = most_braces + 1>
+consteval std::size_t largest_braces() {
   constexpr std::size_t middle = (Low + High) / 2;
   if constexpr (middle == Low)
     return Low;
-  else if constexpr (takes_flat<T>(std::make_index_sequence<middle>{}))
-    return bisect_length<T, middle, High>();
+  else if constexpr (braces<middle>::template take<T>)
+    return largest_braces<T, middle, High>();
   else
-    return bisect_length<T, Low, middle>();
+    return largest_braces<T, Low, middle>();
 }
 
-/// As bisect_length, but doubles `Length` until T refuses. Precondition: T takes any number of initializers up to `Length`.
-template <class T, std::size_t Length>
-constexpr std::size_t double_length() {
-  if constexpr (takes_flat<T>(std::make_index_sequence<2 * Length>{}))
-    return double_length<T, 2 * Length>();
-  else
-    return bisect_length<T, Length, 2 * Length>();
-}
+template <class Initializer, std::size_t>
+using copy_of = Initializer;
 
-/// As bisect_length, for a T with a member that needs an initializer: T refuses some numbers below the largest one. Tries all
-/// numbers from `Length` on, until 8 in a row are refused. `Misses` counts these.
-template <class T, std::size_t Length = 1, std::size_t Misses = 0>
-constexpr std::size_t search_length() {
-  if constexpr (takes_flat<T>(std::make_index_sequence<Length>{}))
-    return search_length<T, Length + 1, 0>();
-  else if constexpr (Misses < 8 && Length < sizeof(T) * 8)
-    return search_length<T, Length + 1, Misses + 1>();
-  else
-    return Length - Misses - 1;
+/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may be left out.
+template <class T, std::size_t... I>
+consteval bool takes_flat(std::index_sequence<I...>) {
+  return requires { T{copy_of<anything, I>{}...}; };
 }
+template <class T, std::size_t Count>
+inline constexpr bool takes_values = takes_flat<T>(std::make_index_sequence<Count>{});
 
-/// The largest number of initializers that T takes: one for each field, or for a C array one for each of its elements.
-template <class T>
-constexpr std::size_t flat_length() {
-  if constexpr (!takes_flat<T>(std::index_sequence<>{}))
-    return search_length<T>();
-  else if constexpr (!takes_flat<T>(std::index_sequence<0>{}))
+// For aggregates with a field that no empty braces initialize, as its type has no default constructor or an explicit one.
+
+/// More initializers are not tried.
+inline constexpr std::size_t most_values = 128;
+
+/// The smallest number of initializers that T takes; 0 if it takes none of the numbers that are tried.
+template <class T, std::size_t Count = 1>
+consteval std::size_t smallest_values() {
+  if constexpr (takes_values<T, Count>)
+    return Count;
+  else if constexpr (Count == most_values)
     return 0;
   else
-    return double_length<T, 1>();
+    return smallest_values<T, Count + 1>();
+}
+
+/// The largest number of initializers that T takes, one for each element of a C array; 0: unknown. T takes all numbers from the
+/// smallest one to the largest one.
+template <class T, std::size_t Count>
+consteval std::size_t largest_values() {
+  if constexpr (Count == 0 || Count == most_values)
+    return 0;
+  else if constexpr (takes_values<T, Count + 1>)
+    return largest_values<T, Count + 1>();
+  else
+    return Count;
 }
 
 template <class T, std::size_t... Left, std::size_t... Right>
-constexpr bool takes_empty_between(std::index_sequence<Left...>, std::index_sequence<Right...>) {
-  return requires { T{anything_at<Left>{}..., {}, anything_at<Right>{}...}; };
+consteval bool takes_empty_between(std::index_sequence<Left...>, std::index_sequence<Right...>) {
+  return requires { T{copy_of<anything, Left>{}..., {}, copy_of<anything, Right>{}...}; };
 }
 
 /// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and `Rest`
 /// initializers still fit after it.
 template <class T, std::size_t First, std::size_t Length, std::size_t Rest = Length - First - 1>
-constexpr std::size_t initializers_at() {
+consteval std::size_t initializers_at() {
   if constexpr (takes_empty_between<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Rest>{}))
     return Length - First - Rest;
   else if constexpr (Rest == 0)
@@ -83,15 +121,87 @@ constexpr std::size_t initializers_at() {
 }
 
 template <class T, std::size_t First, std::size_t Length>
-constexpr std::size_t fields_from() {
+consteval std::size_t fields_from() {
   if constexpr (First >= Length)
     return 0;
   else
     return 1 + fields_from<T, First + initializers_at<T, First, Length>(), Length>();
 }
 
-/// The number of fields; a C array is one. Instantiates O(fields) templates, each as long as the record.
+/// How many of the first fields `Initializer` can initialize.
+template <class T, class Initializer, std::size_t At = 0>
+consteval std::size_t leading_fields() {
+  if constexpr (At < most_braces) {
+    if constexpr (braces<At>::template take<T, Initializer>) return leading_fields<T, Initializer, At + 1>();
+  }
+  return At;
+}
+
+/// The fields of an aggregate. A base class counts as one field, and so does a C array.
+struct field_count {
+  bool known = false;
+  std::size_t fields = 0;
+  std::size_t bases = 0;
+  bool bases_are_empty = true;
+  bool has_union = false;
+};
+
+template <class T, std::size_t... I>
+consteval bool takes_union(std::index_sequence<I...>) {
+  return (braces<I>::template take<T, any_union> || ...);
+}
+
+template <class T, std::size_t... I>
+consteval bool takes_base_first(std::index_sequence<I...>) {
+  return requires { T{any_base<T>{}, copy_of<anything, I>{}...}; };
+}
+
+template <class T, std::size_t Fields>
+consteval field_count count_parts() {
+  field_count found{.known = true, .fields = Fields};
+  if constexpr (braces<0>::template take<T>) {
+    found.bases = leading_fields<T, any_base<T>>();
+    found.bases_are_empty = found.bases == 0 || found.bases == leading_fields<T, any_empty_base<T>>();
+    found.has_union = takes_union<T>(std::make_index_sequence<Fields>{});
+  } else {
+    found.bases_are_empty = !takes_base_first<T>(std::make_index_sequence<Fields - 1>{});
+  }
+  return found;
+}
+
 template <class T>
-inline constexpr std::size_t arity = fields_from<T, 0, flat_length<T>()>();
+consteval field_count count_values() {
+  constexpr std::size_t length = largest_values<T, smallest_values<T>()>();
+  if constexpr (length == 0)
+    return {};
+  else
+    return count_parts<T, fields_from<T, 0, length>()>();
+}
+
+template <class T>
+consteval field_count count_fields() {
+  if constexpr (braces<0>::template take<T>) {
+    constexpr std::size_t fields = largest_braces<T>();
+    if constexpr (fields == most_braces)
+      return {.known = true, .fields = fields};
+    else if constexpr (braces<fields>::template take<T, anything>)
+      return count_values<T>();
+    else if constexpr (braces<fields>::template take<T, any_reference>)
+      return {};
+    else
+      return count_parts<T, fields>();
+  } else {
+    return count_values<T>();
+  }
+}
+
+/// The fields are counted by trying initializers. O(log fields) of them, each as long as the record; more for a type with a
+/// field that no empty braces initialize.
+template <class T>
+inline constexpr field_count counted_fields = count_fields<T>();
+
+/// The number of fields without base classes; a C array is one.
+template <class T>
+inline constexpr std::size_t arity = counted_fields<T>.fields - counted_fields<T>.bases;
 
 }  // namespace cairn::detail

@@ -13,7 +13,7 @@ namespace cairn::detail {
 
 enum class category {
   adapted,  // cairn::adapter<T>
-  listed,   // a class with a field list
+  listed,   // a class with a field list or a list of base classes
   per_rank,
   scalar,       // one element: numbers, enums, std::byte, small floats
   wide_scalar,  // long double: has padding, saved as bytes
@@ -57,7 +57,7 @@ consteval category category_of() {
     return category::fixed_array;
   else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_union_v<T> || !std::is_class_v<T>)
     return category::unsupported;
-  else if constexpr (has_field_list<T>)
+  else if constexpr (has_field_list<T> || has_base_list<T>)
     return category::listed;
   else if constexpr (complex_type<T>)
     return category::complex;

@@ -114,10 +114,10 @@ class column_writer {
 
   void add(const T& value) {
     if constexpr (std::same_as<column<T>, text_column>) {
-      result_.text += take_element(value);
+      result_.text += detail::take_element(value);
       result_.ends.push_back(result_.text.size());
     } else {
-      result_.data()[at_++] = take_element(value);
+      result_.data()[at_++] = detail::take_element(value);
     }
   }
 
@@ -147,10 +147,10 @@ class column_reader {
     if constexpr (std::same_as<column<T>, text_column>) {
       const auto end = stored_.ends[at_++];
       check_text_end(stored_, begin_, end);
-      put_element(value, stored_.text.substr(begin_, end - begin_));
+      detail::put_element(value, stored_.text.substr(begin_, end - begin_));
       begin_ = end;
     } else {
-      put_element(value, std::move(stored_.data()[at_++]));
+      detail::put_element(value, std::move(stored_.data()[at_++]));
     }
   }
 
@@ -168,20 +168,39 @@ bool key_less(const Key& a, const Key& b) {
                 }) {
     return a < b;
   } else {
-    static_assert(category_of<Key>() == category::record,
-                  "cairn: the keys of an unordered container need operator<, so that the same state gives "
-                  "the same bytes");
     bool less = false;
     bool decided = false;
-    const auto left = tie_fields(a);
-    const auto right = tie_fields(b);
+    const auto left = detail::tie_fields(a);
+    const auto right = detail::tie_fields(b);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((decided = decided || (less = key_less(std::get<I>(left), std::get<I>(right))) ||
-                  key_less(std::get<I>(right), std::get<I>(left))),
+      ((decided = decided || (less = detail::key_less(std::get<I>(left), std::get<I>(right))) ||
+                  detail::key_less(std::get<I>(right), std::get<I>(left))),
        ...);
     }(std::make_index_sequence<arity<Key>>{});
     return less;
   }
+}
+
+/// Whether key_less can compare the keys.
+template <class Key>
+consteval bool has_key_order();
+
+template <class... Types>
+consteval bool have_key_order(type_list<Types...>) {
+  return (has_key_order<std::remove_const_t<Types>>() && ...);
+}
+consteval bool have_key_order(no_address) { return false; }
+
+template <class Key>
+consteval bool has_key_order() {
+  if constexpr (requires(const Key& key) {
+                  { key < key } -> std::convertible_to<bool>;
+                })
+    return true;
+  else if constexpr (category_of<Key>() == category::record)
+    return detail::have_key_order(field_types<Key>{});
+  else
+    return false;
 }
 
 /// Sorts pointers by the objects; stable.
@@ -200,7 +219,7 @@ void for_each_in_key_order(Container& container, const KeyOf&, const Action& act
     for (auto& each : container) order.push_back(std::addressof(each));
     sort_pointers(order, [](const void* a, const void* b) {
       const KeyOf key{};
-      return key_less(key(*static_cast<const value*>(a)), key(*static_cast<const value*>(b)));
+      return detail::key_less(key(*static_cast<const value*>(a)), key(*static_cast<const value*>(b)));
     });
     for (const auto* each : order) action(*static_cast<value*>(const_cast<void*>(each)));
   }

@@ -86,7 +86,7 @@ concept tensor_type = (requires(T& t) { *t.data(); } && has_shape<T>) || mdspan_
 template <class T>
 concept range_type = requires(T& t) {
   typename T::value_type;
-  t.begin();
+  *t.begin();
   t.end();
 };
 

@@ -13,13 +13,13 @@ namespace cairn {
 /// A reference to a state that is saved.
 template <saveable State>
 [[nodiscard]] any_state refer(const State& state) noexcept {
-  return {std::addressof(state), detail::walk<State>};
+  return {std::addressof(state), detail::checked_walk<State, false>()};
 }
 
 /// A reference to a state that is saved or loaded into.
 template <loadable State>
 [[nodiscard]] any_mutable_state refer(State& state) noexcept {
-  return {{std::addressof(state), detail::walk<State>}};
+  return {{std::addressof(state), detail::checked_walk<State, true>()}};
 }
 
 namespace detail {

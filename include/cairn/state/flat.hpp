@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cairn/state/category.hpp"
+#include "cairn/state/listed.hpp"
 #include "cairn/state/record.hpp"
 
 namespace cairn::detail {
@@ -15,13 +16,22 @@ namespace cairn::detail {
 template <class T>
 consteval bool is_flat();
 
-template <class Object, class Member>
-Member member_type(Member Object::*);
+/// Whether each T has its `Base` at the same offset. A virtual base has none.
+template <class T, class Base>
+concept has_fixed_base = std::is_same_v<T, Base> || requires(Base& base) { static_cast<T&>(base); };
 
-template <auto... Members>
-consteval bool are_flat_members(fields<Members...>) {
-  return sizeof...(Members) > 0 && (is_flat<decltype(member_type(Members))>() && ...);
+template <class T, auto... Members, class... Bases>
+consteval bool is_flat_class(fields<Members...>, bases<Bases...>) {
+  return sizeof...(Members) + sizeof...(Bases) > 0 &&
+         ((has_fixed_base<T, class_of<Members>> && is_flat<std::remove_cv_t<type_of<Members>>>()) && ...) &&
+         ((has_fixed_base<T, Bases> && is_flat<Bases>()) && ...);
 }
+
+template <class... Types>
+consteval bool are_flat(type_list<Types...>) {
+  return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
+}
+consteval bool are_flat(no_address) { return false; }
 
 /// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, and records of them.
 template <class T>
@@ -33,14 +43,12 @@ consteval bool is_flat() {
     return is_flat<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>() && sizeof(T) > 0;
   } else if constexpr (kind == category::tuple) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return sizeof...(I) > 0 && (is_flat<std::remove_const_t<std::tuple_element_t<I, T>>>() && ...);
+      return sizeof...(I) > 0 && (is_flat<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (kind == category::record) {
-    return []<class... Types>(type_list<Types...>) {
-      return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
-    }(field_types<T>{});
+    return detail::are_flat(field_types<T>{});
   } else if constexpr (kind == category::listed) {
-    return are_flat_members(decltype(T::cairn_fields()){});
+    return detail::is_flat_class<T>(own_fields<T>{}, base_list<T>{});
   } else {
     return false;
   }

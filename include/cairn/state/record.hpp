@@ -15,6 +15,7 @@
 #include "cairn/state/arity.hpp"
 #include "cairn/state/field_table.hpp"
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/problem.hpp"
 
 namespace cairn::detail {
 
@@ -24,18 +25,28 @@ namespace cairn::detail {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
 
+/// Whether bind_fields can read the record: its fields are counted, and all of them are members of the record itself.
+template <class Record>
+inline constexpr bool is_bindable = counted_fields<Record>.known && counted_fields<Record>.bases_are_empty &&
+                                    !counted_fields<Record>.has_union && arity<Record> <= max_fields;
+
 /// True for a record of plain values, whose fields Boost.PFR reads. Others it may fail to compile, depending on its version and on the
 /// compiler:
-/// - it counts the elements of a C array one by one, and may not count fields of which one needs an initializer;
+/// - it counts the elements of a C array one by one, may not count fields of which one needs an initializer, and refuses base classes;
 /// - while it counts, it copies fields whose type claims to be copyable, which is an error for `std::vector<std::unique_ptr<T>>`;
 /// - before 1.87 it tries up to 8 initializers per byte of the record, and causes an internal error of g++ 12 where a default member
 ///   initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
 template <class Record>
-inline constexpr bool is_read_by_pfr =
-    std::is_trivially_destructible_v<Record> && std::is_copy_constructible_v<Record> &&
-    std::is_nothrow_default_constructible_v<Record> && sizeof(Record) <= 4096 &&
-    takes_flat<Record>(std::index_sequence<>{}) && arity<Record> <= max_fields &&
-    arity<Record> == flat_length<Record>();
+consteval bool can_pfr_read() {
+  if constexpr (std::is_trivially_destructible_v<Record> && std::is_copy_constructible_v<Record> &&
+                std::is_nothrow_default_constructible_v<Record> && sizeof(Record) <= 4096)
+    return is_bindable<Record> && braces<0>::template take<Record> && counted_fields<Record>.bases == 0 &&
+           takes_values<Record, arity<Record>> && !takes_values<Record, arity<Record> + 1>;
+  else
+    return false;
+}
+template <class Record>
+inline constexpr bool is_read_by_pfr = can_pfr_read<Record>();
 
 /// Calls `action` with references to all fields, and returns what it returns.
 template <class Record, class Action>
@@ -44,22 +55,37 @@ constexpr decltype(auto) with_fields(Record& record, const Action& action) {
   if constexpr (is_read_by_pfr<type>)
     return std::apply(action, boost::pfr::structure_tie(record));
   else
-    return bind_fields<arity<type>>(record, action);
+    return detail::bind_fields<arity<type>>(record, action);
 }
 
 /// A std::tuple of references to all fields.
 template <class Record>
 constexpr auto tie_fields(Record& record) noexcept {
-  return with_fields(record, [](auto&... each) { return std::tie(each...); });
+  return detail::with_fields(record, [](auto&... each) { return std::tie(each...); });
 }
 
 template <class... Types>
 struct type_list {};
 
-/// The types of the fields, const where a field is.
+struct make_type_list {
+  template <class... Fields>
+  constexpr type_list<Fields...> operator()(Fields&...) const noexcept {
+    return {};
+  }
+};
+
 template <class Record>
-using field_types = decltype(with_fields(
-    std::declval<Record&>(), [](auto&... each) { return type_list<std::remove_reference_t<decltype(each)>...>{}; }));
+consteval auto find_field_types() {
+  if constexpr (is_bindable<Record>)
+    return std::type_identity<decltype(detail::bind_fields<arity<Record>>(std::declval<Record&>(),
+                                                                          make_type_list{}))>{};
+  else
+    return std::type_identity<no_address>{};
+}
+
+/// The types of the fields, const where a field is. no_address if the fields cannot be read.
+template <class Record>
+using field_types = typename decltype(find_field_types<Record>())::type;
 
 template <class Record>
 union unmade {
@@ -85,13 +111,61 @@ constexpr member_pointer<I, Pointer> pointer_at(member_pointer<I, Pointer> found
   return found;
 }
 
+struct make_pointers {
+  template <class... Fields>
+  constexpr auto operator()(Fields&... each) const noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return member_pointers<member_pointer<I, Fields*>...>{{std::addressof(each)}...};
+    }(std::index_sequence_for<Fields...>{});
+  }
+};
+
 template <class Record>
-inline constexpr auto field_pointers =
-    with_fields(const_cast<Record&>(unmade_object<Record>.value), []<class... Fields>(Fields&... each) {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return member_pointers<member_pointer<I, Fields*>...>{{std::addressof(each)}...};
-      }(std::index_sequence_for<Fields...>{});
-    });
+constexpr auto find_field_pointers() {
+  return detail::bind_fields<arity<Record>>(const_cast<Record&>(unmade_object<Record>.value), make_pointers{});
+}
+
+template <class Record>
+inline constexpr auto field_pointers = find_field_pointers<Record>();
+
+/// A reference member of an object that is never made refers to nothing. It is not looked for where a record can be assigned.
+template <class Record>
+inline constexpr bool has_reference_member = !std::is_move_assignable_v<Record> && !requires {
+  typename std::bool_constant<(static_cast<void>(find_field_pointers<Record>()), true)>;
+};
+
+template <class Record, class... Types>
+consteval bool is_packed(type_list<Types...>) {
+  return ((alignof(Types) > alignof(Record)) || ...);
+}
+
+template <class... Types>
+consteval bool has_volatile(type_list<Types...>) {
+  return (std::is_volatile_v<Types> || ...);
+}
+
+/// Why the fields of the record cannot be saved or loaded.
+template <class Record>
+consteval problem problem_of_record() {
+  if constexpr (!counted_fields<Record>.known)
+    return problem::uncounted;
+  else if constexpr (counted_fields<Record>.has_union)
+    return problem::union_member;
+  else if constexpr (!counted_fields<Record>.bases_are_empty)
+    return problem::base_class;
+  else if constexpr (arity<Record> > max_fields)
+    return problem::too_many_fields;
+  else if constexpr (std::is_same_v<field_types<Record>, no_address>)
+    return problem::no_address;
+  else if constexpr (detail::is_packed<Record>(field_types<Record>{}))
+    return problem::no_address;
+  else if constexpr (detail::has_volatile(field_types<Record>{}))
+    return problem::volatile_part;  // the names of the fields are not known then
+  else if constexpr (has_reference_member<Record>)
+    return problem::reference_member;
+  else
+    return problem::none;
+}
 
 template <class Record, std::size_t I>
 consteval std::string_view field_name_view() {

@@ -25,7 +25,7 @@ concept not_const = !std::is_const_v<T>;  // cairn: a const state can be saved b
 }  // namespace detail
 
 /// A type that can be saved. Its parts are not checked here: one that cannot be saved is a compile-time error with advice
-/// when the type is walked.
+/// where the state is used (refuse.hpp).
 template <class T>
 concept saveable =
     std::is_object_v<T> && !std::is_volatile_v<T> && !std::derived_from<T, any_state> && detail::has_category<T>;

@@ -144,22 +144,10 @@ void walk(walker& w, void* at) {
     walk_shared(w, object);
   else if constexpr (kind == category::weak_pointer)
     walk_weak(w, object);
-  else if constexpr (std::is_pointer_v<T>)
-    static_assert(always_false<T>,
-                  "cairn: a raw pointer does not say how much it points to, nor who owns it: use unique_ptr, "
-                  "shared_ptr, span or cairn::tensor_view");
-  else if constexpr (piecewise_type<T>)
-    static_assert(
-        always_false<T>,
-        "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
-        "intervals and weights that you make it from");
-  else if constexpr (std::is_union_v<T>)
-    static_assert(always_false<T>, "cairn: a union does not say which member is alive: use std::variant");
   else
-    static_assert(always_false<T>,
-                  "cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line "
-                  "`static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise "
-                  "cairn::adapter<T>");
+    static_assert(always_false<T>, "cairn: a type that cannot be saved");  // refuse.hpp says why
 }
 
 }  // namespace cairn::detail
+
+#include "cairn/state/refuse.hpp"  // IWYU pragma: export

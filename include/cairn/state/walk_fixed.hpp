@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -26,30 +27,51 @@ void walk_duration(walker& w, T& object) {
     w.element(dtype_of<typename T::rep>(), &object);
 }
 
+/// The walk function of a part whose type was not checked with that of the state: refuse.hpp.
+template <class T>
+consteval walk_function checked_part_walk();
+
+/// A part that an adapter passes. Its type is checked here, since the type of the object does not show it.
 template <class T>
 [[nodiscard]] named_part part_of(std::string_view name, T& member) noexcept {
-  static_assert(!std::is_const_v<T>,
-                "cairn: a const member cannot be loaded into: drop the const, or list the members to save in "
-                "`static auto cairn_fields() { return cairn::fields<...>{}; }`");
+  return {name, std::addressof(member), checked_part_walk<T>()};
+}
+
+/// A part of a type that is checked. A load does not walk const ones.
+template <class T>
+[[nodiscard]] named_part checked_part(std::string_view name, T& member) noexcept {
   return {name, const_cast<std::remove_const_t<T>*>(std::addressof(member)), walk<std::remove_const_t<T>>};
 }
 
 template <class T>
 void walk_record(walker& w, T& object) {
-  with_fields(object, [&](auto&... members) {
+  detail::with_fields(object, [&](auto&... members) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const named_part parts[] = {part_of(stored_field_name<T, I>.view(), members)..., {}};
+      const named_part parts[] = {detail::checked_part(stored_field_name<T, I>.view(), members)..., {}};
       w.parts({parts, sizeof...(I)});
     }(std::index_sequence_for<decltype(members)...>{});
   });
 }
 
+/// Walks base class number `I` in the list. Its fields have the same paths as those of the derived class.
+template <std::size_t I, class Base>
+void walk_base(walker& w, Base& object) {
+  constexpr auto kind = category_of<Base>();
+  if constexpr (kind == category::record || kind == category::listed)
+    walk<Base>(w, std::addressof(object));
+  else
+    w.part(I == 0 ? "base" : "base" + std::to_string(I), std::addressof(object), walk<Base>);
+}
+
 template <class T>
 void walk_listed(walker& w, T& object) {
+  [&]<class... Bases, std::size_t... I>(bases<Bases...>, std::index_sequence<I...>) {
+    (detail::walk_base<I>(w, static_cast<Bases&>(object)), ...);
+  }(base_list<T>{}, std::make_index_sequence<base_count<T>>{});
   [&]<auto... Members>(fields<Members...>) {
-    const named_part parts[] = {part_of(listed_name<Members>(), object.*Members)..., {}};
+    const named_part parts[] = {detail::checked_part(listed_name<Members>(), object.*Members)..., {}};
     w.parts({parts, sizeof...(Members)});
-  }(T::cairn_fields());
+  }(own_fields<T>{});
 }
 
 template <class T>
@@ -63,31 +85,45 @@ void walk_adapted(walker& w, T& object) {
     });
 }
 
+/// `get<I>`: std::get, or that of the library to which the type belongs.
+template <std::size_t I, class T>
+auto& get_element(T& object) {
+  if constexpr (requires { std::get<I>(object); }) {
+    return std::get<I>(object);
+  } else {
+    using std::get;
+    return get<I>(object);
+  }
+}
+
 template <class T>
 void walk_tuple(walker& w, T& object) {
   if constexpr (requires {
                   object.first;
                   object.second;
                 }) {
-    const named_part parts[] = {part_of("first", object.first), part_of("second", object.second)};
+    const named_part parts[] = {detail::checked_part("first", object.first),
+                                detail::checked_part("second", object.second)};
     w.parts(parts);
   } else {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      using std::get;
-      (w.part(I, std::addressof(get<I>(object)), walk<std::tuple_element_t<I, T>>), ...);
+      const auto walk_element = [&](std::size_t i, const named_part& element) {
+        w.part(i, element.object, element.walk);
+      };
+      (walk_element(I, detail::checked_part({}, detail::get_element<I>(object))), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
 
 template <class T>
 void walk_fixed_array(walker& w, T& object) {
-  using element = std::remove_reference_t<decltype(object[0])>;
+  using element = std::remove_const_t<std::remove_reference_t<decltype(object[0])>>;
   if constexpr (flat<element>) {
     const std::size_t count = std::size(object);
-    w.columns(count, sizeof(element), count > 0 ? &object[0] : &sample<element>(), walk<element>);
+    w.columns(count, sizeof(element), count > 0 ? const_cast<element*>(&object[0]) : &sample<element>(), walk<element>);
   } else {
     std::size_t i = 0;
-    for (auto& each : object) w.part(i++, std::addressof(each), walk<element>);
+    for (auto& each : object) w.part(i++, const_cast<element*>(std::addressof(each)), walk<element>);
   }
 }
 

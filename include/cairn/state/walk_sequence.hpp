@@ -89,11 +89,8 @@ void walk_sequence(walker& w, T& object) {
 
 template <class T>
 void walk_span(walker& w, T& object) {
-  using element = typename T::element_type;
-  static_assert(!std::is_const_v<element>,
-                "cairn: a span of const elements can be saved but not loaded: use a span of mutable elements");
-  static_assert(flat<element>, "cairn: a span of elements of fixed layout; else save the container that owns them");
-  w.contiguous(&object, object.size(), object.data(),
+  using element = std::remove_const_t<typename T::element_type>;
+  w.contiguous(&object, object.size(), const_cast<element*>(object.data()),
                {sizeof(element), walk<element>, &sample<element>(), nullptr, nullptr, {}});
 }
 

@@ -85,12 +85,13 @@ template <class T>
 
 template <class Element>
 void walk_view(walker& w, const tensor_view<Element>& view) {
-  static_assert(!std::is_const_v<Element>, "cairn: a tensor of const elements can be saved but not loaded");
-  static_assert(scalar_type<Element> || complex_type<Element>, "cairn: a tensor of numbers");
-  if constexpr (complex_type<Element>)
-    w.array(dtype_of<typename Element::value_type>(), 2, view.data(), view.shape(), view.strides());
+  using number = std::remove_const_t<Element>;
+  static_assert(scalar_type<number> || complex_type<number>, "cairn: a tensor of numbers");
+  auto* const first = const_cast<number*>(view.data());
+  if constexpr (complex_type<number>)
+    w.array(dtype_of<typename number::value_type>(), 2, first, view.shape(), view.strides());
   else
-    w.array(dtype_of<Element>(), 1, view.data(), view.shape(), view.strides());
+    w.array(dtype_of<number>(), 1, first, view.shape(), view.strides());
 }
 
 template <class T>

@@ -1,0 +1,214 @@
+// Refuses a state that cannot be saved or loaded: the first such part of its type becomes one static_assert, which names it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "cairn/state/type_node.hpp"
+#include "cairn/state/walk.hpp"
+
+namespace cairn::detail {
+
+/// The path of a part and its type: "layers.*.weights: float*".
+struct part_text {
+  std::array<char, 240> chars{};
+  std::size_t size = 0;
+
+  constexpr void add(std::string_view text) {
+    for (const char c : text)
+      if (size + 1 < chars.size()) chars[size++] = c;
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {chars.data(), size}; }
+  /// With the 0 behind it, which g++ expects at the end of a text that it prints.
+  [[nodiscard]] constexpr std::string_view ended() const { return {chars.data(), size + 1}; }
+};
+
+/// The first part that cannot be saved, and the first one that is const.
+struct refusal {
+  problem what = problem::none;
+  part_text where;
+  bool has_const = false;
+  part_text where_const;
+};
+
+/// Visits all types that a state consists of, each once.
+class type_search {
+ public:
+  constexpr refusal search(const type_part& root) {
+    visit(root);
+    return found_;
+  }
+
+ private:
+  constexpr void visit(const type_part& part) {
+    if (part.own == problem::volatile_part) return report(part.own, "");
+    if (part.own == problem::const_part && !found_.has_const) {
+      found_.has_const = true;
+      write(found_.where_const, "");
+    }
+    if (part.is_number) return;
+    std::size_t& newest = newest_[part.bucket];
+    for (std::size_t i = newest; i > 0; i = seen_[i - 1].before)
+      if (seen_[i - 1].node == part.node) return;
+    seen_.push_back({part.node, newest});
+    newest = seen_.size();
+    const type_node node = part.node();
+    if (node.own != problem::none) return report(node.own, node.type_name);
+    for (const auto& each : node.parts) {
+      path_.push_back(each.name);
+      visit(each);
+      path_.pop_back();
+      if (found_.what != problem::none) return;
+    }
+  }
+
+  constexpr void report(problem what, std::string_view type) {
+    found_.what = what;
+    write(found_.where, type);
+  }
+
+  constexpr void write(part_text& text, std::string_view type) const {
+    bool first = true;
+    for (const auto name : path_) {
+      if (name.empty()) continue;
+      if (!first) text.add(".");
+      first = false;
+      text.add(name);
+    }
+    if (!first && !type.empty()) text.add(": ");
+    text.add(type);
+  }
+
+  struct seen_type {
+    type_node (*node)();
+    std::size_t before;  // position of the one before it in the same bucket, from 1; 0: none
+  };
+
+  refusal found_;
+  std::vector<std::string_view> path_;
+  std::vector<seen_type> seen_;
+  std::array<std::size_t, 32> newest_{};
+};
+
+template <class State>
+inline constexpr refusal refusal_of = type_search().search(part_as<State>(""));
+
+/// What is wrong with the state.
+template <class State, bool Loads>
+inline constexpr problem problem_in =
+    refusal_of<State>.what == problem::none && Loads && refusal_of<State>.has_const ? problem::const_part
+                                                                                    : refusal_of<State>.what;
+
+/// The text that names the part.
+template <class State>
+consteval auto find_part_in() {
+  constexpr const part_text& found =
+      refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
+  return short_name<found.ended().size()>(found.ended());
+}
+
+template <problem One, problem Other>
+inline constexpr bool is_not = One != Other;
+
+/// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
+/// last two arguments are there for its message.
+template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = find_part_in<State>()>
+consteval walk_function checked_walk() {
+  static_assert(
+      is_not<Problem, problem::unknown_type>,
+      "cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line `static auto "
+      "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise cairn::adapter<T>. If it is not "
+      "state (a mutex, a thread, a function, a cache): cairn::skip<T>, or list the other members");
+  static_assert(
+      is_not<Problem, problem::raw_pointer>,
+      "cairn: a raw pointer does not say how much it points to, nor who owns it: use std::vector, unique_ptr, "
+      "shared_ptr, span or cairn::tensor_view. If it is not state: cairn::skip<T>, or list the other members");
+  static_assert(is_not<Problem, problem::pointer_to_array>,
+                "cairn: a pointer to an array does not say how long it is: use std::vector");
+  static_assert(is_not<Problem, problem::pointer_to_void>,
+                "cairn: a pointer to void does not say what it points to: use a pointer to the type, or std::variant");
+  static_assert(
+      is_not<Problem, problem::pointer_to_incomplete>,
+      "cairn: a pointer to an incomplete type: include its definition where the state is saved and loaded, or "
+      "specialise cairn::adapter for the class that has the pointer");
+  static_assert(is_not<Problem, problem::polymorphic_without_list>,
+                "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
+                "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+  static_assert(is_not<Problem, problem::union_member>,
+                "cairn: a union does not say which member is alive: use std::variant, or list the other members with "
+                "cairn_fields");
+  static_assert(is_not<Problem, problem::piecewise_distribution>,
+                "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
+                "intervals and weights that you make it from");
+  static_assert(is_not<Problem, problem::eigen_without_adapter>,
+                "cairn: for the types of Eigen include cairn/adapters/eigen.hpp");
+  static_assert(
+      is_not<Problem, problem::uncounted>,
+      "cairn: the fields of this aggregate cannot be counted: it has a reference member, or a base class such as "
+      "enable_shared_from_this that only it can make: list the members with a public line `static auto "
+      "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
+  static_assert(is_not<Problem, problem::base_class>,
+                "cairn: an aggregate with a base class that has members: add the public lines `using cairn_bases = "
+                "cairn::bases<Base>;` and, for its own members, `static auto cairn_fields() { return "
+                "cairn::fields<&T::a, &T::b>{}; }`");
+  static_assert(
+      is_not<Problem, problem::too_many_fields>,
+      "cairn: an aggregate of more than 100 fields: group some into a nested struct, or give the type a public "
+      "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
+  static_assert(
+      is_not<Problem, problem::no_address>,
+      "cairn: a bit-field or a packed member has no address of its own: use a member of a whole type, or list "
+      "the other members with cairn_fields");
+  static_assert(
+      is_not<Problem, problem::reference_member>,
+      "cairn: a reference member cannot be made by a load: save the object that it refers to by its owner, and "
+      "list the other members with cairn_fields");
+  static_assert(is_not<Problem, problem::volatile_part>,
+                "cairn: a volatile object cannot be saved or loaded as a whole: use std::atomic, or list the other "
+                "members with cairn_fields");
+  static_assert(
+      is_not<Problem, problem::const_part>,
+      "cairn: a const member cannot be loaded into, only saved: drop the const, also of the elements of a span, "
+      "view or tuple, or list the members to load with cairn_fields");
+  static_assert(is_not<Problem, problem::const_content>,
+                "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
+  static_assert(
+      is_not<Problem, problem::inherited_list>,
+      "cairn: a class inherits the field list of a base class, without its own members: give it a list of its "
+      "own, `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and for all fields of the "
+      "base class `using cairn_bases = cairn::bases<Base>;`");
+  static_assert(
+      is_not<Problem, problem::unlisted_members>,
+      "cairn: a class with a list of base classes and members of its own lists these, too, with a public line "
+      "`static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
+  static_assert(
+      is_not<Problem, problem::inaccessible>,
+      "cairn: cairn_bases and cairn_fields name direct, public and unambiguous base classes and their members");
+  static_assert(
+      is_not<Problem, problem::derived_class>,
+      "cairn: a class derived from a container, tensor, pointer or the like would lose its own members: list "
+      "them with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, with `using "
+      "cairn_bases = cairn::bases<Base>;` for the content of the base class, or specialise cairn::adapter<T>");
+  static_assert(is_not<Problem, problem::no_default_constructor>,
+                "cairn: a load makes the elements of a container: give their type a default constructor");
+  static_assert(
+      is_not<Problem, problem::keys_without_order>,
+      "cairn: the keys of an unordered container need operator<, so that the same state gives the same bytes");
+  static_assert(is_not<Problem, problem::span_of_objects>,
+                "cairn: a span of elements that are not of fixed layout: save the container that owns them");
+  static_assert(is_not<Problem, problem::array_of_objects>,
+                "cairn: a valarray of elements that are not of fixed layout: use std::vector");
+  if constexpr (Problem == problem::none)
+    return walk<State>;
+  else
+    return nullptr;
+}
+
+template <class T>
+consteval walk_function checked_part_walk() {
+  return checked_walk<T, true>();
+}
+
+}  // namespace cairn::detail

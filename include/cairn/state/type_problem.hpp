@@ -1,0 +1,155 @@
+// Why a type cannot be saved or loaded, its parts apart.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "cairn/state/column_copy.hpp"
+#include "cairn/state/derived.hpp"
+#include "cairn/state/flat.hpp"
+#include "cairn/state/polymorphic.hpp"
+#include "cairn/state/problem.hpp"
+
+namespace cairn::detail {
+
+template <class T>
+concept complete_type = requires { sizeof(T); };
+
+template <class Pointer>
+concept points_to_one = requires(Pointer& pointer) { *pointer; } || requires(Pointer& pointer) { *pointer.lock(); };
+
+template <class Pointer>
+consteval problem problem_of_pointer() {
+  using object = std::remove_cv_t<typename Pointer::element_type>;
+  if constexpr (std::is_void_v<object>)
+    return problem::pointer_to_void;
+  else if constexpr (!complete_type<object>)
+    return problem::pointer_to_incomplete;
+  else if constexpr (!points_to_one<Pointer>)
+    return problem::pointer_to_array;
+  else if constexpr (!std::is_class_v<object>)
+    return problem::none;
+  else if constexpr (std::is_polymorphic_v<object> && !std::is_final_v<object> && !has_type_list<object>)
+    return problem::polymorphic_without_list;
+  else
+    return problem::none;
+}
+
+/// A load makes the elements of a container.
+template <class T>
+concept can_be_made = std::is_default_constructible_v<T> || requires { adapter<T>::make(); };
+
+/// A load assigns the elements of containers that are saved as columns.
+template <class T>
+concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
+
+template <class T>
+consteval problem problem_of_container() {
+  using element = typename T::value_type;
+  if constexpr (category_of<T>() == category::map) {
+    using key = typename T::key_type;
+    using mapped = typename T::mapped_type;
+    if constexpr (!can_be_assigned<key> || !can_be_assigned<mapped>)
+      return problem::const_content;
+    else if constexpr (!can_be_made<key> || !can_be_made<mapped>)
+      return problem::no_default_constructor;
+    else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
+      return problem::keys_without_order;
+    else
+      return problem::none;
+  } else if constexpr (category_of<T>() == category::set) {
+    if constexpr (!can_be_assigned<element>)
+      return problem::const_content;
+    else if constexpr (!can_be_made<element>)
+      return problem::no_default_constructor;
+    else if constexpr (!requires { typename T::key_compare; } && !has_key_order<element>())
+      return problem::keys_without_order;
+    else
+      return problem::none;
+  } else if constexpr (category_of<T>() == category::valarray && !flat<element>) {
+    return problem::array_of_objects;
+  } else if constexpr (!can_be_assigned<element> && !contiguous<T>) {
+    return problem::const_content;
+  } else {
+    return columnar<element> && !can_be_made<element> ? problem::no_default_constructor : problem::none;
+  }
+}
+
+template <class T>
+consteval problem problem_of_unsupported() {
+  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
+    return problem::raw_pointer;
+  else if constexpr (std::is_union_v<T>)
+    return problem::union_member;
+  else if constexpr (piecewise_type<T>)
+    return problem::piecewise_distribution;
+  else
+    return type_name_view<T>().starts_with("Eigen::") ? problem::eigen_without_adapter : problem::unknown_type;
+}
+
+template <class T>
+consteval bool has_const_alternative() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
+  }(std::make_index_sequence<std::variant_size_v<T>>{});
+}
+
+/// Categories of classes that have them by their operations, which may come from a base class.
+consteval bool is_by_operations(category kind) {
+  switch (kind) {
+    case category::calendar:
+    case category::tensor:
+    case category::span:
+    case category::bits:
+    case category::valarray:
+    case category::path:
+    case category::sequence:
+    case category::map:
+    case category::set:
+    case category::container_adaptor:
+    case category::optional:
+    case category::unique_pointer:
+    case category::shared_pointer:
+    case category::weak_pointer:
+    case category::atomic:
+    case category::random:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Why a T cannot be saved or loaded, whatever its parts are. T is neither const nor volatile nor a reference.
+template <class T>
+consteval problem problem_of() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (is_by_operations(kind)) {
+    if constexpr (may_lose_members<T>()) return problem::derived_class;
+  }
+  if constexpr (kind == category::unsupported)
+    return problem_of_unsupported<T>();
+  else if constexpr (kind == category::record)
+    return problem_of_record<T>();
+  else if constexpr (kind == category::listed)
+    return problem_of_lists<T>();
+  else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
+                     kind == category::weak_pointer)
+    return problem_of_pointer<T>();
+  else if constexpr (kind == category::sequence || kind == category::set || kind == category::map ||
+                     kind == category::valarray)
+    return problem_of_container<T>();
+  else if constexpr (kind == category::span)
+    return flat<std::remove_cv_t<typename T::element_type>> ? problem::none : problem::span_of_objects;
+  else if constexpr (kind == category::optional)
+    return std::is_const_v<std::remove_reference_t<decltype(*std::declval<T&>())>> ? problem::const_content
+                                                                                   : problem::none;
+  else if constexpr (kind == category::variant)
+    return has_const_alternative<T>() ? problem::const_content : problem::none;
+  else
+    return problem::none;
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,13 @@
+// expect: a union does not say which member is alive
+// expect: state
+#include "cairn/state/describe.hpp"
+
+struct state {
+  int kind;
+  union {
+    int i;
+    float f;
+  };
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

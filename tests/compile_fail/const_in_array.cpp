@@ -1,0 +1,11 @@
+// expect: a const member cannot be loaded into
+// expect: [^a-z]both\.\*
+#include <array>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::array<const float, 2> both{};
+};
+
+void check(state& s) { (void)cairn::refer(s); }  // here

@@ -1,0 +1,13 @@
+// expect: drop its const
+#include <list>
+
+#include "cairn/state/describe.hpp"
+
+struct row {
+  const int width = 3;
+};
+struct state {
+  std::list<row> rows;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,0 +1,10 @@
+// expect: drop its const
+#include <optional>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::optional<const float> best;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,0 +1,11 @@
+// expect: a const member cannot be loaded into
+// expect: [^a-z]both\.1
+#include <tuple>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::tuple<int, const float> both{};
+};
+
+void check(state& s) { (void)cairn::refer(s); }  // here

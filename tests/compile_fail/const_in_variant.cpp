@@ -1,0 +1,10 @@
+// expect: drop its const
+#include <variant>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::variant<int, const float> best;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

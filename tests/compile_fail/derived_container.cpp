@@ -1,0 +1,15 @@
+// expect: would lose its own members
+// expect: [^a-z]weights: named
+#include <string>
+#include <vector>
+
+#include "cairn/state/describe.hpp"
+
+struct named : std::vector<float> {
+  std::string name;
+};
+struct state {
+  named weights;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

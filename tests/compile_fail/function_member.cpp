@@ -1,0 +1,15 @@
+// expect: list the other members
+// expect: [^a-z]layers\.\*\.activation
+#include <functional>
+#include <vector>
+
+#include "cairn/state/describe.hpp"
+
+struct layer {
+  std::function<float(float)> activation;
+};
+struct state {
+  std::vector<layer> layers;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

@@ -1,0 +1,12 @@
+// expect: list the other members
+// expect: [^a-z]guard
+#include <mutex>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  int step = 0;
+  std::mutex guard;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

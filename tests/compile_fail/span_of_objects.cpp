@@ -1,0 +1,12 @@
+// expect: a span of elements that are not of fixed layout
+// expect: [^a-z]names
+#include <span>
+#include <string>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::span<std::string> names;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here

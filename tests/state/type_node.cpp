@@ -1,0 +1,1 @@
+#include "cairn/state/type_node.hpp"
