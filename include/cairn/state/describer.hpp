@@ -36,17 +36,24 @@ class describer {
   /// Sets the owner of the memory of the next leaves: a private copy, or null for the state. Returns the previous owner.
   std::shared_ptr<const void> own(std::shared_ptr<const void> copy) noexcept { return std::exchange(owner_, copy); }
 
+  /// See walker::begin_temporary.
+  void begin_temporary() noexcept { ++temporaries_; }
+  void end_temporary() noexcept { --temporaries_; }
+
   [[nodiscard]] description take() { return std::move(result_); }
 
  private:
+  void add_bytes_of(std::string path, const memory_view& view);
   void note(std::string path, structure_entry entry);
 
   [[noreturn]] static void fail_twice(const std::string& path);
 
   description result_;
   std::shared_ptr<const void> owner_;
-  std::unordered_set<std::string> paths_;                                   // of leaves
-  std::unordered_map<const void*, std::size_t> arrays_;                     // memory -> leaf
+  unsigned temporaries_ = 0;                               // that are open
+  std::vector<std::shared_ptr<void>> shared_temporaries_;  // kept, so that no other object gets their address
+  std::unordered_set<std::string> paths_;                  // of leaves
+  std::unordered_map<const void*, std::size_t> arrays_;    // memory -> leaf
   std::map<std::pair<const void*, std::type_index>, std::string> objects_;  // shared object -> its first path
 };
 

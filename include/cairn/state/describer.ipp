@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
 
 namespace cairn::detail {
@@ -10,6 +11,7 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
   if (path == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
   if (!paths_.insert(path).second) fail_twice(path);
+  if (temporaries_ > 0) return add_bytes_of(std::move(path), view);
   if (!owner_ && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
     const auto [at, first] = arrays_.try_emplace(view.memory, result_.leaves.size());
     if (!first) {
@@ -22,6 +24,16 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
   static_cast<memory_view&>(added) = std::move(view);
   added.path = std::move(path);
   added.owner = owner_;
+  result_.leaves.push_back(std::move(added));
+}
+
+CAIRN_INLINE void describer::add_bytes_of(std::string path, const memory_view& view) {
+  const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
+  gather(view, 0, *bytes);
+  leaf added;
+  static_cast<memory_view&>(added) = {view.type, view.shape, bytes->data(), {}};
+  added.path = std::move(path);
+  added.owner = bytes;
   result_.leaves.push_back(std::move(added));
 }
 
@@ -46,6 +58,7 @@ CAIRN_INLINE pointee_answer describer::polymorphic(std::string path, bool engage
 CAIRN_INLINE shared_answer describer::shared(std::string path, const std::shared_ptr<void>& object,
                                              std::type_index pointee, std::string_view type, std::string_view base) {
   if (object) {
+    if (temporaries_ > 0) shared_temporaries_.push_back(object);
     const auto [at, first] = objects_.try_emplace({object.get(), pointee}, path);
     if (!first) {
       note(std::move(path), {.what = structure_entry::kind::same, .text = at->second});
