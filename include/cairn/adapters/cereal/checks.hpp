@@ -54,10 +54,12 @@ consteval bool record_suffices() {
     return []<class... Fields>(type_list<Fields...>) { return (field_suffices<Fields>() && ...); }(field_types<T>{});
 }
 
-/// Types with cereal functions, except those of the standard library and records, which Cairn saves better without.
+/// Types with cereal functions, except those of the standard library and records, which Cairn saves better without. To look for functions for a type
+/// of Cairn, or a template of one, finds `cairn::save` too, which asks for the category of the type: such a type needs `use_bridge`.
 template <class T>
 consteval bool needs_cereal() {
-  if constexpr (!std::is_class_v<T> || type_name<T>().starts_with("std::"))
+  if constexpr (!std::is_class_v<T> || type_name<T>().starts_with("std::") ||
+                type_name<T>().find("cairn::") != std::string_view::npos)
     return false;
   else if constexpr (!has_cereal_functions<T>)
     return false;
