@@ -68,7 +68,7 @@ struct with_reference {
 };
 
 class no_functions {
-  int x = 0;
+  [[maybe_unused]] int x = 0;
 };
 
 class listed {
@@ -79,7 +79,7 @@ class listed {
   void serialize(Archive&) {}
 
  private:
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 class adapted {
@@ -88,7 +88,7 @@ class adapted {
   void serialize(Archive&) {}
 
  private:
-  int x = 0;
+  [[maybe_unused]] int x = 0;
 };
 
 /// Has the operations of a sequence, which would leave out its name.
@@ -115,7 +115,7 @@ class has_members {
   int x = 0;
 };
 class inherits_members : public has_members {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 class has_split {
@@ -127,7 +127,7 @@ class has_split {
   int x = 0;
 };
 class inherits_split : public has_split {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 class has_versions {
@@ -137,7 +137,7 @@ class has_versions {
   int x = 0;
 };
 class inherits_versions : public has_versions {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 class has_minimal {
@@ -151,7 +151,7 @@ class has_minimal {
   int x = 0;
 };
 class inherits_minimal : public has_minimal {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 template <class T>
@@ -162,11 +162,11 @@ class has_free {
 template <class Archive, class T>
 void serialize(Archive&, has_free<T>&) {}
 class inherits_free : public has_free<int> {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 template <class T>
 class inherits_free_of : public has_free<T> {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 class has_free_split {
@@ -178,7 +178,7 @@ void save(Archive&, const has_free_split&, std::uint32_t) {}
 template <class Archive>
 void load(Archive&, has_free_split&, std::uint32_t) {}
 class inherits_free_split : public has_free_split {
-  int y = 0;
+  [[maybe_unused]] int y = 0;
 };
 
 }  // namespace
