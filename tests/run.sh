@@ -33,7 +33,7 @@ while (($#)); do
 done
 
 if [[ $install == yes ]]; then
-  packages=(git pkg-config catch2 nlohmann-json3-dev zlib1g-dev python3 python3-numpy)
+  packages=(git pkg-config catch2 libcereal-dev nlohmann-json3-dev zlib1g-dev python3 python3-numpy)
   [[ $preset == gcc ]] || packages+=(clang-19 libclang-rt-19-dev)
   bash .cmake/install_packages.sh "${packages[@]}"
 fi

@@ -54,7 +54,7 @@ PUBLIC = {
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
-    "adapters": {"eigen"},
+    "adapters": {"cereal", "cereal/archives", "eigen"},
     "chain": {"options"},
 }
 
@@ -66,6 +66,7 @@ PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
 FIT = {"schedule/fits/curve_basis.hpp"}
 PLACE = {"store/directory.hpp", "store/naming.hpp"}
 MORE_HEADER_ONLY = {
+    "adapters/cereal/archives.hpp": {"core/convert.hpp", "state/base.hpp"},
     "core/convert.hpp": {"core/float_types.hpp"},
     "encode/lc.hpp": {"core/float_types.hpp"},
     "schedule/planner.hpp": PLAN,
@@ -97,7 +98,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
 # The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters may include their own library.
-OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen"}
+OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
 UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))

@@ -1,6 +1,7 @@
 // The definitions of core/ and state/.
 #include "cairn/core/convert.ipp"
 #include "cairn/core/strided.ipp"
+#include "cairn/state/archived.ipp"
 #include "cairn/state/column_copy.ipp"
 #include "cairn/state/container_copies.ipp"
 #include "cairn/state/copies.ipp"

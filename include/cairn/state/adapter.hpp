@@ -15,7 +15,20 @@ namespace cairn {
 template <class T>
 struct adapter;
 
+/// A T that has the functions of another serialization library, whose bridge is included (`cairn/adapters/cereal.hpp`), is saved through these
+/// functions also where Cairn would save it in another way, or refuse the functions because a base class has them.
+/// Specialise it: `template <> inline constexpr bool cairn::use_bridge<T> = true;`
+template <class T>
+inline constexpr bool use_bridge = false;
+
 namespace detail {
+
+/// How to walk a T by the functions of another serialization library: `static void walk(walker&, T&)`.
+template <class T>
+struct bridge;
+
+template <class T>
+concept has_bridge = requires { sizeof(bridge<T>); };
 
 template <class T>
 concept has_adapter = requires { sizeof(adapter<T>); };

@@ -7,6 +7,13 @@
 
 namespace cairn::detail {
 
+/// What a walk is for.
+enum class walk_purpose {
+  describe,  ///< a save: changes nothing
+  check,     ///< first walk of a load: changes nothing but private copies
+  apply      ///< second walk of a load
+};
+
 /// What to do with an object that may be absent: the value of an optional, the object behind a pointer.
 enum class presence {
   keep,      ///< nothing

@@ -23,6 +23,7 @@ enum class category {
   fixed_array,  // C arrays and std::array
   tuple,        // tuple and pair
   record,       // plain aggregates
+  bridged,      // a class with the functions of another serialization library
   tensor,       // a pointer, a shape, and strides where not packed
   span,
   bits,  // bitset and vector<bool>
@@ -57,6 +58,8 @@ consteval category category_of() {
     return category::fixed_array;
   else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_union_v<T> || !std::is_class_v<T>)
     return category::unsupported;
+  else if constexpr (use_bridge<T>)
+    return category::bridged;
   else if constexpr (has_field_list<T> || has_base_list<T>)
     return category::listed;
   else if constexpr (complex_type<T>)
@@ -80,7 +83,7 @@ consteval category category_of() {
   else if constexpr (valarray_type<T>)
     return category::valarray;
   else if constexpr (sequence_type<T>)
-    return category::sequence;
+    return has_bridge<T> ? category::bridged : category::sequence;
   else if constexpr (associative_type<T>) {
     if constexpr (requires { typename T::mapped_type; })
       return category::map;
@@ -100,6 +103,8 @@ consteval category category_of() {
     return category::atomic;
   else if constexpr (random_type<T>)
     return category::random;
+  else if constexpr (has_bridge<T>)
+    return category::bridged;
   else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
     return category::record;
   else

@@ -31,7 +31,7 @@ class describer {
   void shared_end() { shared_.end(result_.leaves.size()); }
   /// A part of the state, whose path has `path_size` characters.
   void visit(const void* object, std::size_t path_size) {
-    if (!owner_) shared_.visit(object, path_size);
+    if (!owner_ && temporaries_ == 0) shared_.visit(object, path_size);
   }
   alternative_answer alternative(std::string path, std::uint64_t index, std::uint64_t count);
   void keys(std::string path, std::vector<std::string> keys);
@@ -40,10 +40,15 @@ class describer {
   /// Sets the owner of the memory of the next leaves: a private copy, or null for the state. Returns the previous owner.
   std::shared_ptr<const void> own(std::shared_ptr<const void> copy) noexcept { return std::exchange(owner_, copy); }
 
+  /// See walker::begin_temporary.
+  void begin_temporary() noexcept { ++temporaries_; }
+  void end_temporary() noexcept { --temporaries_; }
+
   /// The description of the whole state. errc::invalid: a part of a shared object is elsewhere in the state, too.
   [[nodiscard]] description take();
 
  private:
+  void add_bytes_of(std::string path, const memory_view& view);
   void note(std::string path, structure_entry entry);
 
   /// The name of the object's type. errc::invalid: the type is not listed.
@@ -53,8 +58,10 @@ class describer {
 
   description result_;
   std::shared_ptr<const void> owner_;
-  std::unordered_set<std::string> paths_;                // of leaves
-  std::unordered_map<const void*, std::size_t> arrays_;  // memory -> leaf
+  unsigned temporaries_ = 0;                               // that are open
+  std::vector<std::shared_ptr<void>> shared_temporaries_;  // kept, so that no other object gets their address
+  std::unordered_set<std::string> paths_;                  // of leaves
+  std::unordered_map<const void*, std::size_t> arrays_;    // memory -> leaf
   shared_objects shared_;
 };
 

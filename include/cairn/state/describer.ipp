@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/stable_name.hpp"
 
@@ -13,6 +14,7 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
   const auto [stable_path, is_new] = paths_.insert(path);
   if (!is_new) fail_twice(path);
   shared_.add_path(*stable_path);
+  if (temporaries_ > 0) return add_bytes_of(std::move(path), view);
   if (!owner_ && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
     const auto [at, first] = arrays_.try_emplace(view.memory, result_.leaves.size());
     if (!first) {
@@ -26,6 +28,16 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
   static_cast<memory_view&>(added) = std::move(view);
   added.path = std::move(path);
   added.owner = owner_;
+  result_.leaves.push_back(std::move(added));
+}
+
+CAIRN_INLINE void describer::add_bytes_of(std::string path, const memory_view& view) {
+  const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
+  gather(view, 0, *bytes);
+  leaf added;
+  static_cast<memory_view&>(added) = {view.type, view.shape, bytes->data(), {}};
+  added.path = std::move(path);
+  added.owner = bytes;
   result_.leaves.push_back(std::move(added));
 }
 
@@ -48,6 +60,7 @@ CAIRN_INLINE pointee_answer describer::pointee(std::string path, const found_obj
 CAIRN_INLINE shared_answer describer::shared(std::string path, const found_object& found,
                                              const std::shared_ptr<void>& object) {
   if (object) {
+    if (temporaries_ > 0) shared_temporaries_.push_back(object);
     if (found.by->list) (void)stored_name(path, found);
     const std::string_view first = shared_.begin(path, found, object, result_.leaves.size());
     if (!first.empty()) {

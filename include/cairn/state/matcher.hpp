@@ -93,6 +93,14 @@ class matcher {
   void begin_copy();
   [[nodiscard]] copy_answer end_copy();
 
+  [[nodiscard]] bool is_applying() const noexcept { return applying_; }
+  [[nodiscard]] bool is_in_copy() const noexcept { return !copies_.empty(); }
+
+  /// See walker::keep_whole. All that the checkpoint has of the object counts as used.
+  void keep_whole(std::string_view path);
+  [[nodiscard]] bool must_keep(std::string_view path);
+  [[nodiscard]] std::uint64_t stored_bytes();
+
   /// True if the filter selects the object or a part of it.
   [[nodiscard]] bool is_selected(const std::string& path) const;
   /// The object keeps its value.
@@ -162,6 +170,8 @@ class matcher {
   std::unordered_set<const void*> filled_objects_;             // shared objects that a path has loaded
   std::vector<bool> used_leaves_;                              // per stored leaf; the others are unexpected
   std::unordered_set<const structure_entry*> used_entries_;    // the others are unexpected
+  std::unordered_set<std::string> kept_whole_;                 // paths in the state
+  std::optional<std::uint64_t> stored_bytes_;                  // once it is asked for
   std::uint64_t growing_ = 0;                                  // bytes of all containers that become larger
   std::unordered_map<const void*, std::size_t> arrays_;        // memory -> stored leaf
 };

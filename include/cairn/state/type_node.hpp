@@ -108,8 +108,8 @@ constexpr auto find_parts() {
                        kind == category::weak_pointer) {
     using object = std::remove_cv_t<typename T::element_type>;
     if constexpr (has_type_list<object>)
-      return []<class... Types>(const one_of<Types...>*) {
-        return std::array<type_part, sizeof...(Types)>{CAIRN_PART("", Types)...};
+      return []<class... Listed>(const one_of<Listed...>*) {
+        return std::array<type_part, sizeof...(Listed)>{CAIRN_PART("", typename listing<Listed>::type)...};
       }(static_cast<const polymorphic<object>*>(nullptr));
     else
       return std::array{CAIRN_PART("", object)};

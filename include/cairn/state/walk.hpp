@@ -122,6 +122,8 @@ void walk(walker& w, void* at) {
     walk_record(w, object);
   else if constexpr (kind == category::listed)
     walk_listed(w, object);
+  else if constexpr (kind == category::bridged)
+    bridge<T>::walk(w, object);
   else if constexpr (kind == category::tensor)
     walk_tensor(w, object);
   else if constexpr (kind == category::span)

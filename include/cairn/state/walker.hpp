@@ -112,6 +112,21 @@ class walker {
   void begin_copy(std::shared_ptr<const void> object);
   [[nodiscard]] copy_answer end_copy();
 
+  [[nodiscard]] walk_purpose purpose() const noexcept;
+  /// Whether a load is in a private copy.
+  [[nodiscard]] bool is_in_copy() const noexcept;
+
+  /// Only in a save. Between these two calls the walk is in objects that exist only for the moment: the bytes of their leaves are copied.
+  void begin_temporary();
+  void end_temporary();
+
+  /// Only in the first walk of a load: the current object cannot be loaded whole, so it keeps its value in the second walk, too.
+  void keep_whole();
+  /// Only in a load: true after `keep_whole`. Whatever contains the object keeps its value, too.
+  [[nodiscard]] bool must_keep();
+  /// The bytes of all leaves of the checkpoint. Only in a load.
+  [[nodiscard]] std::uint64_t stored_bytes();
+
   /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks than
   /// now is not an error.
   [[nodiscard]] std::uint64_t saved_ranks(bool takes_all);

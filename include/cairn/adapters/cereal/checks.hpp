@@ -1,0 +1,195 @@
+// Which types are saved through their cereal functions, and which of these functions would leave out members.
+#pragma once
+
+#include <cereal/details/traits.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "cairn/adapters/cereal/archives.hpp"
+#include "cairn/state/category.hpp"
+#include "cairn/state/record.hpp"
+
+namespace cairn::detail {
+
+template <class T>
+concept has_cereal_functions = cereal::traits::detail::count_output_serializers<T, cereal_output>::value > 0 ||
+                               cereal::traits::detail::count_input_serializers<T, cereal_input>::value > 0;
+
+/// Converts to the base classes of T only.
+template <class T>
+struct any_base_of {
+  template <class Base>
+  requires(std::is_base_of_v<Base, T> && !std::same_as<Base, T>)
+  operator Base() const noexcept;
+};
+
+/// False for a record with fields that Cairn refuses, or with base classes.
+template <class T>
+consteval bool record_suffices();
+
+template <class Field>
+consteval bool field_suffices() {
+  if constexpr (std::is_const_v<Field> || category_of<Field>() == category::unsupported)
+    return false;
+  else if constexpr (category_of<Field>() == category::fixed_array)
+    return field_suffices<std::remove_reference_t<decltype(std::declval<Field&>()[0])>>();
+  else if constexpr (category_of<Field>() == category::record)
+    return record_suffices<Field>();
+  else
+    return true;
+}
+
+template <class T>
+consteval bool record_suffices() {
+  if constexpr (std::is_empty_v<T>)
+    return true;
+  else if constexpr (requires { T{any_base_of<T>{}}; })
+    return false;
+  else if constexpr (arity<T> == 0 || arity<T> > max_fields)
+    return false;
+  else
+    return []<class... Fields>(type_list<Fields...>) { return (field_suffices<Fields>() && ...); }(field_types<T>{});
+}
+
+/// Types with cereal functions, except those of the standard library and records, which Cairn saves better without. To look for functions for a type
+/// of Cairn, or a template of one, finds `cairn::save` too, which asks for the category of the type: such a type needs `use_bridge`.
+template <class T>
+consteval bool needs_cereal() {
+  if constexpr (!std::is_class_v<T> || type_name<T>().starts_with("std::") ||
+                type_name<T>().find("cairn::") != std::string_view::npos)
+    return false;
+  else if constexpr (!has_cereal_functions<T>)
+    return false;
+  else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
+    return sequence_type<T> || !record_suffices<T>();
+  else
+    return true;
+}
+
+template <class T>
+concept cereal_class = use_bridge<T> || needs_cereal<T>();
+
+/// The functions below compete with functions for a T that cereal finds. They win against functions for a base class of T.
+namespace inherited {
+
+struct marker {};
+
+struct output : cereal_output {
+  using cereal_output::cereal_output;
+};
+struct input : cereal_input {
+  using cereal_input::cereal_input;
+};
+
+template <class Archive, class T>
+marker CEREAL_SERIALIZE_FUNCTION_NAME(Archive& to, T& object);
+template <class Archive, class T>
+marker CEREAL_SERIALIZE_FUNCTION_NAME(Archive& to, T& object, std::uint32_t version);
+template <class Archive, class T>
+marker CEREAL_SAVE_FUNCTION_NAME(Archive& to, const T& object);
+template <class Archive, class T>
+marker CEREAL_SAVE_FUNCTION_NAME(Archive& to, const T& object, std::uint32_t version);
+template <class Archive, class T>
+marker CEREAL_LOAD_FUNCTION_NAME(Archive& to, T& object);
+template <class Archive, class T>
+marker CEREAL_LOAD_FUNCTION_NAME(Archive& to, T& object, std::uint32_t version);
+template <class Archive, class T>
+marker CEREAL_SAVE_MINIMAL_FUNCTION_NAME(const Archive& to, const T& object);
+template <class Archive, class T>
+marker CEREAL_SAVE_MINIMAL_FUNCTION_NAME(const Archive& to, const T& object, std::uint32_t version);
+
+template <class Function, class Class>
+std::type_identity<Class> class_of(Function Class::*);
+
+/// False also for member functions that only `cereal::access` can name: whose they are cannot be found out.
+template <class T, class Class>
+concept is_other_class = !std::same_as<Class, std::type_identity<T>>;
+
+// clang-format off
+template <class T, class... Version>
+concept free_serialize = requires(output& to, T& object, Version... version) { { CEREAL_SERIALIZE_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>; };
+template <class T, class... Version>
+concept free_save = requires(output& to, const T& object, Version... version) { { CEREAL_SAVE_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>; };
+template <class T, class... Version>
+concept free_load = requires(input& from, T& object, Version... version) { { CEREAL_LOAD_FUNCTION_NAME(from, object, version...) } -> std::same_as<marker>; };
+template <class T, class... Version>
+concept free_save_minimal = requires(const output& to, const T& object, Version... version) { { CEREAL_SAVE_MINIMAL_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>; };
+
+template <class T>
+concept member_serialize = is_other_class<T, decltype(class_of(&T::template CEREAL_SERIALIZE_FUNCTION_NAME<cereal_output>))>;
+template <class T>
+concept member_save = is_other_class<T, decltype(class_of(&T::template CEREAL_SAVE_FUNCTION_NAME<cereal_output>))>;
+template <class T>
+concept member_load = is_other_class<T, decltype(class_of(&T::template CEREAL_LOAD_FUNCTION_NAME<cereal_input>))>;
+template <class T>
+concept member_save_minimal = is_other_class<T, decltype(class_of(&T::template CEREAL_SAVE_MINIMAL_FUNCTION_NAME<cereal_output>))>;
+// clang-format on
+
+}  // namespace inherited
+
+/// Whether cereal selects this kind of function for T.
+template <class T, class Archive, template <class, class> class Has, template <class, class> class Specialized>
+inline constexpr bool uses =
+    Has<T, Archive>::value && (Specialized<T, Archive>::value || !cereal::traits::is_specialized<T, Archive>::value);
+
+/// True if a function that cereal selects for T is one of a base class of T, which does not know the members of T.
+template <class T>
+consteval bool inherits_cereal_functions() {
+  namespace traits = cereal::traits;
+  using version = std::uint32_t;
+  using out = cereal_output;
+  using in = cereal_input;
+  bool found = false;
+  if constexpr (uses<T, out, traits::has_member_serialize, traits::is_specialized_member_serialize> ||
+                uses<T, out, traits::has_member_versioned_serialize, traits::is_specialized_member_serialize>)
+    found = found || inherited::member_serialize<T>;
+  if constexpr (uses<T, out, traits::has_member_save, traits::is_specialized_member_save> ||
+                uses<T, out, traits::has_member_versioned_save, traits::is_specialized_member_save>)
+    found = found || inherited::member_save<T>;
+  if constexpr (uses<T, in, traits::has_member_load, traits::is_specialized_member_load> ||
+                uses<T, in, traits::has_member_versioned_load, traits::is_specialized_member_load>)
+    found = found || inherited::member_load<T>;
+  if constexpr (uses<T, out, traits::has_member_save_minimal, traits::is_specialized_member_save_minimal> ||
+                uses<T, out, traits::has_member_versioned_save_minimal, traits::is_specialized_member_save_minimal>)
+    found = found || inherited::member_save_minimal<T>;
+  if constexpr (uses<T, out, traits::has_non_member_serialize, traits::is_specialized_non_member_serialize>)
+    found = found || inherited::free_serialize<T>;
+  if constexpr (uses<T, out, traits::has_non_member_versioned_serialize, traits::is_specialized_non_member_serialize>)
+    found = found || inherited::free_serialize<T, version>;
+  if constexpr (uses<T, out, traits::has_non_member_save, traits::is_specialized_non_member_save>)
+    found = found || inherited::free_save<T>;
+  if constexpr (uses<T, out, traits::has_non_member_versioned_save, traits::is_specialized_non_member_save>)
+    found = found || inherited::free_save<T, version>;
+  if constexpr (uses<T, in, traits::has_non_member_load, traits::is_specialized_non_member_load>)
+    found = found || inherited::free_load<T>;
+  if constexpr (uses<T, in, traits::has_non_member_versioned_load, traits::is_specialized_non_member_load>)
+    found = found || inherited::free_load<T, version>;
+  if constexpr (uses<T, out, traits::has_non_member_save_minimal, traits::is_specialized_non_member_save_minimal>)
+    found = found || inherited::free_save_minimal<T>;
+  if constexpr (uses<T, out, traits::has_non_member_versioned_save_minimal,
+                     traits::is_specialized_non_member_save_minimal>)
+    found = found || inherited::free_save_minimal<T, version>;
+  return found;
+}
+
+/// Errors with advice for types whose functions are not complete.
+template <class T>
+consteval void check_cereal_class() {
+  constexpr int saves = cereal::traits::detail::count_output_serializers<T, cereal_output>::value;
+  constexpr int loads = cereal::traits::detail::count_input_serializers<T, cereal_input>::value;
+  static_assert(saves > 0, "cairn: this class has a cereal function that loads it, but none that saves it");
+  static_assert(loads > 0, "cairn: this class has a cereal function that saves it, but none that loads it");
+  static_assert(saves < 2 && loads < 2,
+                "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
+                "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");
+  if constexpr (saves == 1 && loads == 1)
+    static_assert(use_bridge<T> || !inherits_cereal_functions<T>(),
+                  "cairn: this class has only the cereal functions of a base class, which leave out its own members: "
+                  "write functions for it, or, if it has no members of its own, "
+                  "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
+}
+
+}  // namespace cairn::detail
