@@ -14,6 +14,7 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/type_problem.hpp"

@@ -116,7 +116,7 @@ consteval bool misses_destructor() {
 }
 
 template <class Base>
-consteval bool can_be_made() {
+consteval bool can_make_pointee() {
   if constexpr (has_type_list<Base>)
     return are_default_constructible(static_cast<const polymorphic<Base>*>(nullptr));
   else
@@ -159,7 +159,7 @@ consteval bool is_walkable_pointer() {
                     "cairn: a load replaces an object behind a pointer to const, and must not make one for a deleter "
                     "of yours: drop the "
                     "const");
-    } else if constexpr (std::is_const_v<element> && !can_be_made<base>()) {
+    } else if constexpr (std::is_const_v<element> && !can_make_pointee<base>()) {
       static_assert(always_false_for<Pointer>,
                     "cairn: a load replaces an object behind a pointer to const, so its type needs a default "
                     "constructor: give it one, or "
