@@ -68,13 +68,15 @@ consteval bool is_of_known_library(std::string_view name) {
 /// nor is T an argument of the base class (CRTP), nor of a library that is known.
 template <class T>
 consteval bool may_lose_members() {
-  using base = operations_base<T>;
-  if constexpr (std::is_same_v<base, T> || is_argument_of<T, base>)
+  if constexpr (is_of_known_library(type_name_view<T>())) {
     return false;
-  else if constexpr (sizeof(T) == sizeof(base) && sizeof(with_one_more<base>) > sizeof(base))
-    return false;
-  else
-    return !is_of_known_library(type_name_view<T>());
+  } else {
+    using base = operations_base<T>;
+    if constexpr (std::is_same_v<base, T> || is_argument_of<T, base>)
+      return false;
+    else
+      return sizeof(T) != sizeof(base) || sizeof(with_one_more<base>) == sizeof(base);
+  }
 }
 
 }  // namespace cairn::detail

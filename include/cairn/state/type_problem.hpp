@@ -54,7 +54,7 @@ consteval problem problem_of_container() {
     using mapped = typename T::mapped_type;
     if constexpr (!can_be_assigned<key> || !can_be_assigned<mapped>)
       return problem::const_content;
-    else if constexpr (!can_be_made<key> || !can_be_made<mapped>)
+    else if constexpr (!can_be_made<key> || (columnar<mapped> && !can_be_made<mapped>))
       return problem::no_default_constructor;
     else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
       return problem::keys_without_order;
