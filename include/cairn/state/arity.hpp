@@ -68,9 +68,11 @@ template <class Initializer, std::size_t>
 using copy_of = Initializer;
 
 /// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may be left out.
+// The initializers are no constants: with constants g++ compiles the constructors that they call, which for
+// `std::optional<Eigen::MatrixXf>` is an error.
 template <class T, std::size_t... I>
 consteval bool takes_flat(std::index_sequence<I...>) {
-  return requires { T{copy_of<anything, I>{}...}; };
+  return requires { T{std::declval<copy_of<anything, I>>()...}; };
 }
 template <class T, std::size_t Count>
 inline constexpr bool takes_values = takes_flat<T>(std::make_index_sequence<Count>{});
@@ -105,7 +107,7 @@ consteval std::size_t largest_values() {
 
 template <class T, std::size_t... Left, std::size_t... Right>
 consteval bool takes_empty_between(std::index_sequence<Left...>, std::index_sequence<Right...>) {
-  return requires { T{copy_of<anything, Left>{}..., {}, copy_of<anything, Right>{}...}; };
+  return requires { T{std::declval<copy_of<anything, Left>>()..., {}, std::declval<copy_of<anything, Right>>()...}; };
 }
 
 /// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and `Rest`
@@ -153,7 +155,7 @@ consteval bool takes_union(std::index_sequence<I...>) {
 
 template <class T, std::size_t... I>
 consteval bool takes_base_first(std::index_sequence<I...>) {
-  return requires { T{any_base<T>{}, copy_of<anything, I>{}...}; };
+  return requires { T{any_base<T>{}, std::declval<copy_of<anything, I>>()...}; };
 }
 
 template <class T, std::size_t Fields>
