@@ -194,9 +194,10 @@ TEST_CASE("empty base classes add nothing") {
 
 TEST_CASE("const parts are saved") {
   const float values[] = {1, 2, 3};
+  const float others[] = {4, 5};
   with_const original;
   original.span = values;
-  original.view = {values, {3}};
+  original.view = {others, {2}};
   const tests::kept kept(cairn::detail::describe(original));
   CHECK(kept.paths() == "array list pair.first pair.second span tuple.0 tuple.1 view width");
   CHECK(kept.bytes.at("span").size() == sizeof values);
