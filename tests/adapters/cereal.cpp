@@ -356,6 +356,9 @@ void comes_back_as_through_cereal() {
 
 }  // namespace
 
+template <>
+inline constexpr bool cairn::use_bridge<private_functions> = true;  // its default constructor is private
+
 CEREAL_CLASS_VERSION(versioned_minimal, 5)
 CEREAL_CLASS_VERSION(versioned, 2)
 CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES(specialized, cereal::specialization::member_load_save)

@@ -18,6 +18,40 @@
 
 namespace cairn::detail {
 
+template <class T, bool Whole>
+consteval bool check_cereal_class() {
+  constexpr int saves = cereal::traits::detail::count_output_serializers<T, cereal_output>::value;
+  constexpr int loads = cereal::traits::detail::count_input_serializers<T, cereal_input>::value;
+  if constexpr (saves > 1 || loads > 1) {
+    static_assert(
+        always_false<T>,
+        "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
+        "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");
+    return false;
+  } else if constexpr (saves == 0) {
+    static_assert(always_false<T>, "cairn: this class has a cereal function that loads it, but none that saves it");
+    return false;
+  } else if constexpr (loads == 0) {
+    static_assert(always_false<T>, "cairn: this class has a cereal function that saves it, but none that loads it");
+    return false;
+  } else if constexpr (!use_bridge<T> && inherits_cereal_functions<T>()) {
+    static_assert(always_false<T>,
+                  "cairn: this class has only the cereal functions of a base class, which leave out its own members: "
+                  "write functions for it, or, if it has no members of its own, "
+                  "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
+    return false;
+  } else if constexpr (Whole && !use_bridge<T> && !std::is_default_constructible_v<T>) {
+    static_assert(
+        always_false<T>,  // one that is private to cereal::access cannot be found
+        "cairn: a load through cereal functions is tried on a new object first, so this class needs a default "
+        "constructor: write one; or, if it has one that is private to cereal::access, "
+        "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
+    return false;
+  } else {
+    return true;
+  }
+}
+
 template <class T>
 concept cereal_minimal_class = cereal_class<T> && category_of<T>() == category::bridged &&
                                cereal::traits::has_minimal_output_serialization<T, cereal_output>::value;
@@ -57,7 +91,7 @@ struct cereal_minimal {
 
   /// What a T is saved as.
   static auto take(const T& object) {
-    check_cereal_class<T>();
+    static_assert(check_cereal_class<T, false>());
     if constexpr (is_versioned) {
       const std::uint32_t version = cereal::detail::Version<T>::version;
       return versioned_minimal<decltype(save(object, version))>{version, save(object, version)};
@@ -92,11 +126,7 @@ struct copy_traits<T> {
 template <cereal_class T>
 struct bridge<T> {
   static void walk(walker& w, T& object) {
-    constexpr bool can_be_made = cereal::traits::is_default_constructible<T>::value;
-    static_assert(can_be_made,
-                  "cairn: a load through cereal functions is tried on a new object first, so this class needs a "
-                  "default constructor, which may be private to cereal::access");
-    if constexpr (can_be_made) walk_archived(w, std::addressof(object), cereal_functions<T>::whole);
+    if constexpr (check_cereal_class<T, true>()) walk_archived(w, std::addressof(object), cereal_functions<T>::whole);
   }
 };
 

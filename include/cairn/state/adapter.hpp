@@ -15,9 +15,9 @@ namespace cairn {
 template <class T>
 struct adapter;
 
-/// A T that has the functions of another serialization library, whose bridge is included (`cairn/adapters/cereal.hpp`), is saved through these
-/// functions also where Cairn would save it in another way, or refuse the functions because a base class has them.
-/// Specialise it: `template <> inline constexpr bool cairn::use_bridge<T> = true;`
+/// `template <> inline constexpr bool cairn::use_bridge<T> = true;`: a T is saved through the functions that it has for another serialization
+/// library, whose bridge is included (`cairn/adapters/cereal.hpp`), also where Cairn could save it in another way. This also says that functions
+/// of a base class are complete for T, and that T has a default constructor, which only that library can call.
 template <class T>
 inline constexpr bool use_bridge = false;
 

@@ -165,18 +165,20 @@ namespace detail {
 using archives::cereal_input;
 using archives::cereal_output;
 
-/// Errors with advice for types whose functions are not complete: checks.hpp.
-template <class T>
-consteval void check_cereal_class();
+/// An error with advice if the functions of T are not complete, else true. `Whole`: a load makes another T. Defined in cereal.hpp.
+template <class T, bool Whole>
+consteval bool check_cereal_class();
 
 /// The functions of T. Those of a part do not make one, so that T may be an abstract base class, or have references.
 template <class T>
 struct cereal_functions {
   static void save(archived_values& to, void* object) {
-    check_cereal_class<T>();
-    cereal_output(to).call(*static_cast<T*>(object));
+    if constexpr (check_cereal_class<T, false>()) cereal_output(to).call(*static_cast<T*>(object));
   }
-  static void load(archived_values& from, void* object) { cereal_input(from).call(*static_cast<T*>(object)); }
+  static void load(archived_values& from, void* object) {
+    if constexpr (check_cereal_class<T, false>()) cereal_input(from).call(*static_cast<T*>(object));
+  }
+
   static void* make() { return cereal::access::construct<T>(); }
 
   static constexpr archived_operations part{sizeof(T), save, load, nullptr, nullptr};

@@ -175,21 +175,4 @@ consteval bool inherits_cereal_functions() {
   return found;
 }
 
-/// Errors with advice for types whose functions are not complete.
-template <class T>
-consteval void check_cereal_class() {
-  constexpr int saves = cereal::traits::detail::count_output_serializers<T, cereal_output>::value;
-  constexpr int loads = cereal::traits::detail::count_input_serializers<T, cereal_input>::value;
-  static_assert(saves > 0, "cairn: this class has a cereal function that loads it, but none that saves it");
-  static_assert(loads > 0, "cairn: this class has a cereal function that saves it, but none that loads it");
-  static_assert(saves < 2 && loads < 2,
-                "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
-                "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");
-  if constexpr (saves == 1 && loads == 1)
-    static_assert(use_bridge<T> || !inherits_cereal_functions<T>(),
-                  "cairn: this class has only the cereal functions of a base class, which leave out its own members: "
-                  "write functions for it, or, if it has no members of its own, "
-                  "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
-}
-
 }  // namespace cairn::detail
