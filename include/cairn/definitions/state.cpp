@@ -9,5 +9,7 @@
 #include "cairn/state/fetch_leaf.ipp"
 #include "cairn/state/load_plan.ipp"
 #include "cairn/state/matcher.ipp"
+#include "cairn/state/random_text.ipp"
+#include "cairn/state/state.ipp"
 #include "cairn/state/walk_map.ipp"
 #include "cairn/state/walker.ipp"

@@ -8,18 +8,23 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
+#include "cairn/state/skip.hpp"
+#include "cairn/state/state.hpp"
 
 namespace cairn::detail {
 
 enum class category {
-  adapted,  // cairn::adapter<T>
-  listed,   // a class with a field list
+  adapted,     // cairn::adapter<T>
+  skipped,     // cairn::skip<T>: not state
+  references,  // cairn::state: named references to objects
+  listed,      // a class with a field list
   per_rank,
   scalar,       // one element: numbers, enums, std::byte, small floats
-  wide_scalar,  // long double: has padding, saved as bytes
+  wide_scalar,  // long double, and durations of it: has padding, saved as bytes
+  wide_complex,
   complex,
   duration,     // chrono durations and time points: one number
-  calendar,     // std::chrono::year_month_day: saved as three numbers
+  calendar,     // std::chrono::year_month_day, and parts of it: saved as one to three numbers
   fixed_array,  // C arrays and std::array
   tuple,        // tuple and pair
   record,       // plain aggregates
@@ -49,6 +54,10 @@ consteval category category_of() {
     return category::adapted;
   else if constexpr (is_per_rank<T>)
     return category::per_rank;
+  else if constexpr (is_skip<T>)
+    return category::skipped;
+  else if constexpr (is_named_references<T>)
+    return category::references;
   else if constexpr (scalar_type<T>)
     return category::scalar;
   else if constexpr (std::is_arithmetic_v<T>)
@@ -60,9 +69,11 @@ consteval category category_of() {
   else if constexpr (has_field_list<T>)
     return category::listed;
   else if constexpr (complex_type<T>)
-    return category::complex;
+    return std::same_as<typename T::value_type, long double> ? category::wide_complex : category::complex;
   else if constexpr (duration_type<T> || time_point_type<T>)
     return category::duration;
+  else if constexpr (wide_duration_type<T>)
+    return category::wide_scalar;
   else if constexpr (calendar_type<T>)
     return category::calendar;
   else if constexpr (is_std_variant<T>)
@@ -102,6 +113,8 @@ consteval category category_of() {
     return category::random;
   else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
     return category::record;
+  else if constexpr (calendar_number_type<T> || calendar_pair_type<T>)
+    return category::calendar;
   else
     return category::unsupported;
 }

@@ -28,11 +28,12 @@ void resize_to(T& object, std::uint64_t size) {
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  static constexpr bool can_reserve = requires(T& object) {
-    object.reserve(object.capacity());
-    object.clear();
-    object.data();
-  };
+  static constexpr bool can_reserve =
+      !has_skipped<element>() && requires(T& object) {  // keeps members that are not state
+        object.reserve(object.capacity());
+        object.clear();
+        object.data();
+      };
 
   [[nodiscard]] static void* first(T& object) {
     if constexpr (requires { object.data(); })
@@ -73,7 +74,7 @@ template <class T>
 void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
   const auto [size, resize] =
-      w.sequence(static_cast<std::uint64_t>(std::distance(object.begin(), object.end())), std::is_empty_v<element>);
+      w.sequence(static_cast<std::uint64_t>(std::distance(object.begin(), object.end())), adds_nothing<element>());
   if (resize) resize_to(object, size);
   std::uint64_t i = 0;
   for (auto& each : object) {
