@@ -54,10 +54,6 @@ consteval category category_of() {
     return category::adapted;
   else if constexpr (is_per_rank<T>)
     return category::per_rank;
-  else if constexpr (is_skip<T>)
-    return category::skipped;
-  else if constexpr (is_named_references<T>)
-    return category::references;
   else if constexpr (scalar_type<T>)
     return category::scalar;
   else if constexpr (std::is_arithmetic_v<T>)
@@ -66,6 +62,10 @@ consteval category category_of() {
     return category::fixed_array;
   else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_union_v<T> || !std::is_class_v<T>)
     return category::unsupported;
+  else if constexpr (is_skip<T>)
+    return category::skipped;
+  else if constexpr (is_named_references<T>)
+    return category::references;
   else if constexpr (has_field_list<T>)
     return category::listed;
   else if constexpr (complex_type<T>)

@@ -35,14 +35,14 @@ consteval bool are_flat_members(fields<Members...>) {
 /// Whether a record has fields that are state, all of them flat. Those that are not state may be of any type that a container can move.
 template <class T, class... Types>
 consteval bool are_flat_fields(type_list<Types...>) {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    constexpr std::size_t skipped = (std::size_t{0} + ... + is_skipped_field<T, I, Types>());
-    if constexpr (skipped == 0)
-      return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
-    else
-      return skipped < sizeof...(Types) && std::is_default_constructible_v<T> && std::is_move_constructible_v<T> &&
+  if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return !(is_skipped_field<T, I, Types>() && ...) && std::is_default_constructible_v<T> &&
+             std::is_move_constructible_v<T> &&
              (is_flat_or_skipped<std::remove_const_t<Types>, is_skipped_field<T, I, Types>()>() && ...);
-  }(std::index_sequence_for<Types...>{});
+    }(std::index_sequence_for<Types...>{});
+  else
+    return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
 }
 
 /// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, and records of them.
@@ -66,14 +66,12 @@ consteval bool is_flat() {
   }
 }
 
-/// Whether a record, or a part of it, has fields that are not state.
+/// Whether a record of fixed layout, or a part of it, has fields that are not state.
 template <class T>
 consteval bool has_skipped() {
   if constexpr (category_of<T>() == category::record) {
     return []<class... Types>(type_list<Types...>) {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return ((is_skipped_field<T, I, Types>() || has_skipped<std::remove_const_t<Types>>()) || ...);
-      }(std::index_sequence_for<Types...>{});
+      return has_skip_list<T> || ((is_skip<Types> || has_skipped<std::remove_const_t<Types>>()) || ...);
     }(field_types<T>{});
   } else if constexpr (category_of<T>() == category::fixed_array) {
     return has_skipped<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>();
@@ -89,16 +87,17 @@ consteval bool has_skipped() {
 /// Whether objects of the type add nothing to a checkpoint.
 template <class T>
 consteval bool adds_nothing() {
-  if constexpr (category_of<T>() == category::skipped) {
-    return true;
-  } else if constexpr (category_of<T>() == category::record) {
+  if constexpr (category_of<T>() == category::record) {
     return []<class... Types>(type_list<Types...>) {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return (is_skipped_field<T, I, Types>() && ...);
-      }(std::index_sequence_for<Types...>{});
+      if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
+        return []<std::size_t... I>(std::index_sequence<I...>) {
+          return (is_skipped_field<T, I, Types>() && ...);
+        }(std::index_sequence_for<Types...>{});
+      else
+        return std::is_empty_v<T>;
     }(field_types<T>{});
   } else {
-    return std::is_empty_v<T>;
+    return is_skip<T> || std::is_empty_v<T>;
   }
 }
 

@@ -61,6 +61,8 @@ template <class T>
 inline constexpr bool is_skip = false;
 template <class T>
 inline constexpr bool is_skip<skip<T>> = true;
+template <class T>
+inline constexpr bool is_skip<const skip<T>> = true;
 
 /// A struct with a list of names of members to skip.
 template <class T>

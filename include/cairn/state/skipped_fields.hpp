@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 #include "cairn/state/record.hpp"
@@ -25,10 +24,10 @@ consteval bool is_list_of_fields() {
   return found == Record::cairn_skip::count;
 }
 
-/// Whether field I, of type `Field`, is not state.
+/// Whether field I, of type `Field`, is not state. One template for each field: ask first whether the record has a list or a `skip`.
 template <class Record, std::size_t I, class Field>
 consteval bool is_skipped_field() {
-  if constexpr (is_skip<std::remove_const_t<Field>>)
+  if constexpr (is_skip<Field>)
     return true;
   else if constexpr (has_skip_list<Record>)
     return skip_list<Record>[I];

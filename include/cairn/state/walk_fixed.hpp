@@ -49,7 +49,7 @@ void walk_record(walker& w, T& object) {
         "the struct");
   with_fields(object, [&]<class... Members>(Members&... members) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      if constexpr ((is_skipped_field<T, I, Members>() || ...)) {
+      if constexpr (has_skip_list<T> || (is_skip<Members> || ...)) {
         named_part parts[sizeof...(I)];
         named_part* end = parts;
         (append_part<is_skipped_field<T, I, Members>()>(end, stored_field_name<T, I>.view(), members), ...);
