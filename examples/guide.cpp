@@ -19,6 +19,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <span>
 #include <string>
@@ -51,6 +52,26 @@ class running_mean {
   std::uint64_t count_ = 0;  // saved as "count"
 };
 // [private]
+
+// [scattered]
+void resume(std::vector<linear>& layers, moments& adam, std::mt19937_64& rng, const std::string& place) {
+  // The paths: layers.0.weight, ..., optimizer.adam.m, optimizer.adam.v, rng
+  cairn::state all{{"layers", layers}, {"optimizer", {{"adam", adam}}}, {"rng", rng}};
+  cairn::checkpointer ckpt{place};
+  ckpt.restore(all);
+  ckpt.save(all, {.step = 1});
+}
+// [scattered]
+
+// [skip]
+struct cached_layer {
+  std::vector<float> weight;
+  cairn::skip<std::mutex> lock;  // *lock is the mutex
+  std::vector<float> activations;
+  float* gradient = nullptr;
+  using cairn_skip = cairn::names<"activations", "gradient">;
+};
+// [skip]
 
 // [polymorphic]
 struct layer {
@@ -410,6 +431,7 @@ static void every_type(const std::string& place) {
     matrix kernel{2, 3};
     tokenizer words = tokenizer::from_text("a b c");
     rank_state here;
+    cached_layer cached;
   } state, loaded;
   state.loss.add(3);
   state.net.push_back(std::make_unique<dropout>());
@@ -417,6 +439,11 @@ static void every_type(const std::string& place) {
   cairn::save(place + "/types", state);
   cairn::load(place + "/types", loaded);
   assert(loaded.kernel.data()[5] == 7 && loaded.words.to_text() == "a b c" && loaded.net.size() == 1);
+
+  std::vector<linear> layers(1);
+  moments adam;
+  std::mt19937_64 rng;
+  resume(layers, adam, rng, place + "/scattered");
 
   // [memory]
   cairn::checkpointer rollback{cairn::stores::memory{}, {.keep_last = 1, .when = when_loss_halves{}}};

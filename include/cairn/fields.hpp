@@ -1,5 +1,5 @@
-// For headers that define the types of a state: `fields`, `adapter`, `per_rank` and `polymorphic`, which make these types saveable, and no
-// other code. Units that save and load also include save.hpp, load.hpp or checkpointer.hpp.
+// For headers that define the types of a state: `fields`, `adapter`, `per_rank`, `polymorphic` and `skip`, which make these types saveable, and
+// no other code. Units that save and load also include save.hpp, load.hpp or checkpointer.hpp.
 #pragma once
 
 #include "cairn/core/config.hpp"
@@ -7,3 +7,4 @@
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/per_rank.hpp"
 #include "cairn/state/polymorphic.hpp"
+#include "cairn/state/skip.hpp"

@@ -15,3 +15,12 @@ TEST_CASE("bytes follow from shape and dtype") {
   CHECK(view.bytes() == 80);
   CHECK(view.contiguous());
 }
+
+TEST_CASE("arrays of 2^48 bytes or fewer can be in memory") {
+  const std::uint64_t large = std::uint64_t{1} << 40U;
+  CHECK(cairn::is_addressable({}, 8));
+  CHECK(cairn::is_addressable({large, 32}, 8));
+  CHECK_FALSE(cairn::is_addressable({large, 33}, 8));
+  CHECK_FALSE(cairn::is_addressable({large, large}, 1));
+  CHECK(cairn::is_addressable({large, large, 0}, 1));
+}

@@ -50,7 +50,7 @@ FOR_ALL = {"version.hpp"}
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
     "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "save_report"},
-    "state": {"adapter", "any_state", "base", "describe", "field_list", "per_rank", "polymorphic", "saveable", "tensor_view"},
+    "state": {"adapter", "any_state", "base", "describe", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "tensor_view"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
@@ -86,7 +86,8 @@ OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/
           "encode/simd/lc_kernels", "encode/simd/symbols", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
-FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/per_rank.hpp", "state/polymorphic.hpp"}
+FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
+          "state/skip.hpp"}
 
 # The files that include these libraries, by the folder of their headers.
 INCLUDED_BY = {

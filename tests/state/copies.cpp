@@ -3,7 +3,9 @@
 #include <atomic>
 #include <bitset>
 #include <chrono>
+#include <complex>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -91,6 +93,58 @@ TEST_CASE("values without memory of their own come back") {
   CHECK(fresh.mask == original.mask);
   CHECK(fresh.day == original.day);
   CHECK(fresh.at == original.at);
+}
+
+TEST_CASE("parts of dates, and numbers of long double, come back") {
+  using namespace std::chrono;
+  struct state {
+    year y{1};
+    month m{1};
+    day d{1};
+    weekday w{1};
+    year_month ym{};
+    month_day md{};
+    std::vector<day> days;
+    std::map<month, int> months;
+    std::complex<long double> z;
+    duration<long double> seconds{};
+    time_point<system_clock, duration<long double>> at{};
+    std::vector<std::complex<long double>> list;
+  };
+  const state original{.y = year{-2024},
+                       .m = month{12},
+                       .d = day{31},
+                       .w = Saturday,
+                       .ym = year{2024} / 2,
+                       .md = month{2} / 29,
+                       .days = {day{1}, day{40}},
+                       .months = {{month{3}, 4}},
+                       .z = {1 / 3.0L, -2 / 7.0L},
+                       .seconds = duration<long double>(1e-20L + 1),
+                       .at = time_point<system_clock, duration<long double>>(duration<long double>(1 / 9.0L)),
+                       .list = {{1, 2}, {3, 1 / 3.0L}}};
+  state fresh;
+  REQUIRE(tests::comes_back(original, fresh));
+  CHECK(fresh.y == original.y);
+  CHECK(fresh.m == original.m);
+  CHECK(fresh.d == original.d);
+  CHECK(fresh.w == original.w);
+  CHECK(fresh.ym == original.ym);
+  CHECK(fresh.md == original.md);
+  CHECK(fresh.days == original.days);
+  CHECK(fresh.months == original.months);
+  CHECK(fresh.z == original.z);
+  CHECK(fresh.seconds == original.seconds);
+  CHECK(fresh.at == original.at);
+  CHECK(fresh.list == original.list);
+}
+
+TEST_CASE("a number that no date can have is corrupt") {
+  tests::kept kept(cairn::detail::describe(std::chrono::month{3}));
+  kept.bytes.at("value")[1] = std::byte{1};  // 259
+  std::chrono::month fresh{5};
+  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("no year, month or day can have"));
+  CHECK(fresh == std::chrono::month{5});
 }
 
 TEST_CASE("text that is no engine is corrupt, and the engine keeps its state") {

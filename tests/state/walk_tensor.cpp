@@ -61,6 +61,26 @@ TEST_CASE("a strided view is gathered and scattered") {
   for (std::size_t i = 0; i < 24; ++i) CHECK(back[i] == (i % 2 == 0 ? memory[i] : -1.0F));
 }
 
+TEST_CASE("a tensor that no machine has in memory is refused with its path") {
+  struct state {
+    cairn::tensor_view<float> weights;
+  };
+  float one = 0;
+  const std::uint64_t large = std::uint64_t{1} << 40U;
+  for (const cairn::extents& shape : {cairn::extents{large, large}, {large, 256}, {large, large, 1 << 8, 2}}) {
+    const state refused{{&one, shape}};
+    try {
+      (void)cairn::detail::describe(refused);
+      FAIL("described");
+    } catch (const cairn::error& error) {
+      CHECK(error.code() == cairn::errc::invalid);
+      CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("weights is a tensor of shape [1099511627776, "));
+    }
+  }
+  const state empty{{nullptr, {large, 0, large}}};
+  CHECK(cairn::detail::describe(empty).leaves.size() == 1);
+}
+
 TEST_CASE("any library's tensor is read in place and grows where it can") {
   library_tensor original({2, 3});
   for (int i = 0; i < 6; ++i) original.data()[i] = i;

@@ -25,6 +25,16 @@ using extents = std::vector<std::uint64_t>;
   return count;
 }
 
+/// Whether a machine can have that many elements of `width` bytes in memory: they have 2^48 bytes or fewer.
+[[nodiscard]] inline bool is_addressable(const extents& shape, std::uint64_t width) noexcept {
+  std::uint64_t left = (std::uint64_t{1} << 48U) / width;
+  for (const auto n : shape) {
+    if (n == 0) return true;
+    left /= n;
+  }
+  return left > 0;
+}
+
 /// "[2, 3]", for messages.
 [[nodiscard]] inline std::string to_string(const extents& shape) {
   std::string text = "[";

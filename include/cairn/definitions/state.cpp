@@ -15,5 +15,7 @@
 #include "cairn/state/shared_objects.ipp"
 #include "cairn/state/stable_name.ipp"
 #include "cairn/state/overlaps.ipp"
+#include "cairn/state/random_text.ipp"
+#include "cairn/state/state.ipp"
 #include "cairn/state/walk_map.ipp"
 #include "cairn/state/walker.ipp"

@@ -8,18 +8,23 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
+#include "cairn/state/skip.hpp"
+#include "cairn/state/state.hpp"
 
 namespace cairn::detail {
 
 enum class category {
-  adapted,  // cairn::adapter<T>
-  listed,   // a class with a field list or a list of base classes
+  adapted,     // cairn::adapter<T>
+  skipped,     // cairn::skip<T>: not state
+  references,  // cairn::state: named references to objects
+  listed,      // a class with a field list or a list of base classes
   per_rank,
   scalar,       // one element: numbers, enums, std::byte, small floats
-  wide_scalar,  // long double: has padding, saved as bytes
+  wide_scalar,  // long double, and durations of it: has padding, saved as bytes
+  wide_complex,
   complex,
   duration,     // chrono durations and time points: one number
-  calendar,     // std::chrono::year_month_day: saved as three numbers
+  calendar,     // std::chrono::year_month_day, and parts of it: saved as one to three numbers
   fixed_array,  // C arrays and std::array
   tuple,        // tuple and pair
   record,       // plain aggregates
@@ -58,14 +63,20 @@ consteval category category_of() {
     return category::fixed_array;
   else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_union_v<T> || !std::is_class_v<T>)
     return category::unsupported;
+  else if constexpr (is_skip<T>)
+    return category::skipped;
+  else if constexpr (is_named_references<T>)
+    return category::references;
   else if constexpr (use_bridge<T>)
     return category::bridged;
   else if constexpr (has_field_list<T> || has_base_list<T>)
     return category::listed;
   else if constexpr (complex_type<T>)
-    return category::complex;
+    return std::same_as<typename T::value_type, long double> ? category::wide_complex : category::complex;
   else if constexpr (duration_type<T> || time_point_type<T>)
     return category::duration;
+  else if constexpr (wide_duration_type<T>)
+    return category::wide_scalar;
   else if constexpr (calendar_type<T>)
     return category::calendar;
   else if constexpr (is_std_variant<T>)
@@ -107,6 +118,8 @@ consteval category category_of() {
     return category::bridged;
   else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
     return category::record;
+  else if constexpr (calendar_number_type<T> || calendar_pair_type<T>)
+    return category::calendar;
   else
     return category::unsupported;
 }

@@ -43,13 +43,44 @@ concept time_point_type = requires(T t) {
   { t.time_since_epoch() } -> std::same_as<typename T::duration>;
 } && duration_type<typename T::duration> && sizeof(T) == sizeof(typename T::duration);
 
+/// A duration or time point whose number is a long double.
+template <class T>
+concept wide_duration_type = (
+    requires(T t) {
+      typename T::period;
+      t.count();
+    } || requires(T t) {
+      typename T::clock;
+      t.time_since_epoch();
+    }) && std::same_as<typename T::rep, long double> && sizeof(T) == sizeof(long double);
+
+/// std::chrono::year_month_day.
 template <class T>
 concept calendar_type = requires(const T& date) {
-  date.year();
-  date.month();
-  date.day();
   date.ok();
+  T{date.year(), date.month(), date.day()};
 } && std::is_trivially_copyable_v<T>;
+
+/// The years, months, days and weekdays of std::chrono.
+template <class T>
+concept calendar_number_type = requires(T& part) {
+  { part.ok() } -> std::same_as<bool>;
+  ++part;
+} && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T> && sizeof(T) <= 2 && (requires(const T& part) {
+  part.is_leap();
+  static_cast<int>(part);
+} || requires(const T& part) { part.c_encoding(); } || (requires(const T& part) {
+  static_cast<unsigned>(part);
+  part - part;
+}));
+
+/// Two of year, month and day: std::chrono::year_month and month_day.
+template <class T>
+concept calendar_pair_type = requires(const T& date) {
+  { date.ok() } -> std::same_as<bool>;
+  date.month();
+} && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T> && (requires(const T& date) { T{date.year(), date.month()};
+} || requires(const T& date) { T{date.month(), date.day()}; });
 
 template <class T>
 inline constexpr bool is_std_array = false;

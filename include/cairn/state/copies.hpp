@@ -5,28 +5,50 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <istream>
-#include <ostream>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/column_copy.hpp"
+#include "cairn/state/random_text.hpp"
 
 namespace cairn::detail {
+
+/// Bytes of a wide scalar that are a number; the others are padding, which is zero in the file.
+template <class T>
+inline constexpr std::size_t value_bytes =
+    std::is_integral_v<T> || std::numeric_limits<long double>::digits != 64 ? sizeof(T) : 10;
 
 template <class T>
 requires(category_of<T>() == category::wide_scalar)
 struct copy_traits<T> {
   using type = std::array<std::byte, sizeof(T)>;
-  static constexpr std::size_t value_bytes = std::same_as<T, long double> && sizeof(T) == 16 ? 10 : sizeof(T);
   static type take(const T& value) {
-    type bytes{};  // the padding of an x87 number is zero in the file
-    std::memcpy(bytes.data(), &value, value_bytes);
+    type bytes{};
+    std::memcpy(bytes.data(), &value, value_bytes<T>);
     return bytes;
   }
-  static void put(T& value, const type& bytes) { std::memcpy(&value, bytes.data(), value_bytes); }
+  static void put(T& value, const type& bytes) {
+    std::memcpy(static_cast<void*>(&value), bytes.data(), value_bytes<T>);
+  }
+};
+
+template <class T>
+requires(category_of<T>() == category::wide_complex)
+struct copy_traits<T> {
+  using number = typename T::value_type;
+  using type = std::array<std::array<std::byte, sizeof(number)>, 2>;
+  static type take(const T& value) {
+    return {copy_traits<number>::take(value.real()), copy_traits<number>::take(value.imag())};
+  }
+  static void put(T& value, const type& bytes) {
+    number real{}, imaginary{};
+    copy_traits<number>::put(real, bytes[0]);
+    copy_traits<number>::put(imaginary, bytes[1]);
+    value = T{real, imaginary};
+  }
 };
 
 template <class T>
@@ -45,36 +67,83 @@ struct copy_traits<T> {
   static void put(T& value, const type& stored) { value.store(stored); }
 };
 
+/// A year, month, day or weekday as a number.
+template <class Part>
+std::int32_t calendar_number(const Part& part) {
+  if constexpr (requires { part.c_encoding(); })
+    return static_cast<std::int32_t>(part.c_encoding());
+  else if constexpr (requires { static_cast<unsigned>(part); })
+    return static_cast<std::int32_t>(static_cast<unsigned>(part));
+  else
+    return static_cast<int>(part);
+}
+
+template <class Part>
+Part calendar_part(std::int32_t number) {
+  if constexpr (std::is_constructible_v<Part, int> && requires(const Part& part) { part.is_leap(); })
+    return Part{static_cast<int>(number)};
+  else
+    return Part{static_cast<unsigned>(number)};
+}
+
+/// errc::corrupt: no date is made of the stored numbers.
+CAIRN_INLINE void check_date(bool same);
+
+/// Dates that do not exist are kept, too.
 template <class T>
 requires(category_of<T>() == category::calendar)
 struct copy_traits<T> {
-  using type = std::array<std::int32_t, 3>;  // year, month, day; dates that do not exist are kept, too
+  static constexpr bool has_year = requires(const T& date) { date.year(); };
+  static constexpr bool has_day = requires(const T& date) { date.day(); };
+  using type =
+      std::conditional_t<calendar_number_type<T>, std::int32_t,
+                         std::array<std::int32_t, has_year && has_day ? 3 : 2>>;  // in the order of the type's name
+
   static type take(const T& value) {
-    return {static_cast<int>(value.year()), static_cast<std::int32_t>(static_cast<unsigned>(value.month())),
-            static_cast<std::int32_t>(static_cast<unsigned>(value.day()))};
+    if constexpr (calendar_number_type<T>)
+      return calendar_number(value);
+    else if constexpr (has_year && has_day)
+      return {calendar_number(value.year()), calendar_number(value.month()), calendar_number(value.day())};
+    else if constexpr (has_year)
+      return {calendar_number(value.year()), calendar_number(value.month())};
+    else
+      return {calendar_number(value.month()), calendar_number(value.day())};
   }
   static void put(T& value, const type& stored) {
-    const auto part = []<class Part, class Number>(const Part&, Number number) { return Part{number}; };
-    value = T{part(value.year(), stored[0]), part(value.month(), static_cast<unsigned>(stored[1])),
-              part(value.day(), static_cast<unsigned>(stored[2]))};
+    const T made = make(value, stored);
+    check_date(take(made) == stored);
+    value = made;
+  }
+
+ private:
+  static T make([[maybe_unused]] const T& like, const type& stored) {
+    const auto part = []<class Part>(const Part&, std::int32_t number) { return calendar_part<Part>(number); };
+    if constexpr (calendar_number_type<T>)
+      return calendar_part<T>(stored);
+    else if constexpr (has_year && has_day)
+      return T{part(like.year(), stored[0]), part(like.month(), stored[1]), part(like.day(), stored[2])};
+    else if constexpr (has_year)
+      return T{part(like.year(), stored[0]), part(like.month(), stored[1])};
+    else
+      return T{part(like.month(), stored[0]), part(like.day(), stored[1])};
   }
 };
-
-/// The text that an engine or distribution streams, in the classic locale and with all digits.
-CAIRN_INLINE std::string streamed_text(const void* object, void (*write)(std::ostream& to, const void* object));
-/// Reads such a text. errc::corrupt: it cannot be read.
-CAIRN_INLINE void read_streamed(const std::string& from, void* object, void (*read)(std::istream& from, void* object));
 
 template <class T>
 requires(category_of<T>() == category::random)
 struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) {
-    return streamed_text(&value, [](std::ostream& to, const void* object) { to << *static_cast<const T*>(object); });
+    if constexpr (random_operations_of<T>.engine.what != engine_text::kind::unknown) {
+      return write_random(&value, random_operations_of<T>);
+    } else {
+      T fresh;
+      return write_tested(&value, &fresh, random_operations_of<T>);
+    }
   }
   static void put(T& value, const type& stored) {
     T fresh;
-    read_streamed(stored, &fresh, [](std::istream& from, void* object) { from >> *static_cast<T*>(object); });
+    read_random(stored, &fresh, random_operations_of<T>);
     value = std::move(fresh);
   }
 };

@@ -6,6 +6,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/saveable.hpp"
+#include "cairn/state/state.hpp"
 #include "cairn/state/walk.hpp"
 
 namespace cairn {
@@ -15,6 +16,9 @@ template <saveable State>
 [[nodiscard]] any_state refer(const State& state) noexcept {
   return {std::addressof(state), detail::checked_walk<State, false>()};
 }
+
+/// The same of objects of which some are const.
+[[nodiscard]] CAIRN_INLINE any_state refer(const const_state& state) noexcept;
 
 /// A reference to a state that is saved or loaded into.
 template <loadable State>

@@ -7,7 +7,13 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 
-namespace cairn::detail {
+namespace cairn {
+
+CAIRN_INLINE any_state refer(const const_state& state) noexcept {
+  return {static_cast<const detail::named_references*>(&state), detail::walk_references};
+}
+
+namespace detail {
 
 CAIRN_INLINE description describe(any_state state, rank_info here) {
   describer purpose;
@@ -20,4 +26,5 @@ CAIRN_INLINE description describe(any_state state, rank_info here) {
   return purpose.take();
 }
 
-}  // namespace cairn::detail
+}  // namespace detail
+}  // namespace cairn

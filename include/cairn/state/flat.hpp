@@ -10,6 +10,7 @@
 #include "cairn/state/category.hpp"
 #include "cairn/state/listed.hpp"
 #include "cairn/state/record.hpp"
+#include "cairn/state/skipped_fields.hpp"
 
 namespace cairn::detail {
 
@@ -20,6 +21,14 @@ consteval bool is_flat();
 template <class T, class Base>
 concept has_fixed_base = std::is_same_v<T, Base> || requires(Base& base) { static_cast<T&>(base); };
 
+template <class T, bool IsSkipped>
+consteval bool is_flat_or_skipped() {
+  if constexpr (IsSkipped)
+    return true;
+  else
+    return is_flat<T>();
+}
+
 template <class T, auto... Members, class... Bases>
 consteval bool is_flat_class(fields<Members...>, bases<Bases...>) {
   return sizeof...(Members) + sizeof...(Bases) > 0 &&
@@ -27,11 +36,22 @@ consteval bool is_flat_class(fields<Members...>, bases<Bases...>) {
          ((has_fixed_base<T, Bases> && is_flat<Bases>()) && ...);
 }
 
-template <class... Types>
-consteval bool are_flat(type_list<Types...>) {
-  return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
+/// Whether a record has fields that are state, all of them flat. Those that are not state may be of any type that a container can move.
+template <class T, class... Types>
+consteval bool are_flat_fields(type_list<Types...>) {
+  if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return !(is_skipped_field<T, I, Types>() && ...) && std::is_default_constructible_v<T> &&
+             std::is_move_constructible_v<T> &&
+             (is_flat_or_skipped<std::remove_const_t<Types>, is_skipped_field<T, I, Types>()>() && ...);
+    }(std::index_sequence_for<Types...>{});
+  else
+    return sizeof...(Types) > 0 && (is_flat<std::remove_const_t<Types>>() && ...);
 }
-consteval bool are_flat(no_address) { return false; }
+template <class T>
+consteval bool are_flat_fields(no_address) {
+  return false;
+}
 
 /// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, and records of them.
 template <class T>
@@ -46,11 +66,46 @@ consteval bool is_flat() {
       return sizeof...(I) > 0 && (is_flat<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (kind == category::record) {
-    return detail::are_flat(field_types<T>{});
+    return detail::are_flat_fields<T>(field_types<T>{});
   } else if constexpr (kind == category::listed) {
     return detail::is_flat_class<T>(own_fields<T>{}, base_list<T>{});
   } else {
     return false;
+  }
+}
+
+/// Whether a record of fixed layout, or a part of it, has fields that are not state.
+template <class T>
+consteval bool has_skipped() {
+  if constexpr (category_of<T>() == category::record) {
+    return []<class... Types>(type_list<Types...>) {
+      return has_skip_list<T> || ((is_skip<Types> || has_skipped<std::remove_const_t<Types>>()) || ...);
+    }(field_types<T>{});
+  } else if constexpr (category_of<T>() == category::fixed_array) {
+    return has_skipped<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>();
+  } else if constexpr (category_of<T>() == category::tuple) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (has_skipped<std::remove_const_t<std::tuple_element_t<I, T>>>() || ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else {
+    return false;
+  }
+}
+
+/// Whether objects of the type add nothing to a checkpoint.
+template <class T>
+consteval bool adds_nothing() {
+  if constexpr (category_of<T>() == category::record) {
+    return []<class... Types>(type_list<Types...>) {
+      if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
+        return []<std::size_t... I>(std::index_sequence<I...>) {
+          return (is_skipped_field<T, I, Types>() && ...);
+        }(std::index_sequence_for<Types...>{});
+      else
+        return std::is_empty_v<T>;
+    }(field_types<T>{});
+  } else {
+    return is_skip<T> || std::is_empty_v<T>;
   }
 }
 

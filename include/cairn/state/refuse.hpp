@@ -211,4 +211,9 @@ consteval walk_function checked_part_walk() {
   return checked_walk<T, true>();
 }
 
+template <class T, bool Loads>
+consteval walk_function checked_reference_walk() {
+  return checked_walk<T, Loads>();
+}
+
 }  // namespace cairn::detail

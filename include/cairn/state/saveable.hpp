@@ -18,7 +18,7 @@ template <class T>
 concept has_category = category_of<std::remove_const_t<T>>() != category::unsupported;  // cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise cairn::adapter<T>
 
 template <class T>
-concept not_const = !std::is_const_v<T>;  // cairn: a const state can be saved but not loaded into
+concept not_const = !std::is_const_v<T> && !std::same_as<T, const_state>;  // cairn: a const state can be saved but not loaded into
 
 // clang-format on
 

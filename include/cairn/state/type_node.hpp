@@ -17,6 +17,7 @@
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
+#include "cairn/state/skipped_fields.hpp"
 #include "cairn/state/type_problem.hpp"
 
 namespace cairn::detail {
@@ -70,13 +71,18 @@ auto data_of(T& tensor) {
     return tensor.data();
 }
 
+/// The type of field I; a number for one that is not state.
+template <class Record, std::size_t I, class Field>
+using searched_field = std::conditional_t<is_skipped_field<Record, I, Field>(), char, Field>;
+
 /// The types of the parts of T, with the names that a message gives them.
 template <class T>
 constexpr auto find_parts() {
   constexpr auto kind = category_of<T>();
   if constexpr (kind == category::record) {
     return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
-      return std::array<type_part, sizeof...(I)>{CAIRN_PART((stored_field_name<T, I>.view()), Types)...};
+      return std::array<type_part, sizeof...(I)>{
+          CAIRN_PART((stored_field_name<T, I>.view()), searched_field<T, I, Types>)...};
     }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
   } else if constexpr (kind == category::listed) {
     return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {

@@ -100,7 +100,7 @@ struct copied_object {
 
 template <class T>
 void walk(walker& w, void* at) {
-  T& object = *static_cast<T*>(at);
+  [[maybe_unused]] T& object = *static_cast<T*>(at);
   constexpr auto kind = category_of<T>();
   if constexpr (copied<T>)
     w.copy(at, copied_object<T>::operations);
@@ -108,6 +108,15 @@ void walk(walker& w, void* at) {
     walk_adapted(w, object);
   else if constexpr (kind == category::per_rank)
     walk_per_rank(w, object);
+  else if constexpr (kind == category::skipped)
+    return;
+  else if constexpr (std::is_same_v<T, const_state>)
+    static_assert(
+        always_false<T>,
+        "cairn: cairn::const_state cannot be loaded into: it can be a state that is saved, or a part of another "
+        "cairn::const_state");
+  else if constexpr (kind == category::references)
+    walk_references(w, static_cast<named_references*>(&object));
   else if constexpr (kind == category::scalar)
     w.element(dtype_of<T>(), at);
   else if constexpr (kind == category::complex)

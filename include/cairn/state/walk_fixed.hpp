@@ -43,13 +43,31 @@ template <class T>
   return {name, const_cast<std::remove_const_t<T>*>(std::addressof(member)), walk<std::remove_const_t<T>>};
 }
 
+template <bool IsSkipped, class Member>
+void append_part([[maybe_unused]] named_part*& end, [[maybe_unused]] std::string_view name,
+                 [[maybe_unused]] Member& member) {
+  if constexpr (!IsSkipped) *end++ = detail::checked_part(name, member);
+}
+
 template <class T>
 void walk_record(walker& w, T& object) {
-  detail::with_fields(object, [&](auto&... members) {
+  if constexpr (has_skip_list<T>)
+    static_assert(
+        is_list_of_fields<T>(),
+        "cairn: cairn_skip has a name that no member of this struct has, or has one twice: write each name as in "
+        "the struct");
+  detail::with_fields(object, [&]<class... Members>(Members&... members) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const named_part parts[] = {detail::checked_part(stored_field_name<T, I>.view(), members)..., {}};
-      w.parts({parts, sizeof...(I)});
-    }(std::index_sequence_for<decltype(members)...>{});
+      if constexpr (has_skip_list<T> || (is_skip<Members> || ...)) {
+        named_part parts[sizeof...(I)];
+        named_part* end = parts;
+        (detail::append_part<is_skipped_field<T, I, Members>()>(end, stored_field_name<T, I>.view(), members), ...);
+        w.parts({parts, end});
+      } else {
+        const named_part parts[] = {detail::checked_part(stored_field_name<T, I>.view(), members)..., {}};
+        w.parts({parts, sizeof...(I)});
+      }
+    }(std::index_sequence_for<Members...>{});
   });
 }
 

@@ -16,13 +16,14 @@ namespace cairn::detail {
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  // Reserved memory is walked before the elements are in it, which no virtual function table of theirs may notice.
-  static constexpr bool can_reserve =
-      implicit_lifetime<element> && std::is_move_constructible_v<element> && requires(T& object) {
-    object.reserve(object.capacity());
-    object.clear();
-    object.data();
-  };
+  // Reserved memory is walked before the elements are in it, which no virtual function table of theirs may notice; and emptying the
+  // container would lose members that are not state.
+  static constexpr bool can_reserve = implicit_lifetime<element> && std::is_move_constructible_v<element> &&
+                                      !has_skipped<element>() && requires(T& object) {
+                                        object.reserve(object.capacity());
+                                        object.clear();
+                                        object.data();
+                                      };
 
   [[nodiscard]] static void* first(T& object) {
     if constexpr (requires { object.data(); })
@@ -64,7 +65,7 @@ template <class T>
 void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
   const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
-  const auto [size, resize] = w.sequence(now, limits_of(object, now), std::is_empty_v<element>);
+  const auto [size, resize] = w.sequence(now, limits_of(object, now), adds_nothing<element>());
   if (size != now && w.is_loading()) {
     std::uint64_t index = 0;  // elements that are contiguous move, those of other containers stay
     for (auto& each : object)

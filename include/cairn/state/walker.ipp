@@ -93,6 +93,8 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
   const std::size_t width = size_of(type);
   memory_view view{type, shape_, static_cast<std::byte*>(memory), {}};
   view.shape.insert(view.shape.end(), shape.begin(), shape.end());
+  if (!is_addressable(shape, width))
+    fail(errc::invalid, {path(), " is a tensor of shape ", to_string(shape), ", which no machine has in memory"});
   auto steps = strides_;
   extents inner = shape;
   if (components > 1) {
@@ -220,8 +222,15 @@ CAIRN_INLINE alternative_answer walker::alternative(std::uint64_t index, std::ui
 }
 
 CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
+  const auto take = [&] {
+    try {
+      return how.take(object);
+    } catch (const error& cause) {
+      fail(cause.code(), {path(), ": ", cause.sentence()});
+    }
+  };
   const bool describes = std::holds_alternative<describer*>(purpose_);
-  const std::shared_ptr<void> copy(describes ? how.take(object) : how.make(), how.destroy);
+  const std::shared_ptr<void> copy(describes ? take() : how.make(), how.destroy);
   begin_copy(copy);
   how.walk_copy(*this, copy.get());
   const auto answer = end_copy();

@@ -1,0 +1,35 @@
+// Definitions of state.hpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cairn/state/state.hpp"
+#include "cairn/state/walker.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE void named_references::add(reference one) {
+  if (one.name.empty()) fail(errc::invalid, {"a part of a cairn::state has no name"});
+  if (one.name.find('.') != std::string::npos)
+    fail(errc::invalid,
+         {"the name '", one.name, "' of a part of a cairn::state has a '.', which separates the names of a path"});
+  if (std::any_of(all_.begin(), all_.end(), [&](const reference& other) { return other.name == one.name; }))
+    fail(errc::invalid, {"two parts of a cairn::state have the name '", one.name, "'"});
+  all_.push_back(std::move(one));
+}
+
+CAIRN_INLINE named_references::reference named_references::refer_to_copy(std::string name,
+                                                                         const named_references& nested) {
+  auto copy = std::make_shared<named_references>(nested);
+  void* const object = copy.get();
+  return {std::move(name), object, walk_references, std::move(copy)};
+}
+
+CAIRN_INLINE void walk_references(walker& w, void* all) {
+  for (const auto& each : static_cast<const named_references*>(all)->all()) w.part(each.name, each.object, each.walk);
+}
+
+}  // namespace cairn::detail
