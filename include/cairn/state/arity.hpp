@@ -18,7 +18,7 @@ using anything_at = anything;
 /// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may be left out.
 template <class T, std::size_t... I>
 constexpr bool takes_flat(std::index_sequence<I...>) {
-  return requires { T{anything_at<I>{}...}; };
+  return requires { T{std::declval<anything_at<I>>()...}; };
 }
 
 /// The largest number of initializers that T takes, where T takes `Low` and not `High`.
@@ -67,7 +67,7 @@ constexpr std::size_t flat_length() {
 
 template <class T, std::size_t... Left, std::size_t... Right>
 constexpr bool takes_empty_between(std::index_sequence<Left...>, std::index_sequence<Right...>) {
-  return requires { T{anything_at<Left>{}..., {}, anything_at<Right>{}...}; };
+  return requires { T{std::declval<anything_at<Left>>()..., {}, std::declval<anything_at<Right>>()...}; };
 }
 
 /// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and `Rest`

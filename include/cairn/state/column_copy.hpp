@@ -59,10 +59,11 @@ template <class T>
 using copy_type = typename copy_traits<T>::type;
 
 /// Elements that a column can hold: of fixed layout, strings, or copied as one of these. Elements with a checking adapter
-/// are saved one by one, since each is checked against its own object.
+/// are saved one by one, since each is checked against its own object; so are those that only their adapter can make.
 template <class T>
 concept columnar = flat<T> || text<T> ||
-                   (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>>);
+                   (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>> &&
+                    !has_make_adapter<T> && !has_prototype_adapter<T>);
 
 /// The type of the elements of a column of T.
 template <class T>

@@ -1,6 +1,9 @@
 // Definitions of describe.hpp.
 #pragma once
 
+#include <exception>
+
+#include "cairn/core/as_error.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 
@@ -9,7 +12,11 @@ namespace cairn::detail {
 CAIRN_INLINE description describe(any_state state, rank_info here) {
   describer purpose;
   walker w(purpose, here);
-  state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
+  try {
+    state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
+  } catch (...) {
+    throw error(as_error(std::current_exception(), w.path() + " cannot be saved"));
+  }
   return purpose.take();
 }
 

@@ -6,12 +6,12 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE void describer::add(std::string path, memory_view view) {
+CAIRN_INLINE void describer::add(std::string path, memory_view view, const device_copies* device) {
   if (path == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
   if (!paths_.insert(path).second) fail_twice(path);
   if (!owner_ && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
-    const auto [at, first] = arrays_.try_emplace(view.memory, result_.leaves.size());
+    const auto [at, first] = arrays_.try_emplace(memory_key(view.memory, device), result_.leaves.size());
     if (!first) {
       const leaf& earlier = result_.leaves[at->second];
       if (earlier.type == view.type && earlier.bytes() == view.bytes())
@@ -19,9 +19,15 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
     }
   }
   leaf added;
+  if (device) {
+    const host_buffer buffer(path, view, *device);
+    buffer.read_device();
+    added.owner = buffer.memory();
+  } else {
+    added.owner = owner_;
+  }
   static_cast<memory_view&>(added) = std::move(view);
   added.path = std::move(path);
-  added.owner = owner_;
   result_.leaves.push_back(std::move(added));
 }
 

@@ -1,6 +1,9 @@
 // Definitions of load_plan.hpp.
 #pragma once
 
+#include <exception>
+
+#include "cairn/core/as_error.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -20,7 +23,11 @@ CAIRN_INLINE void load_plan::apply() {
 
 CAIRN_INLINE void load_plan::walk() {
   walker w(matcher_, here_);
-  state_.walk(w, const_cast<void*>(state_.object));  // not const: any_mutable_state
+  try {
+    state_.walk(w, const_cast<void*>(state_.object));  // not const: any_mutable_state
+  } catch (...) {
+    throw error(as_error(std::current_exception(), matcher_.origin() + " cannot be loaded: " + w.path()));
+  }
 }
 
 }  // namespace cairn::detail

@@ -56,8 +56,8 @@ struct copy_operations {
   void (*put)(void* object, void* copy);  ///< may move from the copy
   /// Throws if the copy does not fit this object. Null: each copy fits.
   void (*check)(const void* object, const void* copy);
-  /// Throws if `put` would throw for any object. Null: not known. May move from the copy.
-  void (*try_put)(void* copy);
+  /// Throws if `put` would throw, tried on another object. May move from the copy.
+  void (*try_put)(const void* object, void* copy);
 };
 
 }  // namespace cairn::detail

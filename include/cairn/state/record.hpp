@@ -32,7 +32,7 @@ namespace cairn::detail {
 ///   initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
 template <class Record>
 inline constexpr bool is_read_by_pfr =
-    std::is_trivially_destructible_v<Record> && std::is_copy_constructible_v<Record> &&
+    std::is_trivially_destructible_v<Record> && std::is_trivially_copy_constructible_v<Record> &&
     std::is_nothrow_default_constructible_v<Record> && sizeof(Record) <= 4096 &&
     takes_flat<Record>(std::index_sequence<>{}) && arity<Record> <= max_fields &&
     arity<Record> == flat_length<Record>();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -35,10 +36,12 @@ void destroy(void* object) {
 /// Walks a temporary T in place of an object that the load will make.
 template <class T>
 void walk_prototype(walker& w) {
-  if constexpr (std::is_default_constructible_v<T>)
-    w.prototype(new T(), walk<T>, destroy<T>);
+  if constexpr (makeable<T>)
+    w.prototype(new_object<T>(), walk<T>, destroy<T>);
   else
-    w.reject("has to be made by the load but its type has no default constructor; make it before the load");
+    w.reject(
+        "has to be made by the load but its type has no default constructor; make it before the load, or give its "
+        "adapter a function make()");
 }
 
 template <class T>
@@ -68,6 +71,7 @@ T& sample() {
 #include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_choice.hpp"
 #include "cairn/state/walk_tensor.hpp"
+#include "cairn/state/adapter_field.hpp"
 #include "cairn/state/walk_per_rank.hpp"
 
 namespace cairn::detail {
@@ -85,15 +89,9 @@ struct copied_object {
     if constexpr (has_checked_adapter<T, copy>)
       adapter<T>::check(*static_cast<const T*>(object), *static_cast<const copy*>(stored));
   }
-  static void try_put(void* stored) {
-    if constexpr (std::is_default_constructible_v<T>) {
-      T* const trial = new T();
-      struct guard {
-        T* object;
-        ~guard() { delete object; }
-      } owner{trial};
-      put(trial, stored);
-    }
+  static void try_put(const void* object, void* stored) {
+    const std::unique_ptr<T> trial(new_prototype(*static_cast<const T*>(object)));
+    if (trial) put(trial.get(), stored);
   }
 
   static constexpr copy_operations operations{walk<copy>, take, make, destroy<copy>, put, check, try_put};

@@ -75,7 +75,10 @@ struct map_of {
   static void insert(void* map, const std::string& text) {
     key parsed{};
     parse_key(text, parsed);
-    (*static_cast<T*>(map))[std::move(parsed)];
+    if constexpr (has_make_adapter<mapped>)
+      static_cast<T*>(map)->emplace(std::move(parsed), adapter<mapped>::make());
+    else
+      (*static_cast<T*>(map))[std::move(parsed)];
   }
   static void erase(void* map, const std::string& text) {
     key parsed{};

@@ -45,7 +45,7 @@ std::string_view listed_type(const Base* object) {
 template <class Base, class Make>
 void walk_pointee(walker& w, Base* object, presence what, std::string_view type, const Make& made) {
   const auto walk_as = [&]<class Derived>(Derived*) {
-    if constexpr (std::is_default_constructible_v<Derived>) {
+    if constexpr (makeable<Derived>) {
       if (what == presence::make) return walk<Derived>(w, made.template operator()<Derived>());
     }
     if (what == presence::walk)
@@ -82,7 +82,7 @@ void walk_unique(walker& w, T& pointer) {
   if (answer.what == presence::keep) return;
   if (answer.what == presence::clear) return pointer.reset();
   walk_pointee(w, object_of(pointer), answer.what, answer.type, [&]<class Object>() {
-    auto* const object = new Object();
+    auto* const object = new_object<Object>();
     pointer.reset(object);
     return object;
   });
@@ -103,7 +103,11 @@ void walk_shared(walker& w, T& pointer) {
   if (answer.what == presence::clear) return pointer.reset();
   std::shared_ptr<base> fresh;
   walk_pointee(w, object_of(pointer), answer.what, answer.type, [&]<class Object>() {
-    const auto object = std::make_shared<Object>();
+    std::shared_ptr<Object> object;
+    if constexpr (has_make_adapter<Object>)
+      object = std::make_shared<Object>(adapter<Object>::make());
+    else
+      object = std::make_shared<Object>();
     fresh = object;
     w.shared_made(fresh, typeid(base));
     return object.get();

@@ -14,7 +14,11 @@ namespace cairn::detail {
 template <class T>
 void resize_to(T& object, std::uint64_t size) {
   using element = typename T::value_type;
-  if constexpr (std::is_default_constructible_v<element> && std::is_move_constructible_v<element>) {
+  if constexpr (has_make_adapter<element>) {
+    const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+    if (size < now) object.erase(std::next(object.begin(), static_cast<std::ptrdiff_t>(size)), object.end());
+    for (auto i = now; i < size; ++i) object.insert(object.end(), adapter<element>::make());
+  } else if constexpr (std::is_default_constructible_v<element> && std::is_move_constructible_v<element>) {
     object.resize(size);
   } else if constexpr (std::is_default_constructible_v<element>) {
     T fresh(size);

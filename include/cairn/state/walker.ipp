@@ -75,7 +75,7 @@ CAIRN_INLINE void walker::prototype(void* object, walk_function walk, void (*des
 CAIRN_INLINE void walker::element(dtype type, void* memory) { array(type, 1, memory, {}); }
 
 CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, const extents& shape,
-                                const std::vector<std::int64_t>& strides) {
+                                const std::vector<std::int64_t>& strides, const device_copies* device) {
   if (!strides.empty() && strides.size() != shape.size())
     fail(errc::invalid, {path(), " is a tensor of ", shape.size(), " dimensions and ", strides.size(), " strides"});
   const std::size_t width = size_of(type);
@@ -95,7 +95,7 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
     if (components > 1) steps.push_back(static_cast<std::int64_t>(width));
   }
   if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
-  ask([&](auto& to) { to.add(path(), std::move(view)); });
+  ask([&](auto& to) { to.add(path(), std::move(view), device); });
 }
 
 CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk) {
@@ -140,12 +140,29 @@ CAIRN_INLINE size_answer walker::sequence(std::uint64_t size, bool empty_element
   return ask([&](auto& to) { return to.sequence(path(), size, empty_elements); });
 }
 
-CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned components, extents& wanted) {
+CAIRN_INLINE purpose walker::current_purpose() const noexcept {
   auto* const* to = std::get_if<matcher*>(&purpose_);
-  const extents* stored = to ? (*to)->shape(path()) : nullptr;
-  if (!stored || stored->size() != shape.size() + (components > 1 ? 1 : 0)) return false;
-  wanted.assign(stored->begin(), stored->begin() + static_cast<std::ptrdiff_t>(shape.size()));
-  return wanted != shape;
+  if (!to) return purpose::describe;
+  return (*to)->is_writing() ? purpose::apply : purpose::check;
+}
+
+CAIRN_INLINE bool walker::has_stored(std::string_view name) {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  if (!to) return false;
+  enter(name);
+  const bool has = (*to)->has_part(path());
+  leave();
+  return has;
+}
+
+CAIRN_INLINE void walker::require_check(std::string_view name) const {
+  if (current_purpose() != purpose::check)
+    fail(errc::invalid, {path(), ": its adapter passes a prototype of ", name, " when the part itself has to exist"});
+}
+
+CAIRN_INLINE const stored_leaf* walker::stored(std::uint64_t count) {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  return to ? (*to)->stored(path(), count) : nullptr;
 }
 
 CAIRN_INLINE bool walker::resizes(std::uint64_t from, std::uint64_t to, std::size_t width) {
@@ -215,7 +232,14 @@ CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
 
 CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
   const bool describes = std::holds_alternative<describer*>(purpose_);
-  const std::shared_ptr<void> copy(describes ? how.take(object) : how.make(), how.destroy);
+  const auto made = [&] {
+    try {
+      return describes ? how.take(object) : how.make();
+    } catch (const error& cause) {
+      fail(cause.code(), {path(), ": ", cause.sentence()});
+    }
+  };
+  const std::shared_ptr<void> copy(made(), how.destroy);
   begin_copy(copy);
   how.walk_copy(*this, copy.get());
   const auto answer = end_copy();
@@ -224,8 +248,8 @@ CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
     if (how.check) how.check(object, copy.get());
     if (answer == copy_answer::put)
       how.put(object, copy.get());
-    else if (how.try_put)
-      how.try_put(copy.get());
+    else
+      how.try_put(object, copy.get());
   } catch (const error& cause) {
     fail(cause.code(), {path(), " in ", load().origin(), ": ", cause.sentence()});
   }
