@@ -336,23 +336,30 @@ TEST_CASE("eigen: views are saved from their memory and loaded into it, and into
 }
 
 TEST_CASE("eigen: a view keeps its size") {
-  struct matrix {
-    Eigen::MatrixXf weight;
-  };
-  const tests::kept kept(cairn::detail::describe(matrix{counted<Eigen::MatrixXf>(4, 4)}));
   viewed memory;
-  const auto refuses = [&]<class View>(View view) {
-    struct state {
+  const auto refuses = [&]<class View, class Stored>(View view, const Stored& stored) {
+    struct {
+      Stored weight;
+    } saved{stored};
+    const tests::kept kept(cairn::detail::describe(saved));
+    struct {
       View weight;
     } into{view};
-    CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("weight has shape [4, 4] in the checkpoint"));
+    CHECK_THROWS_WITH(kept.load(into),
+                      Catch::Matchers::ContainsSubstring("weight has shape " + cairn::to_string(shape_of(stored))));
     CHECK(memory == viewed{});
   };
   auto views = memory.all();
-  refuses(views.map);
-  refuses(views.ref);
-  refuses(views.block);
-  refuses(views.fixed);
+  const auto matrix = counted<Eigen::MatrixXf>(4, 4);
+  refuses(views.map, matrix);
+  refuses(views.ref, matrix);
+  refuses(views.block, matrix);
+  refuses(views.fixed, matrix);
+  for (const Eigen::Index size : {2, 8}) {
+    refuses(views.vector, counted<Eigen::VectorXf>(size, 1));
+    refuses(views.segment, counted<Eigen::VectorXf>(size, 1));
+    refuses(Eigen::Ref<Eigen::VectorXf>(memory.whole), counted<Eigen::VectorXf>(size, 1));
+  }
 }
 
 TEST_CASE("eigen: diagonal matrices, permutations, and small floats") {

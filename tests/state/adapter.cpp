@@ -15,7 +15,20 @@
 #include "catch.hpp"
 #include "state/kept.hpp"
 
+namespace tests {
+
+/// A handle that is null if default-made.
+struct generator final {
+  std::shared_ptr<std::uint64_t> state;
+  generator() = default;
+  virtual ~generator() = default;
+};
+
+}  // namespace tests
+
 namespace {
+
+using tests::generator;
 
 /// A library's matrix in column-major order, which Cairn cannot see through.
 class matrix {
@@ -53,13 +66,6 @@ class hidden_linear {
 
 struct growing {
   int value = 0;
-};
-
-/// A handle that is null if default-made.
-struct generator final {
-  std::shared_ptr<std::uint64_t> state;
-  generator() = default;
-  virtual ~generator() = default;
 };
 
 /// A generator of a device: text of another device does not fit.

@@ -1,7 +1,15 @@
 // The arrays of Boost.MultiArray as leaves of a state, saved and loaded in place.
 #pragma once
 
+#if defined(__clang__)  // Boost's header uses std::unary_function
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
 #include <boost/multi_array.hpp>
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>

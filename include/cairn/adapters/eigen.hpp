@@ -23,7 +23,11 @@ concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
 /// A view of memory, of fixed size.
 template <class T>
-concept eigen_map = std::derived_from<T, Eigen::MapBase<T, Eigen::ReadOnlyAccessors>>;
+concept eigen_map = requires(T& view) {
+  view.data();
+  view.innerStride();
+  view.outerStride();
+};
 
 /// Whether a dimension can be `n`, if it is fixed to `size` and at most `most`; Eigen::Dynamic means no such limit.
 [[nodiscard]] constexpr bool eigen_can_be(std::uint64_t n, Eigen::Index size, Eigen::Index most) noexcept {

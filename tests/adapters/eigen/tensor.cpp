@@ -22,8 +22,8 @@ void count(Tensor& tensor) {
 
 template <class A, class B>
 bool equal(const A& a, const B& b) {
-  for (int d = 0; d < 3; ++d)
-    if (a.dimension(d) != b.dimension(d)) return false;
+  if (a.dimension(0) != b.dimension(0) || a.dimension(1) != b.dimension(1) || a.dimension(2) != b.dimension(2))
+    return false;
   for (Eigen::Index i = 0; i < a.dimension(0); ++i)
     for (Eigen::Index j = 0; j < a.dimension(1); ++j)
       for (Eigen::Index k = 0; k < a.dimension(2); ++k)

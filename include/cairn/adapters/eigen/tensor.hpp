@@ -15,13 +15,14 @@ namespace cairn {
 
 namespace detail {
 
-template <class Tensor>
+/// `Number` is the type of the argument of `tensor.dimension()`.
+template <class Number, class Tensor>
 [[nodiscard]] auto eigen_tensor_view(Tensor& tensor) {
   extents shape;
   std::vector<std::int64_t> strides;
   std::int64_t step = 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(tensor.rank()); ++d) {
-    const auto n = static_cast<std::int64_t>(tensor.dimensions()[d]);
+    const auto n = static_cast<std::int64_t>(tensor.dimension(static_cast<Number>(d)));
     shape.push_back(static_cast<std::uint64_t>(n));
     if (Tensor::Layout == static_cast<int>(Eigen::ColMajor)) {
       strides.push_back(step);
@@ -39,7 +40,7 @@ template <class Scalar, int Dimensions, int Options, class Index>
 struct adapter<Eigen::Tensor<Scalar, Dimensions, Options, Index>> {
   using tensor = Eigen::Tensor<Scalar, Dimensions, Options, Index>;
 
-  [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view(object); }
+  [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view<std::size_t>(object); }
   [[nodiscard]] static bool can_be(const extents& shape) noexcept {
     const auto most = static_cast<std::uint64_t>((std::numeric_limits<Index>::max)());
     std::uint64_t left = most;
@@ -63,7 +64,7 @@ template <class Scalar, class Sizes, int Options, class Index>
 struct adapter<Eigen::TensorFixedSize<Scalar, Sizes, Options, Index>> {
   using tensor = Eigen::TensorFixedSize<Scalar, Sizes, Options, Index>;
 
-  [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view(object); }
+  [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view<std::size_t>(object); }
 };
 
 /// A view of memory: saved from it and loaded into it. Another shape is errc::mismatch.
@@ -71,7 +72,7 @@ template <class Plain, int Options, template <class> class MakePointer>
 struct adapter<Eigen::TensorMap<Plain, Options, MakePointer>> {
   using tensor = Eigen::TensorMap<Plain, Options, MakePointer>;
 
-  [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view(object); }
+  [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view<Eigen::Index>(object); }
 };
 
 }  // namespace cairn
