@@ -133,6 +133,100 @@ struct cairn::adapter<tokenizer> {
 };
 // [copy_adapter]
 
+// [fields_adapter]
+class adam {  // of another library, which makes the moments in the first step
+ public:
+  double& rate() { return rate_; }
+  bool has_moments() const { return m_ != nullptr; }
+  void make_moments() { m_ = std::make_unique<std::vector<float>>(), v_ = std::make_unique<std::vector<float>>(); }
+  std::vector<float>& m() { return *m_; }
+  std::vector<float>& v() { return *v_; }
+
+ private:
+  double rate_ = 1e-3;
+  std::unique_ptr<std::vector<float>> m_, v_;
+};
+
+template <>
+struct cairn::adapter<adam> {
+  template <class Field>
+  static void fields(adam& a, const Field& field) {
+    field("rate", a.rate());
+    if (field.purpose() == purpose::apply && field.stored("m") && !a.has_moments()) a.make_moments();
+    if (a.has_moments()) {
+      field("m", a.m());
+      field("v", a.v());
+    } else if (field.stored("m")) {  // the purpose is check: the moments will be made
+      field.prototype("m", std::vector<float>());
+      field.prototype("v", std::vector<float>());
+    }
+  }
+};
+// [fields_adapter]
+
+// [device_adapter]
+class gpu_tensor {  // of another library: a handle, which is null if default-made
+ public:
+  gpu_tensor() = default;
+  gpu_tensor(cairn::dtype type, cairn::extents shape);
+  explicit operator bool() const { return memory_ != nullptr; }
+  cairn::dtype type() const { return type_; }
+  const cairn::extents& shape() const { return shape_; }
+  void* address() const { return memory_.get(); }
+
+ private:
+  cairn::dtype type_{};
+  cairn::extents shape_;
+  std::shared_ptr<void> memory_;
+};
+
+// Stand for functions of a GPU's library. They return when the copy is complete.
+void copy_to_host(void* host, const void* device, std::size_t bytes, void* /*context*/) {
+  std::memcpy(host, device, bytes);  // cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost)
+}
+void copy_from_host(void* device, const void* host, std::size_t bytes, void* /*context*/) {
+  std::memcpy(device, host, bytes);
+}
+
+template <>
+struct cairn::adapter<gpu_tensor> {
+  static any_tensor_view view(gpu_tensor& t) {
+    if (!t) return {};  // an array that does not exist yet
+    return {t.type(), t.address(), t.shape(), {}, {.to_host = copy_to_host, .from_host = copy_from_host}};
+  }
+  static bool can_be(const extents& shape) { return shape.size() <= 4; }
+  static void resize(gpu_tensor& t, const extents& shape, dtype type) { t = gpu_tensor(type, shape); }
+};
+// [device_adapter]
+
+gpu_tensor::gpu_tensor(cairn::dtype type, cairn::extents shape)
+    : type_(type),
+      shape_(std::move(shape)),
+      memory_(new char[cairn::element_count(shape_) * size_of(type)], [](char* memory) { delete[] memory; }) {}
+
+// [make_adapter]
+class generator {  // of another library: null if default-made
+ public:
+  static generator seeded(std::uint64_t seed) {
+    generator made;
+    made.engine_ = std::make_shared<std::mt19937_64>(seed);
+    return made;
+  }
+  std::mt19937_64& engine() { return *engine_; }
+  const std::mt19937_64& engine() const { return *engine_; }
+
+ private:
+  std::shared_ptr<std::mt19937_64> engine_;
+};
+
+template <>
+struct cairn::adapter<generator> {
+  static generator make() { return generator::seeded(0); }
+  static std::mt19937_64 get(const generator& g) { return g.engine(); }
+  static void set(generator& g, const std::mt19937_64& engine) { g.engine() = engine; }
+};
+// [make_adapter]
+
 // [per_rank]
 struct cursor {
   std::uint64_t epoch = 0, position = 0;
@@ -430,15 +524,25 @@ static void every_type(const std::string& place) {
     std::vector<std::unique_ptr<layer>> net;
     matrix kernel{2, 3};
     tokenizer words = tokenizer::from_text("a b c");
+    adam optimizer;
+    std::vector<gpu_tensor> on_gpu;
+    std::vector<generator> streams;
     rank_state here;
     cached_layer cached;
   } state, loaded;
   state.loss.add(3);
   state.net.push_back(std::make_unique<dropout>());
   state.kernel.data()[5] = 7;
+  state.optimizer.make_moments();
+  state.optimizer.m() = {1, 2};
+  state.on_gpu = {gpu_tensor(cairn::dtype::f32, {2, 3}), gpu_tensor()};
+  std::memset(state.on_gpu[0].address(), 1, 24);
+  state.streams = {generator::seeded(5)};
   cairn::save(place + "/types", state);
   cairn::load(place + "/types", loaded);
   assert(loaded.kernel.data()[5] == 7 && loaded.words.to_text() == "a b c" && loaded.net.size() == 1);
+  assert(loaded.optimizer.m().size() == 2 && loaded.streams[0].engine() == state.streams[0].engine());
+  assert(std::memcmp(loaded.on_gpu[0].address(), state.on_gpu[0].address(), 24) == 0 && !loaded.on_gpu[1]);
 
   std::vector<linear> layers(1);
   moments adam;

@@ -4,12 +4,17 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cairn/save.hpp"
 #include "cairn/load.hpp"
 #include "catch.hpp"
+#include "state/kept.hpp"
 #include "store/sample.hpp"
 
 namespace {
@@ -249,4 +254,204 @@ TEST_CASE("eigen: a dimension that is fixed or bounded refuses another size, and
   refuses(counted<Eigen::Matrix3Xf>(3, 4));
   refuses(counted<bounded>(3, 4));
   refuses(counted<Eigen::MatrixX3f>(4, 3));
+}
+
+namespace {
+
+using every_other = Eigen::Map<Eigen::VectorXf, 0, Eigen::InnerStride<2>>;
+using padded = Eigen::Map<row_major, 0, Eigen::OuterStride<>>;
+using strided = Eigen::Map<Eigen::MatrixXf, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+
+/// The memory that views are of: -1 where no view reaches.
+struct viewed {
+  std::vector<float> memory = std::vector<float>(200, -1.0F);
+  Eigen::MatrixXf matrix = Eigen::MatrixXf::Constant(6, 6, -1.0F);
+
+  struct views {
+    Eigen::Map<Eigen::MatrixXf> map;
+    every_other vector;
+    padded rows;
+    strided both;
+    Eigen::Map<Eigen::Matrix3f> fixed;
+    Eigen::Ref<Eigen::MatrixXf> ref;
+    Eigen::Block<Eigen::MatrixXf> block;
+    Eigen::VectorBlock<Eigen::VectorXf> segment;
+  };
+  Eigen::VectorXf whole = Eigen::VectorXf::Constant(9, -1.0F);
+
+  views all() {
+    float* const at = memory.data();
+    return {Eigen::Map<Eigen::MatrixXf>(at, 2, 3),
+            every_other(at + 10, 4),
+            padded(at + 20, 3, 2, Eigen::OuterStride<>(5)),
+            strided(at + 40, 2, 3, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(7, 2)),
+            Eigen::Map<Eigen::Matrix3f>(at + 80),
+            matrix.topLeftCorner(2, 3),
+            matrix.block(3, 2, 2, 3),
+            whole.segment(2, 4)};
+  }
+  /// Gives all elements that the views see different values.
+  void fill() {
+    auto every = all();
+    float next = 0;
+    const auto count = [&](auto& view) {
+      for (Eigen::Index i = 0; i < view.rows(); ++i)
+        for (Eigen::Index j = 0; j < view.cols(); ++j) view(i, j) = ++next;
+    };
+    count(every.map), count(every.rows), count(every.both), count(every.fixed), count(every.ref), count(every.block);
+    for (Eigen::Index i = 0; i < 4; ++i) every.vector(i) = ++next, every.segment(i) = ++next;
+  }
+  friend bool operator==(const viewed& a, const viewed& b) {
+    return a.memory == b.memory && a.matrix == b.matrix && a.whole == b.whole;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("eigen: views are saved from their memory and loaded into it, and into nothing beside it") {
+  viewed original;
+  original.fill();
+  auto saved = original.all();
+  const tests::kept kept(cairn::detail::describe(saved));
+  viewed fresh;
+  auto into = fresh.all();
+  const auto report = kept.load(into);
+  CHECK(fresh == original);
+  CHECK(report.resized.empty());
+  CHECK(tests::kept(cairn::detail::describe(into)) == kept);
+
+  struct {
+    row_major map;
+    Eigen::VectorXf vector;
+    Eigen::MatrixXf rows, both;
+    Eigen::Matrix3f fixed;
+    Eigen::MatrixXf ref, block;
+    Eigen::VectorXf segment;
+  } matrices;
+  kept.load(matrices);
+  CHECK(matrices.map == saved.map);
+  CHECK(matrices.vector == saved.vector);
+  CHECK(matrices.both == saved.both);
+  CHECK(matrices.block == saved.block);
+}
+
+TEST_CASE("eigen: a view keeps its size") {
+  viewed memory;
+  const auto refuses = [&]<class View, class Stored>(View view, const Stored& stored) {
+    struct {
+      Stored weight;
+    } saved{stored};
+    const tests::kept kept(cairn::detail::describe(saved));
+    struct {
+      View weight;
+    } into{view};
+    CHECK_THROWS_WITH(kept.load(into),
+                      Catch::Matchers::ContainsSubstring("weight has shape " + cairn::to_string(shape_of(stored))));
+    CHECK(memory == viewed{});
+  };
+  auto views = memory.all();
+  const auto matrix = counted<Eigen::MatrixXf>(4, 4);
+  refuses(views.map, matrix);
+  refuses(views.ref, matrix);
+  refuses(views.block, matrix);
+  refuses(views.fixed, matrix);
+  for (const Eigen::Index size : {2, 8}) {
+    refuses(views.vector, counted<Eigen::VectorXf>(size, 1));
+    refuses(views.segment, counted<Eigen::VectorXf>(size, 1));
+    refuses(Eigen::Ref<Eigen::VectorXf>(memory.whole), counted<Eigen::VectorXf>(size, 1));
+  }
+}
+
+TEST_CASE("eigen: diagonal matrices, permutations, and small floats") {
+  struct state {
+    Eigen::DiagonalMatrix<float, Eigen::Dynamic> diagonal;
+    Eigen::DiagonalMatrix<double, 3> fixed{1, 2, 3};
+    Eigen::PermutationMatrix<Eigen::Dynamic> permutation;
+    Eigen::PermutationMatrix<3> fixed_permutation{Eigen::Vector3i(0, 1, 2)};
+    Eigen::Matrix<Eigen::half, Eigen::Dynamic, Eigen::Dynamic> halves;
+    Eigen::Matrix<Eigen::bfloat16, 1, Eigen::Dynamic> brains;
+    std::vector<Eigen::PermutationMatrix<Eigen::Dynamic>> many;
+  };
+  state original;
+  original.diagonal.diagonal() = counted<Eigen::VectorXf>(4, 1);
+  original.fixed.diagonal() << 4, 5, 6;
+  original.permutation.indices() = Eigen::Vector4i(3, 1, 0, 2);
+  original.fixed_permutation.indices() = Eigen::Vector3i(2, 0, 1);
+  original.halves.setConstant(2, 3, Eigen::half(0.5F));
+  original.brains.setConstant(4, Eigen::bfloat16(3.0F));
+  original.many = {original.permutation, {}};
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.contents.leaves[kept.contents.find("halves")].type == cairn::dtype::f16);
+  CHECK(kept.contents.leaves[kept.contents.find("brains")].type == cairn::dtype::bf16);
+  state fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.diagonal.diagonal() == original.diagonal.diagonal());
+  CHECK(fresh.fixed.diagonal() == original.fixed.diagonal());
+  CHECK(fresh.permutation.indices() == original.permutation.indices());
+  CHECK(fresh.fixed_permutation.indices() == original.fixed_permutation.indices());
+  CHECK(fresh.halves == original.halves);
+  REQUIRE(fresh.many.size() == 2);
+  CHECK(fresh.many[0].indices() == original.permutation.indices());
+}
+
+TEST_CASE("eigen: indices that are no permutation change nothing") {
+  struct state {
+    Eigen::VectorXf first;
+    Eigen::PermutationMatrix<Eigen::Dynamic> permutation;
+  };
+  struct stored {
+    Eigen::VectorXf first = counted<Eigen::VectorXf>(5, 1);
+    std::vector<int> permutation;
+  };
+  for (const auto& indices : std::vector<std::vector<int>>{{1, 1}, {0, 2}, {-1, 0}, {0, 1, 2, 1000000000}}) {
+    stored bad;
+    bad.permutation = indices;
+    const tests::kept kept(cairn::detail::describe(bad));
+    state into;
+    CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("permutation in kept: indices that are no"));
+    CHECK(into.first.size() == 0);
+  }
+  stored three;
+  three.permutation = {1, 0, 2};
+  const tests::kept good(cairn::detail::describe(three));
+  state into;
+  good.load(into);
+  CHECK(into.permutation.indices() == Eigen::Vector3i(1, 0, 2));
+  struct {
+    Eigen::VectorXf first;
+    Eigen::PermutationMatrix<2> permutation{Eigen::Vector2i(0, 1)};
+  } small;
+  CHECK_THROWS_WITH(good.load(small), Catch::Matchers::ContainsSubstring("a permutation of 2 elements cannot take 3"));
+}
+
+TEST_CASE("eigen: matrices in containers, optionals and pointers, aligned as Eigen needs it") {
+  struct state {
+    std::vector<Eigen::Matrix4f> aligned;
+    std::vector<Eigen::Vector4d, Eigen::aligned_allocator<Eigen::Vector4d>> with_allocator;
+    std::optional<Eigen::MatrixXf> maybe;
+    std::optional<Eigen::Matrix4f> maybe_fixed;
+    std::unique_ptr<Eigen::Matrix4f> owned;
+    std::map<int, Eigen::MatrixXf> named;
+#if defined(__clang__)  // it cannot count the fields of an aggregate with optionals of matrices
+    static auto cairn_fields() {
+      return cairn::fields<&state::aligned, &state::with_allocator, &state::maybe, &state::maybe_fixed, &state::owned,
+                           &state::named>{};
+    }
+#endif
+  };
+  state original;
+  original.aligned = {counted<Eigen::Matrix4f>(4, 4), -counted<Eigen::Matrix4f>(4, 4)};
+  original.with_allocator = {Eigen::Vector4d(1, 2, 3, 4)};
+  original.maybe = counted<Eigen::MatrixXf>(3, 2);
+  original.maybe_fixed = counted<Eigen::Matrix4f>(4, 4);
+  original.owned = std::make_unique<Eigen::Matrix4f>(counted<Eigen::Matrix4f>(4, 4));
+  original.named[-3] = counted<Eigen::MatrixXf>(1, 2);
+  state fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.aligned == original.aligned);
+  CHECK(*fresh.maybe == *original.maybe);
+  CHECK(*fresh.owned == *original.owned);
+  CHECK(fresh.named == original.named);
+  CHECK(tests::comes_back(state{}, fresh));
+  CHECK_FALSE(fresh.maybe);
 }

@@ -50,11 +50,11 @@ FOR_ALL = {"version.hpp"}
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
     "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "save_report"},
-    "state": {"adapter", "any_state", "base", "describe", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "tensor_view"},
+    "state": {"adapter", "adapter_field", "any_state", "base", "describe", "device_copies", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "tensor_view"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
-    "adapters": {"cereal", "cereal/archives", "eigen"},
+    "adapters": {"boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor"},
     "chain": {"options"},
 }
 
@@ -73,6 +73,7 @@ MORE_HEADER_ONLY = {
         "adaptive", "estimator", "failure_models", "means", "mtbf", "observed_run", "planner", "workload")},
     "schedule/fits/fit.hpp": FIT,
     "schedule/fits/estimators.hpp": FIT | {"schedule/fits/fit.hpp"},
+    "state/adapter_field.hpp": {"core/convert.hpp", "state/base.hpp"},
     "inspect.hpp": PLACE,
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},

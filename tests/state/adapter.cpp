@@ -1,12 +1,34 @@
 #include "cairn/state/adapter.hpp"
 
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
 
+namespace tests {
+
+/// A handle that is null if default-made.
+struct generator final {
+  std::shared_ptr<std::uint64_t> state;
+  generator() = default;
+  virtual ~generator() = default;
+};
+
+}  // namespace tests
+
 namespace {
+
+using tests::generator;
 
 /// A library's matrix in column-major order, which Cairn cannot see through.
 class matrix {
@@ -45,6 +67,26 @@ class hidden_linear {
 struct growing {
   int value = 0;
 };
+
+/// A generator of a device: text of another device does not fit.
+struct device_generator {
+  int device;
+  std::uint64_t state = 0;
+  explicit device_generator(int on) : device(on) {}
+  virtual ~device_generator() = default;
+};
+
+/// Throws what is no cairn::error, in each function of its adapter that `in` names.
+struct thrower {
+  std::string_view in;
+  int value = 0;
+  virtual ~thrower() = default;
+};
+struct view_thrower : thrower {
+  bool makes_wrong_shape = false;
+  std::vector<int> values;
+};
+struct fields_thrower : thrower {};
 
 struct positive {
   int value = 1;
@@ -99,6 +141,77 @@ struct cairn::adapter<positive> {
   static void set(positive& p, int value) {
     if (value <= 0) cairn::fail(cairn::errc::corrupt, {"not positive"});
     p.value = value;
+  }
+};
+
+template <>
+struct cairn::adapter<generator> {
+  static generator make() {
+    generator made;
+    made.state = std::make_shared<std::uint64_t>(1);
+    return made;
+  }
+  static std::uint64_t get(const generator& g) { return g.state ? *g.state : 0; }
+  static void set(generator& g, std::uint64_t state) {
+    if (!g.state) throw std::logic_error("a null generator");
+    *g.state = state;
+  }
+};
+
+template <>
+struct cairn::adapter<device_generator> {
+  static device_generator prototype(const device_generator& like) { return device_generator(like.device); }
+  static std::string get(const device_generator& g) { return std::to_string(g.device) + ':' + std::to_string(g.state); }
+  static void set(device_generator& g, const std::string& text) {
+    const auto colon = text.find(':');
+    if (std::stoi(text.substr(0, colon)) != g.device) throw std::invalid_argument("of another device");
+    g.state = std::stoull(text.substr(colon + 1));
+  }
+};
+
+namespace {
+void may_throw(const thrower& object, std::string_view function) {
+  if (object.in == function) throw std::runtime_error("foreign");
+  if (object.in == "int") throw 5;
+}
+}  // namespace
+
+template <>
+struct cairn::adapter<thrower> {
+  static int get(const thrower& t) {
+    may_throw(t, "get");
+    return t.value;
+  }
+  static void set(thrower& t, int value) {
+    if (value == 13) throw std::runtime_error("foreign");
+    t.value = value;
+  }
+  static void check(const thrower& t, int) { may_throw(t, "check"); }
+};
+
+template <>
+struct cairn::adapter<view_thrower> {
+  static tensor_view<int> view(view_thrower& t) {
+    may_throw(t, "view");
+    if (t.in == "error") fail(errc::invalid, {"not now"});
+    return {t.values.data(), {t.values.size()}};
+  }
+  static bool can_be(const view_thrower& t, const extents& shape) {
+    may_throw(t, "can_be");
+    return shape.size() == 1;
+  }
+  static void resize(view_thrower& t, const extents& shape) {
+    may_throw(t, "resize");
+    t.values.resize(t.makes_wrong_shape ? 1 : shape[0]);
+  }
+};
+
+template <>
+struct cairn::adapter<fields_thrower> {
+  template <class Field>
+  static void fields(fields_thrower& t, const Field& field) {
+    field("value", t.value);
+    may_throw(t, "fields");
   }
 };
 
@@ -179,4 +292,119 @@ TEST_CASE("what an adapter refuses for the current object is found before anythi
   CHECK(smaller.last.value == 5);
   REQUIRE(smaller.many.size() == 1);
   CHECK(smaller.many[0].value == 7);
+}
+
+TEST_CASE("make() gives the objects that a load fills") {
+  struct state {
+    generator one = cairn::adapter<generator>::make();
+    std::vector<generator> many;
+    std::list<generator> chain;
+    std::map<std::string, std::vector<generator>> named;
+    std::optional<generator> maybe;
+    std::unique_ptr<generator> owned;
+    std::shared_ptr<generator> shared;
+    std::variant<int, generator> either;
+  };
+  const auto with = [](std::uint64_t value) {
+    auto made = cairn::adapter<generator>::make();
+    *made.state = value;
+    return made;
+  };
+  state original;
+  *original.one.state = 2;
+  original.many = {with(3), with(4)};
+  original.chain = {with(5)};
+  original.named["a"] = {with(6)};
+  original.maybe = with(7);
+  original.owned = std::make_unique<generator>(with(8));
+  original.shared = std::make_shared<generator>(with(9));
+  original.either = with(10);
+  state fresh;
+  CHECK(tests::comes_back(original, fresh));
+  REQUIRE(fresh.many.size() == 2);
+  CHECK(*fresh.many[1].state == 4);
+  CHECK(*fresh.maybe->state == 7);
+  CHECK(*fresh.owned->state == 8);
+  CHECK(*std::get<1>(fresh.either).state == 10);
+  fresh.many.push_back(with(1));
+  fresh.many.push_back(with(1));
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.many.size() == 2);
+}
+
+TEST_CASE("prototype() gives the object on which set is tried") {
+  struct state {
+    std::vector<int> first;
+    device_generator gpu{1};
+    std::vector<device_generator> many;
+  };
+  state original{{1}, device_generator(1), {device_generator(0), device_generator(1)}};
+  original.gpu.state = 77;
+  original.many[1].state = 5;
+  const tests::kept kept(cairn::detail::describe(original));
+  state same{{}, device_generator(1), {device_generator(0), device_generator(1)}};
+  kept.load(same);
+  CHECK(same.gpu.state == 77);
+  CHECK(same.many[1].state == 5);
+  state other{{9}, device_generator(2), same.many};
+  CHECK_THROWS_WITH(kept.load(other),
+                    Catch::Matchers::ContainsSubstring("kept cannot be loaded: gpu: of another device"));
+  CHECK(other.first == std::vector<int>{9});
+  state larger{{9}, device_generator(1), {}};
+  CHECK_THROWS_WITH(kept.load(larger), Catch::Matchers::ContainsSubstring("many.0 has to be made by the load"));
+}
+
+TEST_CASE("what an adapter throws is a cairn::error with the path") {
+  struct state {
+    std::vector<int> first;
+    thrower copy;
+    view_thrower view;
+    fields_thrower fields;
+  };
+  state original{{1}, {}, {}, {}};
+  original.view.values = {1, 2, 3};
+  const auto message = [](const auto& act) -> std::string {
+    try {
+      act();
+    } catch (const cairn::error& cause) {
+      return std::string(cause.sentence());
+    }
+    return "no cairn::error";
+  };
+  const auto saved = [&](auto state::* part, std::string_view in) {
+    auto bad = original;
+    (bad.*part).in = in;
+    return message([&] { (void)cairn::detail::describe(bad); });
+  };
+  CHECK(saved(&state::copy, "get") == "copy cannot be saved: foreign");
+  CHECK(saved(&state::copy, "int") == "copy cannot be saved: something was thrown that is no std::exception");
+  CHECK(saved(&state::view, "view") == "view cannot be saved: foreign");
+  CHECK(saved(&state::view, "error") == "view: not now");
+  CHECK(saved(&state::fields, "fields") == "fields cannot be saved: foreign");
+
+  const tests::kept kept(cairn::detail::describe(original));
+  const auto loaded = [&](auto state::* part, std::string_view in) {
+    state fresh;
+    (fresh.*part).in = in;
+    const auto what = message([&] { kept.load(fresh); });
+    CHECK(fresh.first.empty());
+    return what;
+  };
+  CHECK(loaded(&state::copy, "check") == "kept cannot be loaded: copy: foreign");
+  CHECK(loaded(&state::view, "view") == "kept cannot be loaded: view: foreign");
+  CHECK(loaded(&state::view, "can_be") == "kept cannot be loaded: view: foreign");
+  CHECK(loaded(&state::fields, "fields") == "kept cannot be loaded: fields: foreign");
+
+  original.copy.value = 13;
+  const tests::kept unlucky(cairn::detail::describe(original));
+  state fresh;
+  CHECK(message([&] { unlucky.load(fresh); }) == "kept cannot be loaded: copy: foreign");
+  CHECK(fresh.first.empty());
+
+  state late;
+  late.view.in = "resize";
+  CHECK(message([&] { kept.load(late); }) == "kept cannot be loaded: view: foreign");
+  late.view.in = "";
+  late.view.makes_wrong_shape = true;
+  CHECK(message([&] { kept.load(late); }) == "view was resized to I32 [3], but is I32 [1]");
 }

@@ -49,6 +49,7 @@ struct kept {
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);
     for (const auto& each : load.targets()) cairn::detail::fetch_leaf(contents, each.index, each.destination);
+    load.finish();
     return load.report();
   }
 

@@ -43,6 +43,38 @@ class fixed_tensor {
   std::array<float, 6> values_{};
 };
 
+/// A tensor of any number of dimensions. A default-made one has none, and no memory.
+class any_rank_tensor {
+ public:
+  any_rank_tensor() = default;
+  explicit any_rank_tensor(const std::vector<std::uint64_t>& shape) { resize(shape); }
+  [[nodiscard]] float* data() { return values_.data(); }
+  [[nodiscard]] const std::vector<std::uint64_t>& shape() const { return shape_; }
+  void resize(const std::vector<std::uint64_t>& shape) {
+    shape_ = shape;
+    values_.assign(cairn::element_count(shape), 0.0F);
+  }
+
+ private:
+  std::vector<std::uint64_t> shape_;
+  std::vector<float> values_;
+};
+
+/// A tensor of three dimensions.
+class cube {
+ public:
+  [[nodiscard]] float* data() { return values_.data(); }
+  [[nodiscard]] std::array<std::size_t, 3> shape() const { return shape_; }
+  void resize(const cairn::extents& shape) {
+    for (std::size_t d = 0; d < 3; ++d) shape_[d] = shape[d];
+    values_.assign(shape_[0] * shape_[1] * shape_[2], 1.0F);
+  }
+
+ private:
+  std::array<std::size_t, 3> shape_{};
+  std::vector<float> values_;
+};
+
 }  // namespace
 
 TEST_CASE("a strided view is gathered and scattered") {
@@ -149,4 +181,68 @@ TEST_CASE("strides must fit the shape") {
   float memory[4];
   CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(memory, {2, 2}, {1})),
                     Catch::Matchers::ContainsSubstring("2 dimensions and 1 strides"));
+}
+
+TEST_CASE("tensors of any number of dimensions, from default-made ones") {
+  std::vector<any_rank_tensor> original;
+  for (const auto& shape : std::vector<cairn::extents>{{}, {3}, {0}, {2, 3}, {2, 0, 4}, {1, 1, 1, 1, 2}}) {
+    original.emplace_back(shape);
+    for (std::uint64_t i = 0; i < cairn::element_count(shape); ++i) original.back().data()[i] = static_cast<float>(i);
+  }
+  std::vector<any_rank_tensor> fresh;
+  CHECK(tests::comes_back(original, fresh));
+  REQUIRE(fresh.size() == original.size());
+  for (std::size_t i = 0; i < fresh.size(); ++i) CHECK(fresh[i].shape() == original[i].shape());
+  CHECK(fresh[3].data()[5] == 5);
+  std::vector<any_rank_tensor> default_made(original.size());
+  CHECK(tests::comes_back(original, default_made));
+}
+
+TEST_CASE("a default-made tensor is an empty array") {
+  const tests::kept kept(cairn::detail::describe(any_rank_tensor()));
+  CHECK(kept.contents.leaves[0].shape == cairn::extents{0});
+  any_rank_tensor fresh;
+  kept.load(fresh);
+  CHECK(fresh.shape().size() <= 1);
+  any_rank_tensor vector({4});
+  kept.load(vector);
+  CHECK(vector.shape() == cairn::extents{0});
+  const tests::kept view(cairn::detail::describe(cairn::tensor_view<float>()));
+  CHECK(view.contents.leaves[0].shape == cairn::extents{0});
+}
+
+TEST_CASE("a tensor that has dimensions keeps their number") {
+  const tests::kept flat(cairn::detail::describe(any_rank_tensor({6})));
+  any_rank_tensor matrix({2, 3});
+  CHECK_THROWS_AS(flat.load(matrix), cairn::error);
+  cube three;
+  CHECK_THROWS_AS(flat.load(three), cairn::error);
+  const tests::kept stored(cairn::detail::describe(any_rank_tensor({1, 2, 3})));
+  stored.load(three);
+  CHECK(three.shape() == std::array<std::size_t, 3>{1, 2, 3});
+}
+
+TEST_CASE("two tensors that shared their memory load into default-made ones") {
+  struct views {
+    cairn::tensor_view<float> a, b;
+  };
+  std::vector<float> memory{1, 2, 3};
+  const tests::kept kept(cairn::detail::describe(views{{memory.data(), {3}}, {memory.data(), {3}}}));
+  CHECK(kept.paths() == "a");
+  struct {
+    any_rank_tensor a, b;
+  } fresh;
+  kept.load(fresh);
+  CHECK(fresh.b.shape() == cairn::extents{3});
+  CHECK(fresh.b.data()[2] == 3);
+}
+
+TEST_CASE("a tensor that memory cannot have is refused") {
+  float memory[1];
+  const auto too_large = Catch::Matchers::ContainsSubstring("more than any memory");
+  const std::uint64_t large = std::uint64_t{1} << 40U;
+  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(memory, {large, large})), too_large);
+  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(memory, {~std::uint64_t{0}})), too_large);
+  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(nullptr, {2, 3})),
+                    Catch::Matchers::ContainsSubstring("value is a tensor of shape [2, 3] without memory"));
 }

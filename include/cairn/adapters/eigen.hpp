@@ -1,10 +1,13 @@
-// Eigen's dense matrices, vectors and arrays as leaves of a state, saved and loaded in place.
+// Eigen's dense matrices, vectors and arrays as leaves of a state, saved and loaded in place, and views of them.
 #pragma once
 
 #include <Eigen/Core>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
@@ -18,11 +21,43 @@ namespace detail {
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
+/// A view of memory, of fixed size.
+template <class T>
+concept eigen_map = requires(T& view) {
+  view.data();
+  view.innerStride();
+  view.outerStride();
+};
+
 /// Whether a dimension can be `n`, if it is fixed to `size` and at most `most`; Eigen::Dynamic means no such limit.
 [[nodiscard]] constexpr bool eigen_can_be(std::uint64_t n, Eigen::Index size, Eigen::Index most) noexcept {
   if (size != Eigen::Dynamic) return n == static_cast<std::uint64_t>(size);
   return n <= static_cast<std::uint64_t>(most == Eigen::Dynamic ? (std::numeric_limits<Eigen::Index>::max)() : most);
 }
+
+/// Eigen's two-byte floats have Cairn's format, in a type of their own.
+template <class Scalar>
+[[nodiscard]] auto eigen_view(Scalar* memory, extents shape, std::vector<std::int64_t> strides = {}) {
+  if constexpr (std::same_as<Scalar, Eigen::half>)
+    return any_tensor_view(dtype::f16, memory, std::move(shape), std::move(strides));
+  else if constexpr (std::same_as<Scalar, Eigen::bfloat16>)
+    return any_tensor_view(dtype::bf16, memory, std::move(shape), std::move(strides));
+  else
+    return tensor_view<Scalar>(memory, std::move(shape), std::move(strides));
+}
+
+template <eigen_map Map>
+struct eigen_map_adapter {
+  [[nodiscard]] static auto view(Map& map) {
+    const auto rows = static_cast<std::uint64_t>(map.rows()), cols = static_cast<std::uint64_t>(map.cols());
+    if constexpr (Map::IsVectorAtCompileTime)
+      return eigen_view(map.data(), {rows * cols}, {map.innerStride()});
+    else if constexpr (Map::IsRowMajor)
+      return eigen_view(map.data(), {rows, cols}, {map.outerStride(), map.innerStride()});
+    else
+      return eigen_view(map.data(), {rows, cols}, {map.innerStride(), map.outerStride()});
+  }
+};
 
 }  // namespace detail
 
@@ -34,15 +69,14 @@ template <detail::eigen_dense Dense>
 struct adapter<Dense> {
   using scalar = typename Dense::Scalar;
 
-  [[nodiscard]] static tensor_view<scalar> view(Dense& object) {
+  [[nodiscard]] static auto view(Dense& object) {
     const auto rows = static_cast<std::uint64_t>(object.rows()), cols = static_cast<std::uint64_t>(object.cols());
-    if constexpr (Dense::IsVectorAtCompileTime) {
-      return {object.data(), {rows * cols}};
-    } else if constexpr (Dense::IsRowMajor) {
-      return {object.data(), {rows, cols}};
-    } else {
-      return {object.data(), {rows, cols}, {1, object.rows()}};
-    }
+    if constexpr (Dense::IsVectorAtCompileTime)
+      return detail::eigen_view(object.data(), {rows * cols});
+    else if constexpr (Dense::IsRowMajor)
+      return detail::eigen_view(object.data(), {rows, cols});
+    else
+      return detail::eigen_view(object.data(), {rows, cols}, {1, object.rows()});
   }
 
   /// Whether a Dense can have this shape.
@@ -66,6 +100,61 @@ struct adapter<Dense> {
     } else {
       object.resize(static_cast<Eigen::Index>(shape[0]), static_cast<Eigen::Index>(shape[1]));
     }
+  }
+};
+
+/// Views of a matrix, of a part of one, or of other memory: saved from that memory and loaded into it. The shape is as above, and cannot
+/// change: another one is errc::mismatch.
+template <class Plain, int Options, class Stride>
+requires(detail::eigen_map<Eigen::Map<Plain, Options, Stride>>)
+struct adapter<Eigen::Map<Plain, Options, Stride>> : detail::eigen_map_adapter<Eigen::Map<Plain, Options, Stride>> {};
+
+template <class Plain, int Options, class Stride>
+struct adapter<Eigen::Ref<Plain, Options, Stride>> : detail::eigen_map_adapter<Eigen::Ref<Plain, Options, Stride>> {};
+
+template <class Matrix, int Rows, int Cols, bool InnerPanel>
+requires(detail::eigen_map<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>)
+struct adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>
+    : detail::eigen_map_adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>> {};
+
+template <class Vector, int Size>
+requires(detail::eigen_map<Eigen::VectorBlock<Vector, Size>>)
+struct adapter<Eigen::VectorBlock<Vector, Size>> : detail::eigen_map_adapter<Eigen::VectorBlock<Vector, Size>> {};
+
+/// A diagonal matrix is its diagonal, [n].
+template <class Scalar, int Size, int MaxSize>
+struct adapter<Eigen::DiagonalMatrix<Scalar, Size, MaxSize>> {
+  using matrix = Eigen::DiagonalMatrix<Scalar, Size, MaxSize>;
+  using diagonal = adapter<typename matrix::DiagonalVectorType>;
+
+  [[nodiscard]] static auto view(matrix& object) { return diagonal::view(object.diagonal()); }
+  [[nodiscard]] static bool can_be(const extents& shape) noexcept { return diagonal::can_be(shape); }
+  static void resize(matrix& object, const extents& shape)
+  requires(Size == Eigen::Dynamic)
+  {
+    diagonal::resize(object.diagonal(), shape);
+  }
+};
+
+/// A permutation is saved as its indices, [n]. errc::corrupt: they are no permutation of 0 to n - 1.
+template <int Size, int MaxSize, class Index>
+struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
+  using matrix = Eigen::PermutationMatrix<Size, MaxSize, Index>;
+
+  [[nodiscard]] static std::vector<Index> get(const matrix& object) {
+    return {object.indices().data(), object.indices().data() + object.indices().size()};
+  }
+  static void set(matrix& object, const std::vector<Index>& stored) {
+    if (!detail::eigen_can_be(stored.size(), Size, MaxSize))
+      fail(errc::mismatch, {"a permutation of ", object.size(), " elements cannot take ", stored.size()});
+    std::vector<bool> seen(stored.size());
+    for (const Index each : stored) {
+      const auto at = static_cast<std::size_t>(each);  // of a negative index: too large
+      if (at >= seen.size() || seen[at]) fail(errc::corrupt, {"indices that are no permutation"});
+      seen[at] = true;
+    }
+    object.resize(static_cast<Eigen::Index>(stored.size()));
+    for (std::size_t i = 0; i < stored.size(); ++i) object.indices()(static_cast<Eigen::Index>(i)) = stored[i];
   }
 };
 

@@ -86,6 +86,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   load.apply();
   grow(load.growths(), options.threads);
   read_targets(from, load.targets(), options);
+  load.finish();
   load_report report;
   static_cast<match_report&>(report) = std::move(load.report());
   report.path = from.contents().origin;

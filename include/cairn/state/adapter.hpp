@@ -1,17 +1,32 @@
 // The customization point for types of other libraries.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
 namespace cairn {
 
-/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. Specialise it with one of these:
+/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/extending.md has an example of each form.
+/// Specialise it with one of these three:
 ///
-/// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Where it can grow,
-///   `static void resize(T&, const extents&)`, and `static bool can_be(const extents&)` if some shapes are impossible.
-/// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)` for
-///   each part.
-/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. `set` is
-///   tried on a temporary T before the state is changed; if it throws, the load fails and the state is as it was. To refuse a
+/// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Or `static any_tensor_view view(T&)`, if the
+///   element type is known only at run time, or if the array is in the memory of a device. Where it can grow,
+///   `static void resize(T&, const extents&)`, or `resize(T&, const extents&, dtype)`, which also gets the stored element type.
+///   `static bool can_be(const extents&)`, or `can_be(const T&, const extents&)`: whether `resize` can give it that shape;
+///   without it, `resize` gets shapes of the same number of dimensions only.
+/// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)` for each
+///   part. `field` also tells the purpose of the call and what the checkpoint has: see `adapter_field`.
+/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. A load calls
+///   `set` on another T before it changes the state; if that throws, the load fails and the state is as it was. To refuse a
 ///   value that does not fit the object itself, add `static void check(const T& object, const P&)`, which throws.
+///
+/// Two more functions say how to make a T, where its default constructor does not or makes a null handle:
+///
+/// - `static T make()`: a T that a load can fill, for containers that grow, pointers, optionals, and for `set`.
+/// - `static T prototype(const T& object)`: the T on which `set` is tried before it changes `object`.
+///
+/// What these functions throw becomes a cairn::error with the path of the object.
 template <class T>
 struct adapter;
 
@@ -20,6 +35,13 @@ struct adapter;
 /// of a base class are complete for T, and that T has a default constructor, which only that library can call.
 template <class T>
 inline constexpr bool use_bridge = false;
+
+/// Why Cairn walks the parts of an object.
+enum class purpose : std::uint8_t {
+  describe,  ///< for a save: the object must not change
+  check,     ///< to compare the object with a checkpoint: it must not change
+  apply      ///< to give the object the structure of a checkpoint; its arrays are read later
+};
 
 namespace detail {
 
@@ -42,6 +64,40 @@ concept has_copy_adapter = has_adapter<T> && requires(const T& object) { adapter
 template <class T, class P>
 concept has_checked_adapter =
     has_adapter<T> && requires(const T& object, const P& stored) { adapter<T>::check(object, stored); };
+
+template <class T>
+concept has_make_adapter = has_adapter<T> && requires {
+  { adapter<T>::make() } -> std::same_as<T>;
+};
+
+template <class T>
+concept has_prototype_adapter = has_adapter<T> && requires(const T& object) {
+  { adapter<T>::prototype(object) } -> std::same_as<T>;
+};
+
+/// A T that a load can make.
+template <class T>
+concept makeable = std::is_default_constructible_v<T> || has_make_adapter<T>;
+
+/// A new T, by `adapter<T>::make` if there is one.
+template <makeable T>
+[[nodiscard]] T* new_object() {
+  if constexpr (has_make_adapter<T>)
+    return new T(adapter<T>::make());
+  else
+    return new T();
+}
+
+/// A new T to try the adapter's `set` on before `object` changes; null if none can be made.
+template <class T>
+[[nodiscard]] T* new_prototype([[maybe_unused]] const T& object) {
+  if constexpr (has_prototype_adapter<T>)
+    return new T(adapter<T>::prototype(object));
+  else if constexpr (makeable<T>)
+    return new_object<T>();
+  else
+    return nullptr;
+}
 
 }  // namespace detail
 }  // namespace cairn

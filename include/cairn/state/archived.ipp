@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/catalog.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/archived.hpp"
@@ -69,8 +70,9 @@ struct stored_numbers {
 
   static void walk(walker& w, void* object) {
     const auto& numbers = *static_cast<stored_numbers*>(object);
-    extents shape;
-    if (!w.has_other_shape({0}, 1, shape)) return w.element(numbers.type, numbers.single);
+    const stored_leaf* const stored = w.stored(1);
+    if (!stored || stored->shape.size() != 1 || stored->shape[0] == 0) return w.element(numbers.type, numbers.single);
+    const extents shape = stored->shape;
     numbers.many->resize(shape[0] * size_of(numbers.type));
     w.array(numbers.type, 1, numbers.many->data(), shape);
   }

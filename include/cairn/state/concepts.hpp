@@ -153,8 +153,12 @@ concept path_type = requires(const T& t) {
   t.root_directory();
 };
 
+/// Eigen's Map, Ref and Block: they have `resize`, but cannot be resized, and their elements may be apart.
 template <class T>
-concept sequence_type = range_type<T> && requires(T& t) { t.resize(1); };
+concept strided_view = requires(T& t) { t.innerStride(); } && !std::is_default_constructible_v<T>;
+
+template <class T>
+concept sequence_type = range_type<T> && requires(T& t) { t.resize(1); } && !strided_view<T>;
 
 template <class T>
 concept associative_type = range_type<T> && requires(T& t) {

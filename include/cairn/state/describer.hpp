@@ -14,6 +14,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/answers.hpp"
+#include "cairn/state/host_buffer.hpp"
 #include "cairn/state/shared_objects.hpp"
 
 namespace cairn::detail {
@@ -21,8 +22,8 @@ namespace cairn::detail {
 /// `path` is that of the current object. No object is changed.
 class describer {
  public:
-  /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf.
-  void add(std::string path, memory_view view);
+  /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf. An array on a device is copied to the host.
+  void add(std::string path, memory_view view, const device_copies* device);
 
   size_answer sequence(std::string path, std::uint64_t size, bool empty_elements);
   presence optional(std::string path, bool engaged);
@@ -61,7 +62,7 @@ class describer {
   unsigned temporaries_ = 0;                               // that are open
   std::vector<std::shared_ptr<void>> shared_temporaries_;  // kept, so that no other object gets their address
   std::unordered_set<std::string> paths_;                  // of leaves
-  std::unordered_map<const void*, std::size_t> arrays_;    // memory -> leaf
+  std::unordered_map<memory_key, std::size_t, memory_key::hash> arrays_;  // memory -> leaf
   shared_objects shared_;
 };
 

@@ -8,15 +8,15 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE void describer::add(std::string path, memory_view view) {
+CAIRN_INLINE void describer::add(std::string path, memory_view view, const device_copies* device) {
   if (path == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
   const auto [stable_path, is_new] = paths_.insert(path);
   if (!is_new) fail_twice(path);
   shared_.add_path(*stable_path);
-  if (temporaries_ > 0) return add_bytes_of(std::move(path), view);
-  if (!owner_ && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
-    const auto [at, first] = arrays_.try_emplace(view.memory, result_.leaves.size());
+  if (temporaries_ > 0 && !device) return add_bytes_of(std::move(path), view);
+  if (!owner_ && temporaries_ == 0 && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
+    const auto [at, first] = arrays_.try_emplace(memory_key(view.memory, device), result_.leaves.size());
     if (!first) {
       const leaf& earlier = result_.leaves[at->second];
       const bool has_entry = result_.structure.contains(path);  // that of a holder; a path has at most one
@@ -25,9 +25,15 @@ CAIRN_INLINE void describer::add(std::string path, memory_view view) {
     }
   }
   leaf added;
+  if (device) {
+    const host_buffer buffer(path, view, *device);
+    buffer.read_device();
+    added.owner = buffer.memory();
+  } else {
+    added.owner = owner_;
+  }
   static_cast<memory_view&>(added) = std::move(view);
   added.path = std::move(path);
-  added.owner = owner_;
   result_.leaves.push_back(std::move(added));
 }
 

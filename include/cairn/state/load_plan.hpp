@@ -18,8 +18,11 @@ class load_plan {
 
   [[nodiscard]] match_report& report() noexcept { return matcher_.report(); }
 
-  /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, and reads `targets()`.
+  /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and calls `finish`.
   void apply();
+
+  /// Copies what was read to the devices where it belongs.
+  void finish() { matcher_.write_devices(); }
 
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return matcher_.growths(); }
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return matcher_.targets(); }

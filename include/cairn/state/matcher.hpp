@@ -16,6 +16,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/answers.hpp"
+#include "cairn/state/host_buffer.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/state/pointer_type.hpp"
 
@@ -48,8 +49,10 @@ class matcher {
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return growths_; }
   [[nodiscard]] const std::string& origin() const noexcept { return from_.origin; }
 
-  /// An array of the state: checked in the first walk, a target in the second one. In a private copy it is filled at once.
-  void add(std::string path, memory_view view);
+  /// An array of the state: checked in the first walk, a target in the second one. In a private copy it is filled at once. An array on a
+  /// device is read into a buffer, which `write_devices` copies to it.
+  void add(std::string path, memory_view view, const device_copies* device);
+  void write_devices();
 
   size_answer sequence(const std::string& path, std::uint64_t size, bool empty_elements);
   presence optional(const std::string& path, bool engaged);
@@ -68,8 +71,14 @@ class matcher {
   void begin_probe() { probe_.emplace(); }
   [[nodiscard]] std::optional<std::uint64_t> end_probe() { return std::exchange(probe_, {}).value_or(std::nullopt); }
 
-  /// The shape of the stored leaf; null if there is none.
-  [[nodiscard]] const extents* shape(const std::string& path) const;
+  /// The stored leaf; null if there is none, or if it is one of another path that has `count` numbers.
+  [[nodiscard]] const stored_leaf* stored(const std::string& path, std::uint64_t count) const;
+
+  /// Whether the load takes a leaf or an entry at the path, or below it.
+  [[nodiscard]] bool has_part(const std::string& path) const;
+
+  /// Whether the walk may change the current object: in the second walk, and in a private copy.
+  [[nodiscard]] bool is_writing() const noexcept { return applying_ || !copies_.empty(); }
 
   /// See walker::resizes.
   [[nodiscard]] bool resizes(const std::string& path, std::uint64_t from, std::uint64_t to, std::size_t width);
@@ -121,9 +130,6 @@ class matcher {
     std::shared_ptr<void> object;  // null until it is made
   };
 
-  /// Whether the walk may change the current object: in the second walk, and in a private copy.
-  [[nodiscard]] bool is_writing() const noexcept { return applying_ || !copies_.empty(); }
-
   [[nodiscard]] std::string stored_path(std::string_view path) const;
   [[nodiscard]] bool accepts(std::string_view stored) const;
 
@@ -152,7 +158,7 @@ class matcher {
   void check_values(std::size_t index, const memory_view& view) const;
 
   /// Tied arrays (two paths, one buffer) must have equal values in the checkpoint.
-  void check_ties(std::size_t index, const memory_view& view);
+  void check_ties(std::size_t index, const memory_view& view, const device_copies* device);
 
   const catalog& from_;
   const match_options& options_;
@@ -166,19 +172,21 @@ class matcher {
   std::vector<growth> growths_;
   std::vector<freed_memory> freed_;
   std::vector<std::string> problems_;
-  std::map<std::string, shared_object, std::less<>> objects_;  // stored path -> shared object
-  std::unordered_set<const void*> filled_objects_;             // shared objects that a path has loaded
-  std::vector<bool> used_leaves_;                              // per stored leaf; the others are unexpected
-  std::unordered_set<const structure_entry*> used_entries_;    // the others are unexpected
-  std::unordered_set<std::string> kept_whole_;                 // paths in the state
-  std::optional<std::uint64_t> stored_bytes_;                  // once it is asked for
-  std::uint64_t growing_ = 0;                                  // bytes of all containers that become larger
-  std::unordered_map<const void*, std::size_t> arrays_;        // memory -> stored leaf
+  std::map<std::string, shared_object, std::less<>> objects_;             // stored path -> shared object
+  std::unordered_set<const void*> filled_objects_;                        // shared objects that a path has loaded
+  std::vector<bool> used_leaves_;                                         // per stored leaf; the others are unexpected
+  std::unordered_set<const structure_entry*> used_entries_;               // the others are unexpected
+  std::unordered_set<std::string> kept_whole_;                            // paths in the state
+  std::optional<std::uint64_t> stored_bytes_;                             // once it is asked for
+  std::uint64_t growing_ = 0;                                             // bytes of all containers that become larger
+  std::unordered_map<memory_key, std::size_t, memory_key::hash> arrays_;  // memory -> stored leaf
+  std::vector<host_buffer> buffers_;                                      // of targets on devices
 };
 
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/matcher.ipp"           // IWYU pragma: keep
+#include "cairn/state/matcher_lookup.ipp"    // IWYU pragma: keep
 #include "cairn/state/matcher_pointers.ipp"  // IWYU pragma: keep
 #endif

@@ -20,7 +20,7 @@ CAIRN_INLINE void matcher::start_applying() {
   filled_objects_.clear();
 }
 
-CAIRN_INLINE void matcher::add(std::string path, memory_view view) {
+CAIRN_INLINE void matcher::add(std::string path, memory_view view, const device_copies* device) {
   const std::string stored = stored_path(path);
   const std::size_t index = find_leaf(stored);
   if (probe_) {
@@ -40,12 +40,20 @@ CAIRN_INLINE void matcher::add(std::string path, memory_view view) {
     if (from_.leaves[index].type != view.type) report_.converted.push_back(stored);
     check_values(index, view);
   }
-  if (!copies_.empty())
-    fetch_leaf(from_, index, view);
-  else if (applying_)
-    targets_.push_back({index, std::move(view)});
-  else
-    check_ties(index, view);
+  if (!is_writing()) return check_ties(index, view, device);
+  if (prototypes_ > 0 && view.bytes() > 0 && copies_.empty())  // its memory is gone when the targets are read
+    fail(errc::invalid, {path, " was not made by the load"});
+  if (device) buffers_.emplace_back(path, view, *device);
+  if (copies_.empty()) return targets_.push_back({index, std::move(view)});
+  fetch_leaf(from_, index, view);
+  if (!device) return;
+  buffers_.back().write_device();
+  buffers_.pop_back();
+}
+
+CAIRN_INLINE void matcher::write_devices() {
+  for (const auto& each : buffers_) each.write_device();
+  buffers_.clear();
 }
 
 CAIRN_INLINE size_answer matcher::sequence(const std::string& path, std::uint64_t size, bool empty_elements) {
@@ -96,11 +104,6 @@ CAIRN_INLINE std::uint64_t matcher::ranks(const std::string& path, std::string_v
   return stored->number;
 }
 
-CAIRN_INLINE const extents* matcher::shape(const std::string& path) const {
-  const std::size_t index = from_.find(stored_path(path));
-  return index == catalog::npos ? nullptr : &from_.leaves[index].shape;
-}
-
 CAIRN_INLINE bool matcher::resizes(const std::string& path, std::uint64_t from, std::uint64_t to, std::size_t width) {
   if (!is_writing()) report_.resized.push_back(path);
   if (to > from && width > 0 && !applying_) {
@@ -126,17 +129,6 @@ CAIRN_INLINE copy_answer matcher::end_copy() {
   copies_.pop_back();
   if (!complete) return copy_answer::drop;
   return is_writing() ? copy_answer::put : copy_answer::check;
-}
-
-CAIRN_INLINE bool matcher::is_selected(const std::string& path) const {
-  if (!options_.filter) return true;
-  const std::string stored = stored_path(path);
-  if (options_.filter(stored)) return true;
-  const std::string inside = stored + '.';
-  auto at = std::ranges::lower_bound(from_.leaves, inside, {}, &stored_leaf::path);
-  for (; at != from_.leaves.end() && at->path.starts_with(inside); ++at)
-    if (options_.filter(at->path)) return true;
-  return false;
 }
 
 CAIRN_INLINE void matcher::reject(const std::string& path, const std::string& problem) {
@@ -243,9 +235,9 @@ CAIRN_INLINE void matcher::check_values(std::size_t index, const memory_view& vi
       fail(errc::corrupt, {stored.path, " in ", from_.origin, " is BOOL but has a byte that is neither 0 nor 1"});
 }
 
-CAIRN_INLINE void matcher::check_ties(std::size_t index, const memory_view& view) {
+CAIRN_INLINE void matcher::check_ties(std::size_t index, const memory_view& view, const device_copies* device) {
   if (prototypes_ > 0 || !view.memory || view.shape.empty() || !view.contiguous() || view.bytes() == 0) return;
-  const auto [at, first] = arrays_.try_emplace(view.memory, index);
+  const auto [at, first] = arrays_.try_emplace(memory_key(view.memory, device), index);
   const stored_leaf& other = from_.leaves[at->second];
   const stored_leaf& stored = from_.leaves[index];
   if (first || at->second == index || other.bytes() != stored.bytes()) return;

@@ -81,7 +81,7 @@ struct copy_operations {
   void (*destroy)(void* copy);
   void (*put)(void* object, void* copy);                ///< may move from the copy
   void (*check)(const void* object, const void* copy);  ///< throws if the copy does not fit this object
-  /// Throws if `put` would throw, as far as can be known without a change of the object. May move from the copy.
+  /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May move from the copy.
   void (*try_put)(const void* object, void* copy);
 };
 

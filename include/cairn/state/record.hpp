@@ -38,7 +38,7 @@ inline constexpr bool is_bindable = counted_fields<Record>.known && counted_fiel
 ///   initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
 template <class Record>
 consteval bool can_pfr_read() {
-  if constexpr (std::is_trivially_destructible_v<Record> && std::is_copy_constructible_v<Record> &&
+  if constexpr (std::is_trivially_destructible_v<Record> && std::is_trivially_copy_constructible_v<Record> &&
                 std::is_nothrow_default_constructible_v<Record> && sizeof(Record) <= 4096)
     return is_bindable<Record> && braces<0>::template take<Record> && counted_fields<Record>.bases == 0 &&
            takes_values<Record, arity<Record>> && !takes_values<Record, arity<Record> + 1>;

@@ -6,6 +6,9 @@
 #include <iterator>
 #include <new>
 #include <type_traits>
+#include <utility>
+
+#include "cairn/state/adapter.hpp"
 
 namespace cairn::detail {
 
@@ -30,6 +33,7 @@ T& sample() {
 
 /// How `resize_to` changes the size of a sequence.
 enum class resizing {
+  inserts,   ///< the adapter of the elements makes them
   makes,     ///< the sequence makes its elements; lists and deques do not move those that they have
   replaces,  ///< a vector of elements that cannot be moved gets new ones, with the same allocator
   copies,    ///< trivial elements without a default constructor are copies of a sample
@@ -42,7 +46,13 @@ consteval resizing resizing_of() {
   using element = typename T::value_type;
   constexpr bool has_default = std::is_default_constructible_v<element>;
   constexpr bool moves_elements = requires(T& object) { object.capacity(); };
-  if constexpr (has_default && (std::is_move_constructible_v<element> || !moves_elements))
+  if constexpr (has_make_adapter<element> && std::is_move_constructible_v<element> &&
+                requires(T& object, element& each) {
+                  object.erase(object.begin(), object.end());
+                  object.insert(object.end(), std::move(each));
+                })
+    return resizing::inserts;
+  else if constexpr (has_default && (std::is_move_constructible_v<element> || !moves_elements))
     return resizing::makes;
   else if constexpr (has_default && requires(T& object) { T(std::size_t{}, object.get_allocator()); })
     return resizing::replaces;
@@ -79,7 +89,11 @@ template <class T>
 void resize_to(T& object, std::uint64_t size) {
   constexpr auto how = resizing_of<T>();
   const auto count = static_cast<std::size_t>(size);
-  if constexpr (how == resizing::makes) {
+  if constexpr (how == resizing::inserts) {
+    const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+    if (size < now) object.erase(std::next(object.begin(), static_cast<std::ptrdiff_t>(size)), object.end());
+    for (auto i = now; i < size; ++i) object.insert(object.end(), adapter<typename T::value_type>::make());
+  } else if constexpr (how == resizing::makes) {
     object.resize(count);
   } else if constexpr (how == resizing::replaces) {
     T fresh(count, object.get_allocator());

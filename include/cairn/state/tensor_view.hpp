@@ -1,4 +1,4 @@
-// A view of a strided array in the caller's memory. Tensors of other libraries are saved through such views.
+// Views of strided arrays in the caller's memory. Tensors of other libraries are saved through such views.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/device_copies.hpp"
 
 namespace cairn {
 
@@ -20,13 +22,59 @@ struct tensor_view {
       : data_(memory), shape_(std::move(dimensions)), strides_(std::move(steps)) {}
 
   [[nodiscard]] T* data() const noexcept { return data_; }
-  [[nodiscard]] const extents& shape() const noexcept { return shape_; }
-  [[nodiscard]] const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
+  [[nodiscard]] const extents& shape() const& noexcept { return shape_; }
+  [[nodiscard]] extents shape() && noexcept { return std::move(shape_); }
+  [[nodiscard]] const std::vector<std::int64_t>& strides() const& noexcept { return strides_; }
+  [[nodiscard]] std::vector<std::int64_t> strides() && noexcept { return std::move(strides_); }
 
  private:
   T* data_ = nullptr;
   extents shape_;
   std::vector<std::int64_t> strides_;
+};
+
+/// A view of an array whose element type is known at run time, and which may be in the memory of a device. A load into another
+/// element type than the stored one follows `load_options::convert`.
+///
+/// A default-made view stands for an array that does not exist yet, such as a null handle: it is saved as an empty array of U8. A load
+/// makes the array by `adapter<T>::resize`, with the stored shape and element type.
+class any_tensor_view {
+ public:
+  any_tensor_view() = default;
+
+  /// As tensor_view. Each element consists of `components` numbers of `type`: 2 for complex numbers, else 1.
+  any_tensor_view(dtype type, void* memory, extents dimensions, std::vector<std::int64_t> steps = {},
+                  const device_copies& device = {}, unsigned components = 1)
+      : exists_(true),
+        type_(type),
+        components_(components),
+        data_(memory),
+        shape_(std::move(dimensions)),
+        strides_(std::move(steps)),
+        device_(device) {}
+
+  [[nodiscard]] bool exists() const noexcept { return exists_; }
+  [[nodiscard]] dtype type() const noexcept { return type_; }
+  [[nodiscard]] unsigned components() const noexcept { return components_; }
+  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] const extents& shape() const noexcept { return shape_; }
+  [[nodiscard]] const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
+  [[nodiscard]] const device_copies& device() const noexcept { return device_; }
+
+ private:
+  bool exists_ = false;
+  dtype type_ = dtype::u8;
+  unsigned components_ = 1;
+  void* data_ = nullptr;
+  extents shape_ = {0};
+  std::vector<std::int64_t> strides_;
+  device_copies device_;
+};
+
+/// The view itself can be a part of a state.
+template <>
+struct adapter<any_tensor_view> {
+  static any_tensor_view view(const any_tensor_view& view) { return view; }
 };
 
 }  // namespace cairn

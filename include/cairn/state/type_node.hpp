@@ -18,6 +18,7 @@
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/skipped_fields.hpp"
+#include "cairn/state/tensor_view.hpp"
 #include "cairn/state/type_problem.hpp"
 
 namespace cairn::detail {
@@ -71,6 +72,14 @@ auto data_of(T& tensor) {
     return tensor.data();
 }
 
+template <class T>
+using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
+
+/// An adapter whose view says the type of the elements.
+template <class T>
+concept has_tensor_view_adapter =
+    has_view_adapter<T> && std::is_same_v<view_of_adapter<T>, tensor_view<typename view_of_adapter<T>::value_type>>;
+
 /// The type of field I; a number for one that is not state.
 template <class Record, std::size_t I, class Field>
 using searched_field = std::conditional_t<is_skipped_field<Record, I, Field>(), char, Field>;
@@ -101,6 +110,8 @@ constexpr auto find_parts() {
     }(std::make_index_sequence<std::variant_size_v<T>>{});
   } else if constexpr (kind == category::tensor) {
     return std::array{CAIRN_PART("", decltype(*detail::data_of(std::declval<T&>())))};
+  } else if constexpr (has_tensor_view_adapter<T>) {
+    return std::array{CAIRN_PART("", typename view_of_adapter<T>::value_type)};
   } else if constexpr (kind == category::span) {
     return std::array{CAIRN_PART("*", typename T::element_type)};
   } else if constexpr (kind == category::sequence || kind == category::set || kind == category::valarray) {

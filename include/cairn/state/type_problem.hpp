@@ -38,10 +38,6 @@ consteval problem problem_of_pointer() {
     return problem::none;
 }
 
-/// A load makes the elements of a container.
-template <class T>
-concept can_be_made = std::is_default_constructible_v<T> || requires { adapter<T>::make(); };
-
 /// A load assigns the elements of containers that are saved as columns.
 template <class T>
 concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
@@ -54,7 +50,7 @@ consteval problem problem_of_container() {
     using mapped = typename T::mapped_type;
     if constexpr (!can_be_assigned<key> || !can_be_assigned<mapped>)
       return problem::const_content;
-    else if constexpr (!can_be_made<key> || (columnar<mapped> && !can_be_made<mapped>))
+    else if constexpr (!std::is_default_constructible_v<key> || (columnar<mapped> && !makeable<mapped>))
       return problem::no_default_constructor;
     else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
       return problem::keys_without_order;
@@ -63,7 +59,7 @@ consteval problem problem_of_container() {
   } else if constexpr (category_of<T>() == category::set) {
     if constexpr (!can_be_assigned<element>)
       return problem::const_content;
-    else if constexpr (!can_be_made<element>)
+    else if constexpr (!makeable<element>)
       return problem::no_default_constructor;
     else if constexpr (!requires { typename T::key_compare; } && !has_key_order<element>())
       return problem::keys_without_order;
@@ -74,7 +70,7 @@ consteval problem problem_of_container() {
   } else if constexpr (!can_be_assigned<element> && !contiguous<T>) {
     return problem::const_content;
   } else {
-    return columnar<element> && !can_be_made<element> ? problem::no_default_constructor : problem::none;
+    return columnar<element> && !makeable<element> ? problem::no_default_constructor : problem::none;
   }
 }
 

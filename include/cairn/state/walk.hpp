@@ -32,10 +32,12 @@ void destroy(void* object) {
 /// Walks a temporary T in place of an object that the load will make.
 template <class T>
 void walk_prototype(walker& w) {
-  if constexpr (std::is_default_constructible_v<T>)
-    w.prototype(new T(), walk<T>, destroy<T>);
+  if constexpr (makeable<T>)
+    w.prototype(new_object<T>(), walk<T>, destroy<T>);
   else
-    w.reject("has to be made by the load but its type has no default constructor; make it before the load");
+    w.reject(
+        "has to be made by the load but its type has no default constructor; make it before the load, or give its "
+        "adapter a function make()");
 }
 
 /// Walks the content of a holder that has an entry at its path: an optional, a variant, a pointer. The content has the same path; if it
@@ -65,6 +67,7 @@ void walk_held_prototype(walker& w) {
 #include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_choice.hpp"
 #include "cairn/state/walk_tensor.hpp"
+#include "cairn/state/adapter_field.hpp"
 #include "cairn/state/walk_per_rank.hpp"
 
 namespace cairn::detail {
@@ -85,13 +88,13 @@ struct copied_object {
     if constexpr (requires { copy_traits<T>::check(at, value); }) copy_traits<T>::check(at, value);
   }
   static void try_put(const void* object, void* stored) {
-    [[maybe_unused]] const T& at = *static_cast<const T*>(object);
-    [[maybe_unused]] copy& value = *static_cast<copy*>(stored);
+    const T& at = *static_cast<const T*>(object);
+    copy& value = *static_cast<copy*>(stored);
     if constexpr (requires { copy_traits<T>::try_put(at, value); }) {
       copy_traits<T>::try_put(at, value);
-    } else if constexpr (std::is_default_constructible_v<T>) {
-      const std::unique_ptr<void, void (*)(void*)> trial(new T(), destroy<T>);
-      put(trial.get(), stored);
+    } else {
+      const std::unique_ptr<T> trial(new_prototype(at));
+      if (trial) put(trial.get(), stored);
     }
   }
 

@@ -20,7 +20,10 @@ void walk_optional(walker& w, T& object) {
     case presence::clear:
       return object.reset();
     case presence::make:
-      if constexpr (requires { object.emplace(); }) {
+      if constexpr (has_make_adapter<value>) {
+        object.emplace(adapter<value>::make());
+        break;
+      } else if constexpr (requires { object.emplace(); }) {
         object.emplace();
         break;
       }
@@ -38,7 +41,10 @@ template <std::size_t I, class T>
 void walk_alternative(walker& w, T& object, presence what) {
   using type = std::variant_alternative_t<I, T>;
   if (what == presence::make) {
-    if constexpr (std::is_default_constructible_v<type>) object.template emplace<I>();
+    if constexpr (has_make_adapter<type>)
+      object.template emplace<I>(adapter<type>::make());
+    else if constexpr (std::is_default_constructible_v<type>)
+      object.template emplace<I>();
   }
   if (object.index() == I)
     walk_held<type>(w, std::get_if<I>(&object));

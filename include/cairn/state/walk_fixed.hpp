@@ -92,15 +92,11 @@ void walk_listed(walker& w, T& object) {
   }(own_fields<T>{});
 }
 
-template <class T>
-void walk_adapted(walker& w, T& object) {
-  if constexpr (has_view_adapter<T>)
-    walk_tensor(w, object);
-  else
-    adapter<T>::fields(object, [&](std::string_view name, auto& member) {
-      const named_part part = part_of(name, member);
-      w.part(part.name, part.object, part.walk);
-    });
+/// Walks a part of the current object that an adapter names.
+template <class Member>
+void walk_field(walker& w, std::string_view name, Member& member) {
+  const named_part part = part_of(name, member);
+  w.part(part.name, part.object, part.walk);
 }
 
 /// `get<I>`: std::get, or that of the library to which the type belongs.

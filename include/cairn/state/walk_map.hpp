@@ -76,10 +76,13 @@ struct map_of {
     return at == static_cast<T*>(map)->end() ? nullptr : std::addressof(at->second);
   }
   static void insert(void* map, const std::string& text) {
-    if constexpr (std::is_default_constructible_v<mapped>) {
+    if constexpr (makeable<mapped>) {
       key parsed{};
       parse_key(text, parsed);
-      (*static_cast<T*>(map))[std::move(parsed)];
+      if constexpr (has_make_adapter<mapped>)
+        static_cast<T*>(map)->emplace(std::move(parsed), adapter<mapped>::make());
+      else
+        (*static_cast<T*>(map))[std::move(parsed)];
     }
   }
   static void erase(void* map, const std::string& text) {
@@ -97,7 +100,7 @@ template <class T>
 struct entries_of {
   using key = typename T::key_type;
   using mapped = typename T::mapped_type;
-  static constexpr bool can_make = std::is_default_constructible_v<mapped>;
+  static constexpr bool can_make = makeable<mapped>;
   static constexpr auto key_of = [](const auto& entry) -> const key& { return entry.first; };
 
   [[nodiscard]] static bool equivalent(const T& map, const key& a, const key& b) {
@@ -136,9 +139,14 @@ struct entries_of {
       const auto* const stored = static_cast<const key*>(keys);
       object.clear();
       auto at = object.end();
-      for (std::uint64_t i = 0; i < count; ++i)
-        at = object.emplace_hint(insertion_hint(object, at), std::piecewise_construct, std::forward_as_tuple(stored[i]),
-                                 std::forward_as_tuple());
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const auto hint = insertion_hint(object, at);
+        if constexpr (has_make_adapter<mapped>)
+          at = object.emplace_hint(hint, stored[i], adapter<mapped>::make());
+        else
+          at = object.emplace_hint(hint, std::piecewise_construct, std::forward_as_tuple(stored[i]),
+                                   std::forward_as_tuple());
+      }
       check_distinct(object.size(), static_cast<std::size_t>(count));
       for (std::uint64_t i = 0; i < count; ++i) {  // an insertion may have moved the values of a flat map
         if (i > 0 && equivalent(object, stored[i - 1], stored[i]))

@@ -82,9 +82,9 @@ void walk_unique(walker& w, T& pointer) {
     const bool replaces = answer.what != presence::walk && pointer;
     walk_pointee(w, object_of(pointer), answer.what, answer.type,
                  [&]<class Object>()
-                 requires(deletes && std::is_default_constructible_v<Object>)
+                 requires(deletes && makeable<Object>)
                  {
-                   auto* const object = new Object();
+                   auto* const object = new_object<Object>();
                    pointer.reset(object);
                    return object;
                  });
@@ -121,9 +121,13 @@ void walk_shared(walker& w, T& pointer) {
     std::shared_ptr<base> fresh;
     walk_pointee(w, object_of(pointer), answer.what, answer.type,
                  [&]<class Object>()
-                 requires(std::is_default_constructible_v<Object>)
+                 requires(makeable<Object>)
                  {
-                   const auto object = std::make_shared<Object>();
+                   std::shared_ptr<Object> object;
+                   if constexpr (has_make_adapter<Object>)
+                     object = std::make_shared<Object>(adapter<Object>::make());
+                   else
+                     object = std::make_shared<Object>();
                    fresh = object;
                    w.shared_made(object, typeid(Object));
                    return object.get();

@@ -1,16 +1,20 @@
 // Walks tensors of any library, and adapted types that are viewed as one array.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/config.hpp"
 #include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
+
+template <class T>
+concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
 
 /// A view of any tensor. Strides count elements, as in all tensor libraries.
 template <class T>
@@ -26,6 +30,10 @@ auto view_of(T& tensor) {
     }
     return tensor_view(tensor.data_handle(), std::move(shape), std::move(strides));
   } else {
+    static_assert(
+        !says_its_device<T>,
+        "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
+        "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
     extents shape;
     const auto append = [&](const auto& sizes) {
       for (const auto n : sizes) shape.push_back(static_cast<std::uint64_t>(n));
@@ -41,74 +49,101 @@ auto view_of(T& tensor) {
   }
 }
 
-template <class T>
-concept resizable_tensor = (has_adapter<T> && requires(T& t, const extents& shape) { adapter<T>::resize(t, shape); }) ||
-                           (!has_adapter<T> && requires(T& t, const extents& shape) { t.resize(shape); });
-
-template <class T>
-void resize_tensor(T& tensor, const extents& shape) {
-  if constexpr (has_adapter<T>)
-    adapter<T>::resize(tensor, shape);
-  else
-    tensor.resize(shape);
-}
-
-/// Whether the elements of the tensor are part of the object.
-template <class T>
-[[nodiscard]] bool contains_elements(T& tensor) {
-  const auto object = reinterpret_cast<std::uintptr_t>(std::addressof(tensor));
-  const auto elements = reinterpret_cast<std::uintptr_t>(view_of(tensor).data());
-  return elements >= object && elements < object + sizeof(T);
-}
-
-/// Whether the tensor can have the shape; its type may fix or bound some dimensions.
-template <class T>
-[[nodiscard]] bool can_be([[maybe_unused]] T& tensor, const extents& shape) {
-  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
-  for (const auto n : shape)
-    if (n > largest) return false;
-  if constexpr (has_adapter<T> && requires { adapter<T>::can_be(shape); }) {
-    return adapter<T>::can_be(shape);
-  } else if constexpr (std::is_default_constructible_v<T>) {
-    if (!contains_elements(tensor)) return true;
-    try {  // on another tensor, since one that contains its elements may have a fixed shape
-      T trial{};
-      resize_tensor(trial, shape);
-      return view_of(trial).shape() == shape;
-    } catch (const std::exception&) {
-      return false;
-    }
-  } else {
-    return true;
-  }
-}
+inline any_tensor_view any_view(any_tensor_view view) { return view; }
 
 template <class Element>
-void walk_view(walker& w, const tensor_view<Element>& view) {
-  using number = std::remove_const_t<Element>;
+any_tensor_view any_view(tensor_view<Element> view) {
+  using number =
+      std::remove_const_t<Element>;  // const ones are only saved: the check of the state's type refuses to load them
   static_assert(scalar_type<number> || complex_type<number>, "cairn: a tensor of numbers");
   auto* const first = const_cast<number*>(view.data());
   if constexpr (complex_type<number>)
-    w.array(dtype_of<typename number::value_type>(), 2, first, view.shape(), view.strides());
+    return {dtype_of<typename number::value_type>(), first, std::move(view).shape(), std::move(view).strides(), {}, 2};
   else
-    w.array(dtype_of<number>(), 1, first, view.shape(), view.strides());
+    return {dtype_of<number>(), first, std::move(view).shape(), std::move(view).strides()};
 }
+
+/// The operations of a tensor.
+struct tensor_operations {
+  any_tensor_view (*view)(void* tensor);
+  /// Whether it can have the shape, by its adapter. Null: any shape of the dimensions that it has.
+  bool (*can_be)(const void* tensor, const extents& shape);
+  /// Its values are unspecified then. Null if it cannot be resized.
+  void (*resize)(void* tensor, const extents& shape, dtype type);
+  /// Resizes a new tensor, and tells whether it has the shape. Null: none can be made.
+  bool (*try_resize)(const extents& shape, dtype type);
+  /// Without dimensions it stands for an array of any number of dimensions.
+  bool takes_dimensions;
+  std::size_t size;  ///< of the tensor object, in bytes
+};
+
+/// Walks the tensor, and resizes it if the checkpoint has another shape. errc::invalid: the view's shape, strides or memory are
+/// impossible.
+CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& how);
+
+template <class T>
+struct tensor_of {
+  static constexpr bool adapted = has_adapter<T>;
+
+  static any_tensor_view view(void* tensor) { return any_view(view_of(*static_cast<T*>(tensor))); }
+  static bool can_be([[maybe_unused]] const void* tensor, const extents& shape) {
+    if constexpr (requires { adapter<T>::can_be(shape); })
+      return adapter<T>::can_be(shape);
+    else
+      return adapter<T>::can_be(*static_cast<const T*>(tensor), shape);
+  }
+  static void resize(void* tensor, const extents& shape, [[maybe_unused]] dtype type) {
+    T& object = *static_cast<T*>(tensor);
+    if constexpr (!adapted)
+      object.resize(shape);
+    else if constexpr (requires { adapter<T>::resize(object, shape, type); })
+      adapter<T>::resize(object, shape, type);
+    else
+      adapter<T>::resize(object, shape);
+  }
+
+  static bool try_resize(const extents& shape, dtype type) {
+    const std::unique_ptr<T> trial(new_object<T>());
+    resize(trial.get(), shape, type);
+    return view(trial.get()).shape() == shape;
+  }
+
+  static consteval bool can_resize() {
+    if constexpr (adapted)
+      return requires(T& t, const extents& s) { adapter<T>::resize(t, s); } ||
+             requires(T& t, const extents& s) { adapter<T>::resize(t, s, dtype{}); };
+    else
+      return requires(T& t, const extents& s) { t.resize(s); };
+  }
+  static consteval bool has_can_be() {
+    return requires(const extents& s) { adapter<T>::can_be(s); } ||
+           requires(const T& t, const extents& s) { adapter<T>::can_be(t, s); };
+  }
+
+  static consteval tensor_operations make_operations() {
+    tensor_operations all{view, nullptr, nullptr, nullptr, false, sizeof(T)};
+    if constexpr (can_resize()) {
+      all.resize = resize;
+      if constexpr (makeable<T>) all.try_resize = try_resize;
+      if constexpr (adapted && has_can_be())
+        all.can_be = can_be;
+      else if constexpr (!adapted)
+        all.takes_dimensions = requires(T& t) { std::remove_cvref_t<decltype(t.shape())>(t.shape()).resize(1); };
+    }
+    return all;
+  }
+};
+
+template <class T>
+inline constexpr tensor_operations operations_of_tensor = tensor_of<T>::make_operations();
 
 template <class T>
 void walk_tensor(walker& w, T& tensor) {
-  auto view = view_of(tensor);
-  if constexpr (resizable_tensor<T>) {
-    using element = std::remove_pointer_t<decltype(view.data())>;
-    extents wanted;
-    if (w.has_other_shape(view.shape(), complex_type<element> ? 2 : 1, wanted) && can_be(tensor, wanted)) {
-      if (view.strides().empty()) w.frees(&tensor, view.data(), element_count(view.shape()) * sizeof(element));
-      if (!w.resizes(element_count(view.shape()), element_count(wanted), sizeof(element)))
-        return walk_view(w, tensor_view<element>(nullptr, std::move(wanted)));
-      resize_tensor(tensor, wanted);
-      view = view_of(tensor);
-    }
-  }
-  walk_view(w, view);
+  walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
 }
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walk_tensor.ipp"  // IWYU pragma: keep
+#endif

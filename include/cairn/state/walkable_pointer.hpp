@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "cairn/state/adapter.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
@@ -97,7 +98,7 @@ consteval bool is_usable_list(const one_of<Listed...>*) {
 
 template <class... Listed>
 consteval bool are_default_constructible(const one_of<Listed...>*) {
-  return (std::is_default_constructible_v<typename listing<Listed>::type> && ...);
+  return (makeable<typename listing<Listed>::type> && ...);
 }
 
 template <class Base, class... Listed>
@@ -120,7 +121,7 @@ consteval bool can_make_pointee() {
   if constexpr (has_type_list<Base>)
     return are_default_constructible(static_cast<const polymorphic<Base>*>(nullptr));
   else
-    return std::is_default_constructible_v<Base>;
+    return makeable<Base>;
 }
 
 /// Whether a unique, shared or weak pointer can be walked. If not, a static_assert says why.

@@ -14,7 +14,9 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/state/adapter.hpp"
 #include "cairn/state/answers.hpp"
+#include "cairn/state/device_copies.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/rank_info.hpp"
@@ -24,6 +26,7 @@ namespace cairn::detail {
 class describer;
 class matcher;
 class overlap_search;
+struct stored_leaf;
 
 /// Each type has one walk function, for saving, checking and loading. It passes the parts of an object to the walker and acts
 /// on the result. Results come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
@@ -60,9 +63,9 @@ class walker {
   void array(dtype type, unsigned components, void* memory, const extents& shape) {
     array(type, components, memory, shape, {});
   }
-  /// The same with strides, which count elements. Empty `strides`: packed.
+  /// The same with strides, which count elements. Empty `strides`: packed. `device`: how to copy it if it is not on the host.
   void array(dtype type, unsigned components, void* memory, const extents& shape,
-             const std::vector<std::int64_t>& strides);
+             const std::vector<std::int64_t>& strides, const device_copies* device = nullptr);
 
   /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; each of its leaves stands for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
@@ -73,8 +76,13 @@ class walker {
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
   [[nodiscard]] size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements);
 
-  /// True if the checkpoint has the tensor with as many dimensions and another shape, which is stored in `wanted`.
-  [[nodiscard]] bool has_other_shape(const extents& shape, unsigned components, extents& wanted);
+  /// See adapter_field.
+  [[nodiscard]] cairn::purpose current_purpose() const noexcept;
+  [[nodiscard]] bool has_stored(std::string_view name);
+  void require_check(std::string_view name) const;
+
+  /// The stored array of the current object, which has `count` numbers now; null in a save, and if the checkpoint has none.
+  [[nodiscard]] const stored_leaf* stored(std::uint64_t count);
   /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
   /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
   [[nodiscard]] bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width);

@@ -87,7 +87,7 @@ CAIRN_INLINE void walker::prototype(void* object, walk_function walk, void (*des
 CAIRN_INLINE void walker::element(dtype type, void* memory) { array(type, 1, memory, {}); }
 
 CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, const extents& shape,
-                                const std::vector<std::int64_t>& strides) {
+                                const std::vector<std::int64_t>& strides, const device_copies* device) {
   if (!strides.empty() && strides.size() != shape.size())
     fail(errc::invalid, {path(), " is a tensor of ", shape.size(), " dimensions and ", strides.size(), " strides"});
   const std::size_t width = size_of(type);
@@ -109,8 +109,9 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
     if (components > 1) steps.push_back(static_cast<std::int64_t>(width));
   }
   if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
+  if (search_ && device) return;  // a search reads no array, and those of devices are not in the host's memory
   if (search_ && outer_copies_.empty()) search_->visit_array(path_, view);
-  ask([&](auto& to) { to.add(path(), std::move(view)); });
+  ask([&](auto& to) { to.add(path(), std::move(view), device); });
 }
 
 CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk) {
@@ -170,12 +171,29 @@ CAIRN_INLINE bool walker::admits(const size_limits& limits, std::uint64_t stored
   }
 }
 
-CAIRN_INLINE bool walker::has_other_shape(const extents& shape, unsigned components, extents& wanted) {
+CAIRN_INLINE cairn::purpose walker::current_purpose() const noexcept {
   auto* const* to = std::get_if<matcher*>(&purpose_);
-  const extents* stored = to ? (*to)->shape(path()) : nullptr;
-  if (!stored || stored->size() != shape.size() + (components > 1 ? 1 : 0)) return false;
-  wanted.assign(stored->begin(), stored->begin() + static_cast<std::ptrdiff_t>(shape.size()));
-  return wanted != shape;
+  if (!to) return cairn::purpose::describe;
+  return (*to)->is_writing() ? cairn::purpose::apply : cairn::purpose::check;
+}
+
+CAIRN_INLINE bool walker::has_stored(std::string_view name) {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  if (!to) return false;
+  enter(name);
+  const bool has = (*to)->has_part(path());
+  leave();
+  return has;
+}
+
+CAIRN_INLINE void walker::require_check(std::string_view name) const {
+  if (current_purpose() != cairn::purpose::check)
+    fail(errc::invalid, {path(), ": its adapter passes a prototype of ", name, " when the part itself has to exist"});
+}
+
+CAIRN_INLINE const stored_leaf* walker::stored(std::uint64_t count) {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  return to ? (*to)->stored(path(), count) : nullptr;
 }
 
 CAIRN_INLINE bool walker::resizes(std::uint64_t from, std::uint64_t to, std::size_t width) {
@@ -222,15 +240,15 @@ CAIRN_INLINE alternative_answer walker::alternative(std::uint64_t index, std::ui
 }
 
 CAIRN_INLINE void walker::copy(void* object, const copy_operations& how) {
-  const auto take = [&] {
+  const bool describes = std::holds_alternative<describer*>(purpose_);
+  const auto made = [&] {
     try {
-      return how.take(object);
+      return describes ? how.take(object) : how.make();
     } catch (const error& cause) {
       fail(cause.code(), {path(), ": ", cause.sentence()});
     }
   };
-  const bool describes = std::holds_alternative<describer*>(purpose_);
-  const std::shared_ptr<void> copy(describes ? take() : how.make(), how.destroy);
+  const std::shared_ptr<void> copy(made(), how.destroy);
   begin_copy(copy);
   how.walk_copy(*this, copy.get());
   const auto answer = end_copy();

@@ -1,0 +1,63 @@
+// The arrays of Boost.MultiArray as leaves of a state, saved and loaded in place.
+#pragma once
+
+#if defined(__clang__)  // Boost's header uses std::unary_function
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
+#include <boost/multi_array.hpp>
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/leaf.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/tensor_view.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+template <class Array>
+[[nodiscard]] auto multi_array_view(Array& array) {
+  extents shape;
+  std::vector<std::int64_t> strides;
+  auto* first = array.num_elements() > 0 ? array.origin() : array.data();
+  for (std::size_t d = 0; d < Array::dimensionality; ++d) {
+    shape.push_back(array.shape()[d]);
+    strides.push_back(array.strides()[d]);
+    if (array.num_elements() > 0) first += array.index_bases()[d] * array.strides()[d];
+  }
+  return tensor_view(first, std::move(shape), std::move(strides));
+}
+
+}  // namespace detail
+
+/// The shape is that of the array, in any storage order and with any index bases, which a load keeps. A load resizes it. errc::mismatch,
+/// before anything is changed: another number of dimensions.
+template <class Element, std::size_t Dimensions, class Allocator>
+struct adapter<boost::multi_array<Element, Dimensions, Allocator>> {
+  using array = boost::multi_array<Element, Dimensions, Allocator>;
+
+  [[nodiscard]] static auto view(array& object) { return detail::multi_array_view(object); }
+  static void resize(array& object, const extents& shape) {
+    const std::vector<typename array::index> bases(object.index_bases(), object.index_bases() + Dimensions);
+    object.resize(shape);
+    object.reindex(bases);
+  }
+};
+
+/// A view of memory: saved from it and loaded into it. Another shape is errc::mismatch.
+template <class Element, std::size_t Dimensions>
+struct adapter<boost::multi_array_ref<Element, Dimensions>> {
+  using array = boost::multi_array_ref<Element, Dimensions>;
+
+  [[nodiscard]] static auto view(array& object) { return detail::multi_array_view(object); }
+};
+
+}  // namespace cairn

@@ -1,0 +1,63 @@
+// Buffers on the host that stand for arrays on a device, and keys for addresses in different memories.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/state/device_copies.hpp"
+
+namespace cairn::detail {
+
+/// An address, and the memory that it is an address in.
+struct memory_key {
+  const void* address;
+  const void* space;
+
+  memory_key(const void* memory, const device_copies* device) noexcept
+      : address(memory),
+        space(!device           ? nullptr
+              : device->context ? device->context
+                                : &device_space) {}
+
+  friend bool operator==(const memory_key&, const memory_key&) = default;
+
+  struct hash {
+    [[nodiscard]] std::size_t operator()(const memory_key& key) const noexcept {
+      return std::hash<const void*>{}(key.address) ^ (std::hash<const void*>{}(key.space) << 1U);
+    }
+  };
+
+ private:
+  static constexpr char device_space = 0;
+};
+
+/// A buffer on the host that stands for an array on a device.
+class host_buffer {
+ public:
+  /// Makes a buffer for `view`, whose memory is on a device, and moves `view` into it. The buffer is not filled. errc::invalid: there are
+  /// gaps between the elements, or a copy function is missing.
+  host_buffer(std::string path, memory_view& view, const device_copies& copies);
+
+  /// Copies from the device, or to it. Each throws what the copy function throws, as cairn::error with the path.
+  void read_device() const;
+  void write_device() const;
+
+  [[nodiscard]] std::shared_ptr<const void> memory() const noexcept { return memory_; }
+
+ private:
+  std::string path_;
+  std::byte* device_;  // the lowest byte
+  std::size_t bytes_;
+  device_copies copies_;
+  std::shared_ptr<std::byte[]> memory_;
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/host_buffer.ipp"  // IWYU pragma: keep
+#endif

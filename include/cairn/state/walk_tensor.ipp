@@ -1,0 +1,99 @@
+// Definitions of walk_tensor.hpp.
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+#include "cairn/core/catalog.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/state/walk_tensor.hpp"
+
+namespace cairn::detail {
+
+/// Calls a function of an adapter. An error that it throws gets the path; the walk adds it to other exceptions.
+template <class Call>
+auto call_adapter(const walker& w, const Call& call) {
+  try {
+    return call();
+  } catch (const error& cause) {
+    fail(cause.code(), {w.path(), ": ", cause.sentence()});
+  }
+}
+
+/// Whether the number of bytes is one that memory can have.
+inline bool is_size_of_memory(const extents& shape, std::uint64_t width) noexcept {
+  std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)()) / width;
+  for (const auto n : shape) {
+    if (n > most) return false;
+    if (n > 0) most /= n;
+  }
+  return true;
+}
+
+/// The shape that the tensor is to have: the stored one, without the dimension of a complex number's parts.
+inline extents wanted_shape(const any_tensor_view& view, const stored_leaf& stored) {
+  extents wanted = stored.shape;
+  if (view.components() > 1) {
+    if (wanted.empty() || wanted.back() != view.components()) return view.shape();
+    wanted.pop_back();
+  }
+  return wanted;
+}
+
+inline bool takes_shape(const void* tensor, const tensor_operations& how, const any_tensor_view& now,
+                        const extents& wanted) {
+  constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
+  for (const auto n : wanted)
+    if (n > largest) return false;
+  if (!is_size_of_memory(wanted, 16)) return false;
+  if (how.can_be) return how.can_be(tensor, wanted);
+  if (wanted.size() != now.shape().size() && !(how.takes_dimensions && now.shape().empty())) return false;
+  // A tensor that contains its elements may have a fixed shape, or room for some elements only: another one is tried.
+  const auto object = reinterpret_cast<std::uintptr_t>(tensor), elements = reinterpret_cast<std::uintptr_t>(now.data());
+  if (!how.try_resize || elements < object || elements >= object + how.size) return true;
+  try {
+    return how.try_resize(wanted, now.type());
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& how) {
+  const auto view_now = [&] {
+    auto view = call_adapter(w, [&] { return how.view(tensor); });
+    const std::uint64_t width = size_of(view.type()) * view.components();
+    if (!is_size_of_memory(view.shape(), width))
+      fail(errc::invalid,
+           {w.path(), " is a tensor of shape ", to_string(view.shape()), ", which is more than any memory"});
+    return view;
+  };
+  // Default-made, without dimensions and memory, it stands for an empty array.
+  const auto is_unmade = [](const any_tensor_view& view) { return !view.data() && view.shape().empty(); };
+
+  auto view = view_now();
+  const std::uint64_t count = is_unmade(view) ? 0 : element_count(view.shape());
+  if (const stored_leaf* const stored = how.resize ? w.stored(count * view.components()) : nullptr) {
+    const extents wanted = wanted_shape(view, *stored);
+    const dtype type = view.exists() ? view.type() : stored->type;
+    if ((wanted != view.shape() || type != view.type() || is_unmade(view)) &&
+        call_adapter(w, [&] { return takes_shape(tensor, how, view, wanted); })) {
+      const std::uint64_t width = size_of(type) * view.components();
+      if (view.data() && view.strides().empty() && !view.device())
+        w.frees(tensor, view.data(), count * size_of(view.type()) * view.components());
+      if (!w.resizes(count, element_count(wanted), width)) return w.array(type, view.components(), nullptr, wanted);
+      call_adapter(w, [&] { how.resize(tensor, wanted, type); });
+      view = view_now();
+      if (view.shape() != wanted || view.type() != type || (!view.data() && element_count(wanted) > 0))
+        fail(errc::invalid, {w.path(), " was resized to ", name(type), " ", to_string(wanted), ", but is ",
+                             name(view.type()), " ", to_string(view.shape()), view.data() ? "" : " without memory"});
+    }
+  }
+  if (is_unmade(view)) return w.array(view.type(), view.components(), nullptr, {0});
+  if (!view.data() && element_count(view.shape()) > 0)
+    fail(errc::invalid, {w.path(), " is a tensor of shape ", to_string(view.shape()), " without memory"});
+  w.array(view.type(), view.components(), view.data(), view.shape(), view.strides(),
+          view.device() ? &view.device() : nullptr);
+}
+
+}  // namespace cairn::detail

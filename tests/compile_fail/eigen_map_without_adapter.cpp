@@ -1,0 +1,11 @@
+// expect: or specialise cairn::adapter<T>
+// options: -isystem /usr/include/eigen3
+#include <Eigen/Core>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  Eigen::Map<Eigen::VectorXf> weights;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here

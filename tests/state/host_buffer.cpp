@@ -1,0 +1,1 @@
+#include "cairn/state/host_buffer.hpp"
