@@ -1,4 +1,4 @@
-// expect: or specialise cairn::adapter<T>
+// expect: for the types of Eigen include cairn/adapters/eigen.hpp
 // options: -isystem /usr/include/eigen3
 #include <Eigen/Core>
 

@@ -73,12 +73,11 @@ MORE_HEADER_ONLY = {
         "adaptive", "estimator", "failure_models", "means", "mtbf", "observed_run", "planner", "workload")},
     "schedule/fits/fit.hpp": FIT,
     "schedule/fits/estimators.hpp": FIT | {"schedule/fits/fit.hpp"},
-    "state/adapter_field.hpp": {"core/convert.hpp", "state/base.hpp"},
     "inspect.hpp": PLACE,
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE,
-    "state/state.hpp": {f"state/{name}.hpp" for name in ("adapter", "field_list", "per_rank", "polymorphic", "skip")},
+    "state/state.hpp": {f"state/{name}.hpp" for name in ("device_copies", "field_list", "per_rank", "polymorphic", "skip")},
 }
 
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the

@@ -1,7 +1,6 @@
 // What an adapter's `fields(object, field)` gets as `field`, and the walk of objects with such adapters.
 #pragma once
 
-#include <memory>
 #include <string_view>
 
 #include "cairn/state/walk.hpp"
@@ -31,9 +30,7 @@ class adapter_field {
   template <class Member>
   void prototype(std::string_view name, Member temporary) const {
     walker_->require_check(name);
-    walker_->part(name, std::addressof(temporary), [](detail::walker& w, void* object) {
-      w.prototype(object, detail::checked_part_walk<Member>(), [](void*) {});
-    });
+    walk_field_prototype(*walker_, name, temporary);
   }
 
  private:

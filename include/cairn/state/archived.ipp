@@ -10,9 +10,25 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/archived.hpp"
+#include "cairn/state/describer.hpp"
 #include "cairn/state/matcher.hpp"
 
 namespace cairn::detail {
+
+CAIRN_INLINE walk_purpose walker::purpose() const noexcept {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  if (!to) return walk_purpose::describe;
+  return (*to)->is_applying() ? walk_purpose::apply : walk_purpose::check;
+}
+
+CAIRN_INLINE bool walker::is_in_copy() const noexcept {
+  auto* const* to = std::get_if<matcher*>(&purpose_);
+  return to && (*to)->is_in_copy();
+}
+
+CAIRN_INLINE void walker::begin_temporary() { std::get<describer*>(purpose_)->begin_temporary(); }
+
+CAIRN_INLINE void walker::end_temporary() { std::get<describer*>(purpose_)->end_temporary(); }
 
 CAIRN_INLINE void matcher::keep_whole(std::string_view path) {
   kept_whole_.insert(std::string(path));

@@ -9,9 +9,18 @@
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/skip.hpp"
-#include "cairn/state/state.hpp"
+
+namespace cairn {
+
+class state;
+class const_state;
+
+}  // namespace cairn
 
 namespace cairn::detail {
+
+template <class T>
+inline constexpr bool is_named_references = std::is_same_v<T, state> || std::is_same_v<T, const_state>;
 
 enum class category {
   adapted,     // cairn::adapter<T>

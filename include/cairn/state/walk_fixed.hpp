@@ -99,6 +99,13 @@ void walk_field(walker& w, std::string_view name, Member& member) {
   w.part(part.name, part.object, part.walk);
 }
 
+/// The same for a part that the load will make. `temporary` is walked in its place.
+template <class Member>
+void walk_field_prototype(walker& w, std::string_view name, Member& temporary) {
+  w.part(name, std::addressof(temporary),
+         [](walker& inner, void* object) { inner.prototype(object, checked_part_walk<Member>(), [](void*) {}); });
+}
+
 /// `get<I>`: std::get, or that of the library to which the type belongs.
 template <std::size_t I, class T>
 auto& get_element(T& object) {

@@ -30,10 +30,6 @@ auto view_of(T& tensor) {
     }
     return tensor_view(tensor.data_handle(), std::move(shape), std::move(strides));
   } else {
-    static_assert(
-        !says_its_device<T>,
-        "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
-        "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
     extents shape;
     const auto append = [&](const auto& sizes) {
       for (const auto n : sizes) shape.push_back(static_cast<std::uint64_t>(n));
@@ -139,6 +135,10 @@ inline constexpr tensor_operations operations_of_tensor = tensor_of<T>::make_ope
 
 template <class T>
 void walk_tensor(walker& w, T& tensor) {
+  static_assert(
+      has_adapter<T> || mdspan_type<T> || !says_its_device<T>,
+      "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
+      "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
   walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
 }
 

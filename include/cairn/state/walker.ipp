@@ -277,21 +277,6 @@ CAIRN_INLINE copy_answer walker::end_copy() {
   return copy_answer::drop;
 }
 
-CAIRN_INLINE walk_purpose walker::purpose() const noexcept {
-  auto* const* to = std::get_if<matcher*>(&purpose_);
-  if (!to) return walk_purpose::describe;
-  return (*to)->is_applying() ? walk_purpose::apply : walk_purpose::check;
-}
-
-CAIRN_INLINE bool walker::is_in_copy() const noexcept {
-  auto* const* to = std::get_if<matcher*>(&purpose_);
-  return to && (*to)->is_in_copy();
-}
-
-CAIRN_INLINE void walker::begin_temporary() { std::get<describer*>(purpose_)->begin_temporary(); }
-
-CAIRN_INLINE void walker::end_temporary() { std::get<describer*>(purpose_)->end_temporary(); }
-
 CAIRN_INLINE std::uint64_t walker::saved_ranks(bool takes_all) {
   return ask([&](auto& to) { return to.ranks(path(), path_, here_.ranks, takes_all); });
 }
