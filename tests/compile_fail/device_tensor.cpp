@@ -1,4 +1,5 @@
 // expect: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions
+// expect: [^a-z]weight
 #include <cstddef>
 #include <vector>
 

@@ -7,6 +7,9 @@ namespace detail {
 class walker;
 }
 
+class state;  // state.hpp
+class const_state;
+
 /// A reference to a state that is saved, and the walk function of its type.
 struct any_state {
   const void* object = nullptr;

@@ -6,16 +6,10 @@
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/any_state.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/skip.hpp"
-
-namespace cairn {
-
-class state;
-class const_state;
-
-}  // namespace cairn
 
 namespace cairn::detail {
 

@@ -10,7 +10,8 @@ CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) 
   const bool few = stored < limits.least;
   if (few || stored > limits.most)
     fail(errc::mismatch, {"has ", stored, " elements in the checkpoint, and in the state it can have ",
-                          few ? "no fewer than " : "at most ", few ? limits.least : limits.most});
+                          few ? "no fewer than " : "at most ", few ? limits.least : limits.most,
+                          few || limits.makes_elements ? "" : ", since their type has no default constructor"});
 }
 
 CAIRN_INLINE void fail_order() {

@@ -29,7 +29,8 @@ enum class problem : unsigned char {
   no_default_constructor,
   keys_without_order,
   span_of_objects,
-  array_of_objects
+  array_of_objects,
+  device_tensor
 };
 
 }  // namespace cairn::detail

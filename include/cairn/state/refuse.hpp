@@ -200,6 +200,10 @@ consteval walk_function checked_walk() {
                 "cairn: a span of elements that are not of fixed layout: save the container that owns them");
   static_assert(is_not<Problem, problem::array_of_objects>,
                 "cairn: a valarray of elements that are not of fixed layout: use std::vector");
+  static_assert(
+      is_not<Problem, problem::device_tensor>,
+      "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
+      "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
   if constexpr (Problem == problem::none)
     return walk<State>;
   else

@@ -68,6 +68,7 @@ consteval resizing resizing_of() {
 struct size_limits {
   std::uint64_t least = 0;
   std::uint64_t most = ~std::uint64_t{0};
+  bool makes_elements = true;  ///< false: their type has no default constructor
 };
 
 /// The limits of a container that has `size` elements.
@@ -75,9 +76,9 @@ template <class T>
 [[nodiscard]] size_limits limits_of(const T& object, std::uint64_t size) {
   constexpr auto how = resizing_of<T>();
   if constexpr (how == resizing::none)
-    return {size, size};
+    return {size, size, makeable<typename T::value_type>};
   else if constexpr (how == resizing::shrinks)
-    return {0, size};
+    return {0, size, false};
   else if constexpr (requires { object.max_size(); })
     return {0, object.max_size()};
   else

@@ -87,6 +87,9 @@ consteval problem problem_of_unsupported() {
 }
 
 template <class T>
+concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
+
+template <class T>
 consteval bool has_const_alternative() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
@@ -137,6 +140,8 @@ consteval problem problem_of() {
   else if constexpr (kind == category::sequence || kind == category::set || kind == category::map ||
                      kind == category::valarray)
     return problem_of_container<T>();
+  else if constexpr (kind == category::tensor)
+    return !mdspan_type<T> && says_its_device<T> ? problem::device_tensor : problem::none;
   else if constexpr (kind == category::span)
     return flat<std::remove_cv_t<typename T::element_type>> ? problem::none : problem::span_of_objects;
   else if constexpr (kind == category::optional)

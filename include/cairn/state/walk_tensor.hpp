@@ -13,9 +13,6 @@
 
 namespace cairn::detail {
 
-template <class T>
-concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
-
 /// A view of any tensor. Strides count elements, as in all tensor libraries.
 template <class T>
 auto view_of(T& tensor) {
@@ -135,10 +132,6 @@ inline constexpr tensor_operations operations_of_tensor = tensor_of<T>::make_ope
 
 template <class T>
 void walk_tensor(walker& w, T& tensor) {
-  static_assert(
-      has_adapter<T> || mdspan_type<T> || !says_its_device<T>,
-      "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
-      "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
   walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
 }
 

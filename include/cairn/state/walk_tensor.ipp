@@ -21,7 +21,7 @@ auto call_adapter(const walker& w, const Call& call) {
   }
 }
 
-/// Whether the number of bytes is one that memory can have.
+/// Whether a library can multiply the sizes that are not 0.
 inline bool is_size_of_memory(const extents& shape, std::uint64_t width) noexcept {
   std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)()) / width;
   for (const auto n : shape) {
@@ -63,9 +63,9 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
   const auto view_now = [&] {
     auto view = call_adapter(w, [&] { return how.view(tensor); });
     const std::uint64_t width = size_of(view.type()) * view.components();
-    if (!is_size_of_memory(view.shape(), width))
+    if (!is_addressable(view.shape(), width))
       fail(errc::invalid,
-           {w.path(), " is a tensor of shape ", to_string(view.shape()), ", which is more than any memory"});
+           {w.path(), " is a tensor of shape ", to_string(view.shape()), ", which no machine has in memory"});
     return view;
   };
   // Default-made, without dimensions and memory, it stands for an empty array.
