@@ -70,7 +70,7 @@ struct listing {
   using type = Type;
   static constexpr std::span<const std::string_view> given{};
 };
-template <name_text Name, class Type, name_text... Former>
+template <cairn::name_text Name, class Type, cairn::name_text... Former>
 struct listing<named<Name, Type, Former...>> {
   static_assert(sizeof(Name.chars) > 1, "cairn: the name of a class has no characters");
   using type = Type;
