@@ -1,4 +1,4 @@
-// expect: a pointer to a class that is only declared here: save it in a unit that sees the definition
+// expect: a pointer to an incomplete type
 #include <memory>
 #include <random>
 #include <span>
