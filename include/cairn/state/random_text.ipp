@@ -115,7 +115,7 @@ inline constexpr distribution_text distribution_texts[] = {
     {"binomial", "ppN",
      [](long double a, long double b, auto& how) {
        if (!(a >= 0 && b >= 0 && b <= 1 && a <= 0x1p52L)) return false;
-       return a * std::min(b, 1 - b) < 8 || a <= how.most / 32;  // the standard library computes 32 * a as an integer
+       return a * (std::min)(b, 1 - b) < 8 || a <= how.most / 32;  // the standard library computes 32 * a as an integer
      }},
     {"negative_binomial", "ppG",
      [](long double a, long double b, auto& how) {
@@ -174,7 +174,7 @@ inline bool read_part(char part, number_reader& from, const random_operations& h
 /// "normal" of "std::normal_distribution<double>".
 inline std::string_view short_distribution_name(std::string_view type) {
   type = type.substr(0, type.find('<'));
-  type.remove_prefix(std::min(type.rfind(':') + 1, type.size()));
+  type.remove_prefix((std::min)(type.rfind(':') + 1, type.size()));
   return type.substr(0, type.rfind("_distribution"));
 }
 
@@ -187,7 +187,7 @@ inline bool is_distribution(const std::string& text, const random_operations& ho
   if (is_llvm_library) parts = name == "lognormal" ? "pps" : parts.substr(0, parts.find_first_of("NG"));
   number_reader from(text);
   long double parameters[2] = {};
-  const std::size_t count = std::min(parts.find_first_not_of('p'), parts.size());
+  const std::size_t count = (std::min)(parts.find_first_not_of('p'), parts.size());
   for (std::size_t i = 0; i < count; ++i)
     if (!from.read(parameters[i])) return false;
   if (!found->ends(parameters[0], parameters[1], how)) return false;
@@ -206,7 +206,7 @@ inline bool is_discrete(const std::string& text) {
     if (!from.read(weight) || !(weight >= 0)) return false;
     sum += weight;
   }
-  return from.at_end() && sum <= std::numeric_limits<double>::max() && (count < 2 || sum > 0 || is_llvm_library);
+  return from.at_end() && sum <= (std::numeric_limits<double>::max)() && (count < 2 || sum > 0 || is_llvm_library);
 }
 
 /// Whether the text can be passed to `how.read`, and what that gives can be used.
@@ -234,7 +234,7 @@ inline std::vector<double> weights_of(std::span<const double> probabilities) {
   for (const double each : probabilities) {
     const auto digits = std::bit_cast<std::uint64_t>(each) & ((std::uint64_t{1} << 52U) - 1);
     const auto mantissa = std::bit_cast<double>(digits | std::bit_cast<std::uint64_t>(1.0));
-    range = std::min(range, 2 / mantissa - 1);
+    range = (std::min)(range, 2 / mantissa - 1);
   }
   std::vector<double> weights(probabilities.size());
   double part = 0;
