@@ -21,11 +21,7 @@ struct part_text {
       if (size + 1 < chars.size()) chars[size++] = c;
   }
   [[nodiscard]] constexpr std::string_view view() const { return {chars.data(), size}; }
-<<<<<<< HEAD
-  /// With a 0 at the end, which g++ expects of a text that it prints.
-=======
   /// With one more character, a 0, which g++ expects at the end of a text that it prints.
->>>>>>> refusals
   [[nodiscard]] constexpr std::string_view ended() const { return {chars.data(), size + 1}; }
 };
 
