@@ -9,9 +9,22 @@
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/skip.hpp"
-#include "cairn/state/state.hpp"
+
+namespace cairn {
+
+class state;
+class const_state;
+
+}  // namespace cairn
 
 namespace cairn::detail {
+
+template <class T>
+inline constexpr bool is_named_references = false;
+template <>
+inline constexpr bool is_named_references<state> = true;
+template <>
+inline constexpr bool is_named_references<const_state> = true;
 
 enum class category {
   adapted,     // cairn::adapter<T>

@@ -54,13 +54,6 @@ class named_references {
 /// Walks each object of the `named_references` at `all`.
 CAIRN_INLINE void walk_references(walker& w, void* all);
 
-template <class T>
-inline constexpr bool is_named_references = false;
-template <>
-inline constexpr bool is_named_references<state> = true;
-template <>
-inline constexpr bool is_named_references<const_state> = true;
-
 }  // namespace detail
 
 /// Objects that are saved and loaded together, where no struct has them: `cairn::state all{{"model", model}, {"rng", rng}};` is used as a

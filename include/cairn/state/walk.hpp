@@ -12,6 +12,7 @@
 #include "cairn/state/has_entry.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/resize.hpp"
+#include "cairn/state/state.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walker.hpp"
 
