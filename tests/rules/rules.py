@@ -86,7 +86,7 @@ OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/
           "encode/simd/lc_kernels", "encode/simd/symbols", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
-FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
+FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
           "state/skip.hpp"}
 
 # The files that include these libraries, by the folder of their headers.

@@ -214,6 +214,9 @@ TEST_CASE("the text of a distribution whose draws are undefined or do not end is
       {"negative_binomial", 1, "0.00000000000000000e+00"},
       {"negative_binomial", 1, "1.00000000000000003e-300"},
       {"negative_binomial", 3, "1.00000000000000005e+300"},  // the scale of the gamma distribution that it draws from
+      {"negative_binomial", 3, "-1.00000000000000000e+00"},
+      {"negative_binomial", 3, "1.00000000000000003e-300"},
+      {"negative_binomial", 2, "5.00000000000000000e-01"},
       {"negative_binomial", 2, "-1.00000000000000000e+00"},
       {"geometric", 0, "0.00000000000000000e+00"},
       {"geometric", 0, "1.00000000000000003e-300"},

@@ -53,15 +53,27 @@ struct exactly {
 };
 
 /// The largest number of empty braces that T takes, where T takes `Low` of them and not `High`.
-template <class T, std::size_t Low = 0, std::size_t High = most_braces + 1>
-consteval std::size_t largest_braces() {
+template <class T, std::size_t Low, std::size_t High>
+consteval std::size_t bisect_braces() {
   constexpr std::size_t middle = (Low + High) / 2;
   if constexpr (middle == Low)
     return Low;
   else if constexpr (braces<middle>::template take<T>)
-    return largest_braces<T, middle, High>();
+    return bisect_braces<T, middle, High>();
   else
-    return largest_braces<T, Low, middle>();
+    return bisect_braces<T, Low, middle>();
+}
+
+/// The same for a T that takes `Low` of them.
+template <class T, std::size_t Low = 0>
+consteval std::size_t largest_braces() {
+  constexpr std::size_t high = Low == 0 ? 4 : 2 * Low;
+  if constexpr (high > most_braces)
+    return bisect_braces<T, Low, most_braces + 1>();
+  else if constexpr (braces<high>::template take<T>)
+    return largest_braces<T, high>();
+  else
+    return bisect_braces<T, Low, high>();
 }
 
 template <class Initializer, std::size_t>

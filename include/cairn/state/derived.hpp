@@ -4,6 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "cairn/state/category.hpp"
 #include "cairn/state/member_name.hpp"
 
 namespace cairn::detail {
@@ -16,32 +17,39 @@ std::type_identity<Class> class_of_function(Result (Class::*)() noexcept(Noexcep
 template <class Class, class Result, class Argument, bool Noexcept>
 std::type_identity<Class> class_of_unary(Result (Class::*)(Argument) noexcept(Noexcept));
 
-/// The base class of T that declares one of the operations by which T has its category. T itself if there is none.
-template <class T>
-consteval auto find_operations_base() {
 #define CAIRN_OPERATION(find, name)                                                                              \
   if constexpr (requires { requires !std::is_same_v<decltype(detail::find(&T::name)), std::type_identity<T>>; }) \
     return decltype(detail::find(&T::name)){};                                                                   \
   else
-  CAIRN_OPERATION(class_of_const, size)
-  CAIRN_OPERATION(class_of_const, begin)
-  CAIRN_OPERATION(class_of_const, data)
-  CAIRN_OPERATION(class_of_function, data)
-  CAIRN_OPERATION(class_of_const, shape)
-  CAIRN_OPERATION(class_of_const, sizes)
-  CAIRN_OPERATION(class_of_const, data_handle)
-  CAIRN_OPERATION(class_of_const, empty)
-  CAIRN_OPERATION(class_of_const, has_value)
-  CAIRN_OPERATION(class_of_const, get)
-  CAIRN_OPERATION(class_of_const, expired)
-  CAIRN_OPERATION(class_of_const, is_lock_free)
-  CAIRN_OPERATION(class_of_const, native)
-  CAIRN_OPERATION(class_of_const, ok)
-  CAIRN_OPERATION(class_of_unary, discard)
-  CAIRN_OPERATION(class_of_function, reset)
-  return std::type_identity<T>{};
-#undef CAIRN_OPERATION
+
+/// The base class of T that declares one of the operations by which T has its category. T itself if there is none.
+template <class T>
+consteval auto find_operations_base() {
+  if constexpr (category_of<T>() == category::random) {
+    CAIRN_OPERATION(class_of_unary, discard)
+    CAIRN_OPERATION(class_of_function, reset)
+    return std::type_identity<T>{};
+  } else if constexpr (range_type<T> || tensor_type<T>) {
+    CAIRN_OPERATION(class_of_const, size)
+    CAIRN_OPERATION(class_of_const, begin)
+    CAIRN_OPERATION(class_of_const, data)
+    CAIRN_OPERATION(class_of_const, shape)
+    CAIRN_OPERATION(class_of_const, sizes)
+    CAIRN_OPERATION(class_of_const, data_handle)
+    return std::type_identity<T>{};
+  } else {
+    CAIRN_OPERATION(class_of_const, get)
+    CAIRN_OPERATION(class_of_const, has_value)
+    CAIRN_OPERATION(class_of_const, size)
+    CAIRN_OPERATION(class_of_const, expired)
+    CAIRN_OPERATION(class_of_const, is_lock_free)
+    CAIRN_OPERATION(class_of_const, native)
+    CAIRN_OPERATION(class_of_const, ok)
+    return std::type_identity<T>{};
+  }
 }
+
+#undef CAIRN_OPERATION
 
 template <class T>
 using operations_base = typename decltype(find_operations_base<T>())::type;

@@ -70,13 +70,11 @@ struct listing {
   using type = Type;
   static constexpr std::span<const std::string_view> given{};
 };
-template <cairn::name_text Name, class Type, cairn::name_text... Former>
+template <name_text Name, class Type, name_text... Former>
 struct listing<named<Name, Type, Former...>> {
-  static_assert(sizeof(Name.chars) > 1, "cairn: the name of a class has no characters");
+  static_assert(!Name.view().empty(), "cairn: the name of a class has no characters");
   using type = Type;
-  static constexpr std::array<std::string_view, 1 + sizeof...(Former)> names{
-      std::string_view(Name.chars, sizeof(Name.chars) - 1),
-      std::string_view(Former.chars, sizeof(Former.chars) - 1)...};
+  static constexpr std::array<std::string_view, 1 + sizeof...(Former)> names{Name.view(), Former.view()...};
   static constexpr std::span<const std::string_view> given{names};
 };
 

@@ -1,7 +1,7 @@
 // The closed list of types behind a pointer to a base class, and the names by which a checkpoint knows them.
 #pragma once
 
-#include <cstddef>
+#include "cairn/state/name_text.hpp"
 
 namespace cairn {
 
@@ -9,21 +9,11 @@ namespace cairn {
 template <class... Types>
 struct one_of {};
 
-/// The text of a template argument.
-template <std::size_t Size>
-struct name_text {
-  char chars[Size]{};
-
-  consteval name_text(const char (&text)[Size]) noexcept {
-    for (std::size_t i = 0; i < Size; ++i) chars[i] = text[i];
-  }
-};
-
 /// A class in a list, and the name that checkpoints store for it. A load also accepts the `Former` names, and the name that the class has
 /// in a list without `named`: `cairn::one_of<dense, cairn::named<"conv2d", convolution<float>, "conv">>`.
 /// Name the classes of a list, so that you can rename, move and template them later. A class without a name is stored under its C++ name,
 /// which is the same for all compilers.
-template <name_text Name, class Type, name_text... Former>
+template <detail::name_text Name, class Type, detail::name_text... Former>
 struct named {};
 
 /// Specialise it for a base class: `template <> struct cairn::polymorphic<layer> : cairn::one_of<dense, conv> {};`

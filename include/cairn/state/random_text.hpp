@@ -47,17 +47,17 @@ consteval engine_text make_engine_text() {
   } else if constexpr (requires(const T& t) { t.base(); }) {
     constexpr auto* base = &engine_text_of<std::remove_cvref_t<decltype(std::declval<const T&>().base())>>;
     if constexpr (requires { T::used_block; })
-      return {kind::discard, T::min(), T::max(), T::used_block, 0, base};
+      return {kind::discard, (T::min)(), (T::max)(), T::used_block, 0, base};
     else if constexpr (requires { T::table_size; })
-      return {kind::shuffle, T::min(), T::max(), T::table_size, 0, base};
+      return {kind::shuffle, (T::min)(), (T::max)(), T::table_size, 0, base};
     else
-      return {kind::bits, T::min(), T::max(), 0, 0, base};
+      return {kind::bits, (T::min)(), (T::max)(), 0, 0, base};
   } else if constexpr (requires { T::mask_bits; }) {
-    return {kind::mersenne_twister, T::min(), T::max(), T::state_size, T::mask_bits, nullptr};
+    return {kind::mersenne_twister, (T::min)(), (T::max)(), T::state_size, T::mask_bits, nullptr};
   } else if constexpr (requires { T::long_lag; }) {
-    return {kind::subtract_with_carry, T::min(), T::max(), T::long_lag, 0, nullptr};
+    return {kind::subtract_with_carry, (T::min)(), (T::max)(), T::long_lag, 0, nullptr};
   } else if constexpr (requires { T::modulus; }) {
-    return {kind::linear_congruential, T::min(), T::max(), 1, 0, nullptr};
+    return {kind::linear_congruential, (T::min)(), (T::max)(), 1, 0, nullptr};
   } else {
     return {};
   }
@@ -106,7 +106,7 @@ struct random_object {
       using result = typename T::result_type;
       // Numbers of one byte are streamed as characters.
       if constexpr (sizeof(result) > 1 || std::same_as<result, bool>) made.distribution = type_name<T>();
-      made.most = static_cast<long double>(std::numeric_limits<result>::max());
+      made.most = static_cast<long double>((std::numeric_limits<result>::max)());
 #if defined(_GLIBCXX_ASSERTIONS)
       made.asserts = true;
 #endif

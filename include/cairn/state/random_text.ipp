@@ -34,11 +34,11 @@ CAIRN_INLINE std::string write_random(const void* object, const random_operation
 /// Takes the last number off a text of numbers with one space between two. Nullopt: that is no number, or not `least` to `most`.
 inline std::optional<std::uint64_t> last_number(std::string_view& text, std::uint64_t least, std::uint64_t most) {
   const std::size_t space = text.rfind(' ');
-  const auto number = text.substr(space == std::string_view::npos ? 0 : space + 1);
+  const auto number = text.substr(space + 1);  // npos + 1 is 0
   std::uint64_t value = 0;
   const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (failure != std::errc{} || end != number.data() + number.size() || value < least || value > most) return {};
-  text.remove_suffix(number.size() + (space == std::string_view::npos ? 0 : 1));
+  text = text.substr(0, space == std::string_view::npos ? 0 : space);
   return value;
 }
 
@@ -100,8 +100,13 @@ inline bool is_positive(long double number, const random_operations& how) {
                      : number >= 0;  // the standard library draws with 0, unless it asserts that there is none
 }
 
-/// A Poisson distribution whose mean a gamma distribution draws: few of the numbers are too large to be drawn.
+/// For a Poisson distribution whose mean is drawn: few means are so large that its numbers cannot be drawn.
 inline bool is_small(long double mean, const random_operations& how) { return mean <= how.most / 16; }
+
+/// Whether a gamma distribution can draw such means for a negative binomial one: `a` is a number of successes, `b` is (1 - p) / p.
+inline bool draws_means(long double a, long double b, const random_operations& how) {
+  return a >= 1 && (b >= 1e-20L || (b == 0 && !how.asserts)) && is_small(a * b, how);
+}
 
 inline constexpr distribution_text distribution_texts[] = {
     {"uniform_int", "pp", [](long double a, long double b, auto&) { return a <= b; }},
@@ -110,7 +115,7 @@ inline constexpr distribution_text distribution_texts[] = {
     {"binomial", "ppN",
      [](long double a, long double b, auto& how) {
        if (!(a >= 0 && b >= 0 && b <= 1 && a <= 0x1p52L)) return false;
-       return a * std::min(b, 1 - b) < 8 || a <= how.most / 32;  // the standard library computes 32 * a as an integer
+       return a * (std::min)(b, 1 - b) < 8 || a <= how.most / 32;  // the standard library computes 32 * a as an integer
      }},
     {"negative_binomial", "ppG",
      [](long double a, long double b, auto& how) {
@@ -118,8 +123,7 @@ inline constexpr distribution_text distribution_texts[] = {
      }},
     {"geometric", "p",
      [](long double a, long double, auto& how) {
-       // About 1 / (a * most) numbers are drawn until one is not too large.
-       return a > 0 && (how.asserts ? a < 1 : a <= 1) && a * how.most >= 0.001L;
+       return a > 0 && (how.asserts ? a < 1 : a <= 1) && a * how.most >= 0.001L;  // else most numbers are too large
      }},
     {"poisson", "pN", [](long double a, long double, auto& how) { return is_positive(a, how) && a <= how.most; }},
     {"exponential", "p", [](long double a, long double, auto& how) { return is_positive(a, how); }},
@@ -151,9 +155,8 @@ class number_reader {
 };
 
 inline bool read_kept(number_reader& from) {
-  long double is_kept = 0;
+  long double is_kept = 0, kept = 0;
   if (!from.read(is_kept) || (is_kept != 0 && is_kept != 1)) return false;
-  long double kept = 0;
   return is_kept == 0 || (from.read(kept) && kept >= -1000 && kept <= 1000);  // in units of the deviation
 }
 
@@ -162,7 +165,7 @@ inline bool read_part(char part, number_reader& from, const random_operations& h
   if (part == 's') return read_kept(from);
   if (!from.read(a) || !from.read(b)) return false;
   if (part == 'G') {
-    if (!is_positive(a, how) || (is_mean && !is_small(std::max(a, 1.0L) * b, how))) return false;
+    if (is_mean ? !draws_means(a, b, how) : !is_positive(a, how)) return false;
     if (!from.read(a) || !from.read(b)) return false;
   }
   return a == 0 && b == 1 && read_kept(from);
@@ -171,7 +174,7 @@ inline bool read_part(char part, number_reader& from, const random_operations& h
 /// "normal" of "std::normal_distribution<double>".
 inline std::string_view short_distribution_name(std::string_view type) {
   type = type.substr(0, type.find('<'));
-  type.remove_prefix(std::min(type.rfind(':') + 1, type.size()));
+  type.remove_prefix((std::min)(type.rfind(':') + 1, type.size()));
   return type.substr(0, type.rfind("_distribution"));
 }
 
@@ -184,7 +187,7 @@ inline bool is_distribution(const std::string& text, const random_operations& ho
   if (is_llvm_library) parts = name == "lognormal" ? "pps" : parts.substr(0, parts.find_first_of("NG"));
   number_reader from(text);
   long double parameters[2] = {};
-  const std::size_t count = std::min(parts.find_first_not_of('p'), parts.size());
+  const std::size_t count = (std::min)(parts.find_first_not_of('p'), parts.size());
   for (std::size_t i = 0; i < count; ++i)
     if (!from.read(parameters[i])) return false;
   if (!found->ends(parameters[0], parameters[1], how)) return false;
@@ -203,7 +206,7 @@ inline bool is_discrete(const std::string& text) {
     if (!from.read(weight) || !(weight >= 0)) return false;
     sum += weight;
   }
-  return from.at_end() && sum <= std::numeric_limits<double>::max() && (count < 2 || sum > 0 || is_llvm_library);
+  return from.at_end() && sum <= (std::numeric_limits<double>::max)() && (count < 2 || sum > 0 || is_llvm_library);
 }
 
 /// Whether the text can be passed to `how.read`, and what that gives can be used.
@@ -212,8 +215,7 @@ inline bool is_possible(const std::string& text, const random_operations& how) {
     std::string_view rest = text;
     return take_engine(rest, how.engine) && rest.empty();
   }
-  if (how.distribution.empty()) return true;
-  return how.probabilities ? is_discrete(text) : is_distribution(text, how);
+  return how.distribution.empty() || (how.probabilities ? is_discrete(text) : is_distribution(text, how));
 }
 
 inline bool read_text(const std::string& from, void* fresh, const random_operations& how) {
@@ -232,7 +234,7 @@ inline std::vector<double> weights_of(std::span<const double> probabilities) {
   for (const double each : probabilities) {
     const auto digits = std::bit_cast<std::uint64_t>(each) & ((std::uint64_t{1} << 52U) - 1);
     const auto mantissa = std::bit_cast<double>(digits | std::bit_cast<std::uint64_t>(1.0));
-    range = std::min(range, 2 / mantissa - 1);
+    range = (std::min)(range, 2 / mantissa - 1);
   }
   std::vector<double> weights(probabilities.size());
   double part = 0;

@@ -21,7 +21,7 @@ struct part_text {
       if (size + 1 < chars.size()) chars[size++] = c;
   }
   [[nodiscard]] constexpr std::string_view view() const { return {chars.data(), size}; }
-  /// With a 0 at the end, which g++ expects of a text that it prints.
+  /// With one more character, a 0, which g++ expects at the end of a text that it prints.
   [[nodiscard]] constexpr std::string_view ended() const { return {chars.data(), size + 1}; }
 };
 
@@ -136,6 +136,36 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::polymorphic_without_list>,
                 "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
                 "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+  static_assert(is_not<Problem, problem::pointer_to_volatile>,
+                "cairn: an object behind a pointer to volatile cannot be saved: drop the volatile");
+  static_assert(is_not<Problem, problem::listed_types_none>, "cairn: cairn::polymorphic<Base> lists no class");
+  static_assert(is_not<Problem, problem::listed_type_incomplete>,
+                "cairn: cairn::polymorphic<Base> lists a class that is only declared here: include its definition");
+  static_assert(is_not<Problem, problem::listed_type_not_derived>,
+                "cairn: cairn::polymorphic<Base> lists a type that is not derived from Base, or not publicly, or more "
+                "than once");
+  static_assert(is_not<Problem, problem::listed_type_abstract>,
+                "cairn: cairn::polymorphic<Base> lists an abstract class, of which no object can exist: list the "
+                "classes derived from it");
+  static_assert(is_not<Problem, problem::base_without_virtual_functions>,
+                "cairn: a base class without virtual functions does not tell the type of an object: give it a virtual "
+                "destructor");
+  static_assert(is_not<Problem, problem::listed_type_twice>, "cairn: cairn::polymorphic<Base> lists a class twice");
+  static_assert(is_not<Problem, problem::listed_types_of_one_name>,
+                "cairn: cairn::polymorphic<Base> lists two classes of the same name: give them others, "
+                "`cairn::named<\"name\", class>`");
+  static_assert(is_not<Problem, problem::listed_type_without_portable_name>,
+                "cairn: cairn::polymorphic<Base> lists a class whose C++ name differs from compiler to compiler: give "
+                "it one, `cairn::named<\"name\", class>`");
+  static_assert(is_not<Problem, problem::base_without_virtual_destructor>,
+                "cairn: objects of derived classes are deleted through this pointer: give the base class a virtual "
+                "destructor");
+  static_assert(is_not<Problem, problem::const_pointee_with_deleter>,
+                "cairn: a load replaces an object behind a pointer to const, and must not make one for a deleter of "
+                "yours: drop the const");
+  static_assert(is_not<Problem, problem::const_pointee_without_constructor>,
+                "cairn: a load replaces an object behind a pointer to const, so its type needs a default constructor: "
+                "give it one, or drop the const");
   static_assert(is_not<Problem, problem::union_member>,
                 "cairn: a union does not say which member is alive: use std::variant, or list the other members with "
                 "cairn_fields");

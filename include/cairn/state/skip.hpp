@@ -1,13 +1,13 @@
 // Marks members that are not state: mutexes, caches, pointers to memory of others.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+#include "cairn/state/name_text.hpp"
 
 namespace cairn {
 
@@ -31,19 +31,6 @@ struct skip {
   [[nodiscard]] operator T&() noexcept { return value; }
   [[nodiscard]] operator const T&() const noexcept { return value; }
 };
-
-namespace detail {
-
-/// A name as a template argument.
-template <std::size_t Size>
-struct name_text {
-  std::array<char, Size> chars{};
-
-  consteval name_text(const char (&text)[Size]) { std::copy_n(text, Size, chars.begin()); }
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {chars.data(), Size - 1}; }
-};
-
-}  // namespace detail
 
 /// Names of members. A public line `using cairn_skip = cairn::names<"cache", "lock">;` of a struct says that these members are not state,
 /// as if each was a `cairn::skip`. A name that no member has is an error.

@@ -12,31 +12,10 @@
 #include "cairn/state/flat.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
+#include "cairn/state/walkable_pointer.hpp"
 
 namespace cairn::detail {
 
-template <class T>
-concept complete_type = requires { sizeof(T); };
-
-template <class Pointer>
-concept points_to_one = requires(Pointer& pointer) { *pointer; } || requires(Pointer& pointer) { *pointer.lock(); };
-
-template <class Pointer>
-consteval problem problem_of_pointer() {
-  using object = std::remove_cv_t<typename Pointer::element_type>;
-  if constexpr (std::is_void_v<object>)
-    return problem::pointer_to_void;
-  else if constexpr (!complete_type<object>)
-    return problem::pointer_to_incomplete;
-  else if constexpr (!points_to_one<Pointer>)
-    return problem::pointer_to_array;
-  else if constexpr (!std::is_class_v<object>)
-    return problem::none;
-  else if constexpr (std::is_polymorphic_v<object> && !std::is_final_v<object> && !has_type_list<object>)
-    return problem::polymorphic_without_list;
-  else
-    return problem::none;
-}
 
 /// A load assigns the elements of containers that are saved as columns.
 template <class T>
@@ -136,7 +115,7 @@ consteval problem problem_of() {
     return problem_of_lists<T>();
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                      kind == category::weak_pointer)
-    return problem_of_pointer<T>();
+    return find_pointer_problem<T>();
   else if constexpr (kind == category::sequence || kind == category::set || kind == category::map ||
                      kind == category::valarray)
     return problem_of_container<T>();

@@ -71,7 +71,7 @@ found_object found_behind(const T& pointer) {
 
 template <class T>
 void walk_unique(walker& w, T& pointer) {
-  if constexpr (is_walkable_pointer<T>()) {
+  if constexpr (is_walkable_pointer<T>) {
     constexpr bool deletes = is_default_delete<typename T::deleter_type>;
     const auto answer = w.pointee(found_behind(pointer));
     if (answer.what == presence::keep) return;
@@ -109,7 +109,7 @@ std::shared_ptr<Base> shared_as(const std::shared_ptr<void>& object, const std::
 
 template <class T>
 void walk_shared(walker& w, T& pointer) {
-  if constexpr (is_walkable_pointer<T>()) {
+  if constexpr (is_walkable_pointer<T>) {
     using base = pointee<T>;
     const auto found = found_behind(pointer);
     const auto answer = w.shared(found, std::shared_ptr<void>(pointer, const_cast<void*>(found.address)));
@@ -140,7 +140,7 @@ void walk_shared(walker& w, T& pointer) {
 
 template <class T>
 void walk_weak(walker& w, T& pointer) {
-  if constexpr (is_walkable_pointer<T>()) {
+  if constexpr (is_walkable_pointer<T>) {
     auto strong = pointer.lock();
     const auto before = strong;
     walk_shared(w, strong);

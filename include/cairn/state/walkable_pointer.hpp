@@ -1,4 +1,4 @@
-// Refuses, in one line at compile time, pointers that cannot be walked and lists of types that a load could not use.
+// Why a pointer cannot be walked: its own type, or the list of types that it may point to.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
+#include "cairn/state/problem.hpp"
 #include "cairn/state/stable_name.hpp"
 
 namespace cairn::detail {
@@ -27,9 +28,6 @@ consteval bool has_default_delete() {
   else
     return true;  // what a load makes for a shared pointer has its own deleter
 }
-
-template <class T>
-inline constexpr bool always_false_for = false;
 
 /// The names by which checkpoints know the type: those that the user gave, or the one that the compiler spells.
 template <class Listed>
@@ -57,43 +55,29 @@ struct checkpoint_names {
 template <class Type, class... All>
 inline constexpr std::size_t occurrences = (std::size_t{std::is_same_v<Type, typename listing<All>::type>} + ...);
 
-/// Whether cairn::polymorphic<Base> is a list of types that can be behind a pointer to Base.
+/// What is wrong with the list cairn::polymorphic<Base>.
 template <class Base, class... Listed>
-consteval bool is_usable_list(const one_of<Listed...>*) {
-  if constexpr (sizeof...(Listed) == 0) {
-    static_assert(always_false_for<Base>, "cairn: cairn::polymorphic<Base> lists no class");
-  } else if constexpr (!(requires { sizeof(typename listing<Listed>::type); } && ...)) {
-    static_assert(always_false_for<Base>,
-                  "cairn: cairn::polymorphic<Base> lists a class that is only declared here: include its definition");
-  } else if constexpr (!(std::is_convertible_v<typename listing<Listed>::type*, Base*> && ...)) {
-    static_assert(always_false_for<Base>,
-                  "cairn: cairn::polymorphic<Base> lists a type that is not derived from Base, or not publicly, or "
-                  "more than once");
-  } else if constexpr ((std::is_abstract_v<typename listing<Listed>::type> || ...)) {
-    static_assert(always_false_for<Base>,
-                  "cairn: cairn::polymorphic<Base> lists an abstract class, of which no object can exist: list the "
-                  "classes derived from it");
-  } else if constexpr (!std::is_polymorphic_v<Base> && !(std::is_same_v<typename listing<Listed>::type, Base> && ...)) {
-    static_assert(always_false_for<Base>,
-                  "cairn: a base class without virtual functions does not tell the type of an object: give it a "
-                  "virtual destructor");
-  } else if constexpr (((occurrences<typename listing<Listed>::type, Listed...> > 1) || ...)) {
-    static_assert(always_false_for<Base>, "cairn: cairn::polymorphic<Base> lists a class twice");
-  } else if constexpr (((checkpoint_names<Listed>::template uses<Listed...>() > 1) || ...)) {
-    static_assert(always_false_for<Base>,
-                  "cairn: cairn::polymorphic<Base> lists two classes of the same name: give them others, "
-                  "`cairn::named<\"name\", class>`");
-  } else if constexpr (((listing<Listed>::given.empty() &&
-                         !has_portable_name(type_name_view<typename listing<Listed>::type>())) ||
-                        ...)) {
-    static_assert(
-        always_false_for<Base>,
-        "cairn: cairn::polymorphic<Base> lists a class whose C++ name differs from compiler to compiler: give it one, "
-        "`cairn::named<\"name\", class>`");
-  } else {
-    return true;
-  }
-  return false;
+consteval problem problem_of_list(const one_of<Listed...>*) {
+  if constexpr (sizeof...(Listed) == 0)
+    return problem::listed_types_none;
+  else if constexpr (!(requires { sizeof(typename listing<Listed>::type); } && ...))
+    return problem::listed_type_incomplete;
+  else if constexpr (!(std::is_convertible_v<typename listing<Listed>::type*, Base*> && ...))
+    return problem::listed_type_not_derived;
+  else if constexpr ((std::is_abstract_v<typename listing<Listed>::type> || ...))
+    return problem::listed_type_abstract;
+  else if constexpr (!std::is_polymorphic_v<Base> && !(std::is_same_v<typename listing<Listed>::type, Base> && ...))
+    return problem::base_without_virtual_functions;
+  else if constexpr (((occurrences<typename listing<Listed>::type, Listed...> > 1) || ...))
+    return problem::listed_type_twice;
+  else if constexpr (((checkpoint_names<Listed>::template uses<Listed...>() > 1) || ...))
+    return problem::listed_types_of_one_name;
+  else if constexpr (((listing<Listed>::given.empty() &&
+                       !has_portable_name(type_name_view<typename listing<Listed>::type>())) ||
+                      ...))
+    return problem::listed_type_without_portable_name;
+  else
+    return problem::none;
 }
 
 template <class... Listed>
@@ -124,52 +108,39 @@ consteval bool can_make_pointee() {
     return makeable<Base>;
 }
 
-/// Whether a unique, shared or weak pointer can be walked. If not, a static_assert says why.
+/// For a unique, shared or weak pointer. What the object consists of is not looked at.
 template <class Pointer>
-consteval bool is_walkable_pointer() {
+consteval problem find_pointer_problem() {
   using element = typename Pointer::element_type;
   using base = std::remove_cv_t<element>;
   if constexpr (std::is_void_v<base>) {
-    static_assert(always_false_for<Pointer>,
-                  "cairn: a pointer to void does not say what it points to: give it the type of the object");
-  } else if constexpr (!requires(Pointer& pointer) { *pointer; } && !requires(Pointer& pointer) { *pointer.lock(); }) {
-    static_assert(always_false_for<Pointer>,
-                  "cairn: a pointer to an array does not say how long it is: use std::vector");
+    return problem::pointer_to_void;
   } else if constexpr (!requires { sizeof(base); }) {
-    static_assert(always_false_for<Pointer>,
-                  "cairn: a pointer to a class that is only declared here: save it in a unit that sees the definition, "
-                  "or list the "
-                  "other members in `static auto cairn_fields() { return cairn::fields<...>{}; }`");
+    return problem::pointer_to_incomplete;
+  } else if constexpr (!requires(Pointer& pointer) { *pointer; } && !requires(Pointer& pointer) { *pointer.lock(); }) {
+    return problem::pointer_to_array;
   } else if constexpr (std::is_volatile_v<element>) {
-    static_assert(always_false_for<Pointer>,
-                  "cairn: an object behind a pointer to volatile cannot be saved: drop the volatile");
+    return problem::pointer_to_volatile;
   } else if constexpr (std::is_polymorphic_v<base> && !std::is_final_v<base> && !has_type_list<base>) {
-    static_assert(always_false_for<Pointer>,
-                  "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
-                  "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+    return problem::polymorphic_without_list;
   } else {
     if constexpr (has_type_list<base>) {
-      if constexpr (!is_usable_list<base>(static_cast<const polymorphic<base>*>(nullptr))) return false;
+      constexpr auto found = problem_of_list<base>(static_cast<const polymorphic<base>*>(nullptr));
+      if constexpr (found != problem::none) return found;
     }
-    if constexpr (misses_destructor<Pointer, base>()) {
-      static_assert(always_false_for<Pointer>,
-                    "cairn: objects of derived classes are deleted through this pointer: give the base class a virtual "
-                    "destructor");
-    } else if constexpr (std::is_const_v<element> && !has_default_delete<Pointer>()) {
-      static_assert(always_false_for<Pointer>,
-                    "cairn: a load replaces an object behind a pointer to const, and must not make one for a deleter "
-                    "of yours: drop the "
-                    "const");
-    } else if constexpr (std::is_const_v<element> && !can_make_pointee<base>()) {
-      static_assert(always_false_for<Pointer>,
-                    "cairn: a load replaces an object behind a pointer to const, so its type needs a default "
-                    "constructor: give it one, or "
-                    "drop the const");
-    } else {
-      return true;
-    }
+    if constexpr (misses_destructor<Pointer, base>())
+      return problem::base_without_virtual_destructor;
+    else if constexpr (std::is_const_v<element> && !has_default_delete<Pointer>())
+      return problem::const_pointee_with_deleter;
+    else if constexpr (std::is_const_v<element> && !can_make_pointee<base>())
+      return problem::const_pointee_without_constructor;
+    else
+      return problem::none;
   }
-  return false;
 }
+
+/// Whether a unique, shared or weak pointer can be walked.
+template <class Pointer>
+inline constexpr bool is_walkable_pointer = find_pointer_problem<Pointer>() == problem::none;
 
 }  // namespace cairn::detail

@@ -194,7 +194,7 @@ void pass_object(archived_values& to, std::string_view name, T& object) {
   else if constexpr (category_of<T>() == category::bridged && !copied<T>)
     to.part(name, std::addressof(object), cereal_functions<T>::walk_part);
   else
-    to.part(name, std::addressof(object), walk<T>);
+    to.part(name, std::addressof(object), checked_part_walk<T>());
 }
 
 template <class Base>
