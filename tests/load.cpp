@@ -703,7 +703,7 @@ TEST_CASE("too little memory is no fault of a checkpoint: a restore does not try
   hungry state;
   const auto failure = sample::failure_of([&] { cairn::checkpointer(store).restore(state); });
   CHECK(failure.code == errc::no_memory);
-  CHECK(failure.says("memory/step-000000002 cannot be loaded: not enough memory"));
+  CHECK(failure.says("memory/step-000000002 cannot be loaded: value: not enough memory"));
 }
 
 TEST_CASE("whatever a load or an inspection throws is a cairn::error that names the checkpoint") {
@@ -724,7 +724,7 @@ TEST_CASE("whatever a load or an inspection throws is a cairn::error that names 
   for (const auto& load : loads) {
     const auto failure = sample::failure_of(load);
     CHECK(failure.code == errc::invalid);
-    CHECK(failure.says(scratch.path("run/step-000000001") + " cannot be loaded: no luck"));
+    CHECK(failure.says(scratch.path("run/step-000000001") + " cannot be loaded: value: no luck"));
   }
   const std::vector<action> opens{
       [&] { cairn::load(broken, state); }, [&] { cairn::load(broken, "step-000000001", state); },
