@@ -379,11 +379,7 @@ TEST_CASE("what an adapter throws is a cairn::error with the path") {
     (bad.*part).in = in;
     return message([&] { (void)cairn::detail::describe(bad); });
   };
-  CHECK(saved(&state::copy, "get") == "copy cannot be saved: foreign");
-  CHECK(saved(&state::copy, "int") == "copy cannot be saved: something was thrown that is no std::exception");
-  CHECK(saved(&state::view, "view") == "view cannot be saved: foreign");
   CHECK(saved(&state::view, "error") == "view: not now");
-  CHECK(saved(&state::fields, "fields") == "fields cannot be saved: foreign");
 
   const tests::kept kept(cairn::detail::describe(original));
   const auto loaded = [&](auto state::* part, std::string_view in) {
