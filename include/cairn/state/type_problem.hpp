@@ -16,7 +16,6 @@
 
 namespace cairn::detail {
 
-
 /// A load assigns the elements of containers that are saved as columns.
 template <class T>
 concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
