@@ -1,6 +1,8 @@
 // Highway, and what Cairn's kernels need of it; for the files that compile kernels only.
 #pragma once
 
+#include <cmath>
+
 // Kernels are compiled for AVX-512, AVX2 and the target of the unit. All other targets are disabled, so that Highway does not parse
 // them.
 #if !defined(HWY_DISABLED_TARGETS) && !defined(HIGHWAY_HWY_DETECT_TARGETS_H_)
@@ -20,11 +22,21 @@
 #error "cairn cannot be included from a file that Highway compiles once per target"
 #endif
 #endif
+// Highway includes <math.h>. That of libstdc++ adds overloads such as ::exp(float), which would change the results of a program's own
+// unqualified calls. While Highway is read, its include guard is defined, so that it adds nothing; Highway needs only <cmath>.
+#if !defined(_GLIBCXX_MATH_H)
+#define _GLIBCXX_MATH_H 1
+#define CAIRN_HIDES_MATH_H
+#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hwy/highway.h"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 #undef HWY_TARGET_INCLUDE
+#if defined(CAIRN_HIDES_MATH_H)
+#undef CAIRN_HIDES_MATH_H
+#undef _GLIBCXX_MATH_H
+#endif
 
 // Header-only, every unit compiles the kernels. Units with different -m flags have different static targets and must not share
 // kernels, so all kernels and their tables are in an inline namespace of that name.
