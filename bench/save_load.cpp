@@ -21,6 +21,7 @@
 #include "common/settle.hpp"
 #include "common/statistics.hpp"
 #include "save_load/columns.hpp"
+#include "save_load/leaves.hpp"
 #include "save_load/method.hpp"
 #include "save_load/state.hpp"
 
@@ -315,6 +316,7 @@ int main(int argc, char** argv) {
     report.at_least("columns.over_memcpy", columns.over_memcpy, 0.3);
     std::printf("10 million records of 3 fields to memory: cairn %.2f GB/s, memcpy %.2f GB/s\n\n", columns.save_gbps,
                 columns.memcpy_gbps);
+    report.at_most("describe.ns_per_leaf", bench::describe_ns_per_leaf(100'000, 3 * options.count("reps")), 300);
     report.print_figures();
     report.write_json(options.text("json"));
   } catch (const std::exception& failure) {
