@@ -92,9 +92,9 @@ TEST_CASE("has_entry is true for the types that have an entry at their path") {
   all_structured<itself> structured;
   fill_all(structured);
   check_entries(structured);
-  check_entries(std::tuple<int, std::array<float, 3>, std::vector<float>, std::string, named_lists,
-                           std::set<int>, std::vector<bool>, std::map<int, int>, std::pair<int, ragged>,
-                           std::array<ragged, 1>, std::stack<int, std::vector<int>>>{});
+  check_entries(std::tuple<int, std::array<float, 3>, std::vector<float>, std::string, named_lists, std::set<int>,
+                           std::vector<bool>, std::map<int, int>, std::pair<int, ragged>, std::array<ragged, 1>,
+                           std::stack<int, std::vector<int>>>{});
 }
 
 TEMPLATE_TEST_CASE("what has an entry at its path comes back in every holder", "", all_structured<optional>,

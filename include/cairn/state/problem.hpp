@@ -30,6 +30,7 @@ enum class problem : unsigned char {
   base_class,
   too_many_fields,
   no_address,
+  skip_list,
   reference_member,
   volatile_part,
   const_part,
