@@ -207,10 +207,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::volatile_part>,
                 "cairn: a volatile object cannot be saved or loaded as a whole: use std::atomic, or list the other "
                 "members with cairn_fields");
-  static_assert(
-      is_not<Problem, problem::const_part>,
-      "cairn: a const member cannot be loaded into, only saved, nor can a cairn::const_state: drop the const, also of the "
-      "elements of a span, view or tuple, or list the members to load with cairn_fields");
+  static_assert(is_not<Problem, problem::const_part>,
+                "cairn: a const member cannot be loaded into, only saved, nor can a cairn::const_state: drop the "
+                "const, also of the "
+                "elements of a span, view or tuple, or list the members to load with cairn_fields");
   static_assert(is_not<Problem, problem::const_content>,
                 "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
   static_assert(
