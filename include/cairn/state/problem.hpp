@@ -46,4 +46,10 @@ enum class problem : unsigned char {
   device_tensor
 };
 
+/// Whether a problem of the content itself may be the cause.
+consteval bool is_of_content(problem what) {
+  return what == problem::const_content || what == problem::no_default_constructor ||
+         what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;
+}
+
 }  // namespace cairn::detail

@@ -55,13 +55,13 @@ class type_search {
     seen_.push_back({part.node, newest});
     newest = seen_.size();
     const type_node node = part.node();
-    if (node.own != problem::none) return report(node.own, node);
     for (const auto& each : node.parts) {
       path_.push_back(each.name);
       visit(each);
       path_.pop_back();
       if (found_.what != problem::none) return;
     }
+    if (node.own != problem::none) report(node.own, node);
   }
 
   constexpr void report(problem what, const type_node& node) {

@@ -40,17 +40,18 @@ consteval bool has_address() {
 }
 
 template <class Record, std::size_t I, std::size_t... Following>
-consteval bool takes_reference(std::index_sequence<Following...>) {
-  return braces<I>::template take<Record, copy_of<any_reference, Following>...>;
+consteval bool needs_reference(std::index_sequence<Following...>) {
+  return braces<I>::template take<Record, any_reference, copy_of<any_reference, Following>...> &&
+         !braces<I + 1>::template take<Record, copy_of<any_reference, Following>...>;
 }
 
-/// Whether field I is a reference, where up to three references follow it and no others.
+/// Whether field I is a reference, where no other references follow, or up to three follow at once.
 template <class Record, std::size_t I>
 consteval bool is_reference() {
-  return takes_reference<Record, I>(std::make_index_sequence<1>{}) ||
-         takes_reference<Record, I>(std::make_index_sequence<2>{}) ||
-         takes_reference<Record, I>(std::make_index_sequence<3>{}) ||
-         takes_reference<Record, I>(std::make_index_sequence<4>{});
+  return needs_reference<Record, I>(std::make_index_sequence<0>{}) ||
+         needs_reference<Record, I>(std::make_index_sequence<1>{}) ||
+         needs_reference<Record, I>(std::make_index_sequence<2>{}) ||
+         needs_reference<Record, I>(std::make_index_sequence<3>{});
 }
 
 template <class Record, std::size_t I, class... Types>

@@ -40,7 +40,7 @@ struct type_node {
   problem own = problem::none;
   std::string_view type_name;  ///< only where there is a problem
   std::string_view member;     ///< name or number of the member that is the problem; empty: the type is, or unknown
-  std::span<const type_part> parts;
+  std::span<const type_part> parts;  ///< a problem of one of them comes before `own`
 };
 
 template <class T>
@@ -149,10 +149,12 @@ inline constexpr auto parts_of = find_parts<T>();
 template <class T>
 constexpr type_node node_of() {
   constexpr problem own = problem_of<T>();
-  if constexpr (own != problem::none)
-    return {own, type_name_view<T>(), refused_member<T, own>(), {}};
-  else
+  if constexpr (own == problem::none)
     return {own, {}, {}, parts_of<T>};
+  else if constexpr (is_of_content(own))
+    return {own, type_name_view<T>(), {}, parts_of<T>};
+  else
+    return {own, type_name_view<T>(), refused_member<T, own>(), {}};
 }
 
 template <class T>
