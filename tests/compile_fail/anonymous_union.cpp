@@ -1,5 +1,5 @@
 // expect: a union does not say which member is alive
-// expect: state
+// expect: "member 2 of state"
 #include "cairn/state/describe.hpp"
 
 struct state {

@@ -1,5 +1,5 @@
 // expect: a bit-field or a packed member has no address
-// expect: state
+// expect: "member 2 of state"
 #include "cairn/state/describe.hpp"
 
 struct state {

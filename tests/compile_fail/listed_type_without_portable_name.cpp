@@ -10,7 +10,7 @@ struct layer {
   virtual ~layer() = default;
   virtual void run() {}
 };
-template <cairn::name_text Name>
+template <cairn::detail::name_text Name>
 struct called : layer {};
 template <>
 struct cairn::polymorphic<layer> : cairn::one_of<called<"x">> {};

@@ -1,5 +1,5 @@
 // expect: a bit-field or a packed member has no address
-// expect: state
+// expect: "member (2|step) of state"
 #include "cairn/state/describe.hpp"
 
 struct __attribute__((packed)) state {

@@ -1,5 +1,5 @@
-// expect: has a reference member
-// expect: state
+// expect: a reference member cannot be made by a load
+// expect: "member 1 of state"
 #include "cairn/state/describe.hpp"
 
 struct state {

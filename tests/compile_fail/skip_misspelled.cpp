@@ -1,4 +1,5 @@
 // expect: cairn_skip has a name that no member of this struct has
+// expect: "layer"
 #include <vector>
 
 #include "cairn/state/describe.hpp"

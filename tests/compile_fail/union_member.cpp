@@ -1,5 +1,5 @@
 // expect: a union does not say which member is alive
-// expect: state
+// expect: "n: number"
 #include "cairn/state/describe.hpp"
 
 union number {

@@ -1,5 +1,5 @@
 // expect: use std::atomic
-// expect: "state
+// expect: "member (1|step) of state"
 #include "cairn/state/describe.hpp"
 
 struct state {

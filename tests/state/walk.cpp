@@ -19,16 +19,12 @@
 #include "state/fill.hpp"
 #include "state/kept.hpp"
 
-namespace tests {
+namespace {
 
-struct named_lists {  // not of an anonymous namespace: clang then refuses an optional of it in an aggregate
+struct named_lists {
   std::vector<std::vector<int>> lists;
   std::string name;
 };
-
-}  // namespace tests
-
-namespace {
 
 using ragged = std::vector<std::vector<int>>;
 
@@ -96,9 +92,9 @@ TEST_CASE("has_entry is true for the types that have an entry at their path") {
   all_structured<itself> structured;
   fill_all(structured);
   check_entries(structured);
-  check_entries(std::tuple<int, std::array<float, 3>, std::vector<float>, std::string, tests::named_lists,
-                           std::set<int>, std::vector<bool>, std::map<int, int>, std::pair<int, ragged>,
-                           std::array<ragged, 1>, std::stack<int, std::vector<int>>>{});
+  check_entries(std::tuple<int, std::array<float, 3>, std::vector<float>, std::string, named_lists, std::set<int>,
+                           std::vector<bool>, std::map<int, int>, std::pair<int, ragged>, std::array<ragged, 1>,
+                           std::stack<int, std::vector<int>>>{});
 }
 
 TEMPLATE_TEST_CASE("what has an entry at its path comes back in every holder", "", all_structured<optional>,
@@ -129,7 +125,7 @@ TEST_CASE("content with an entry is the part value, other content has the path o
   struct state {
     std::optional<ragged> lists = ragged{{1}, {2}};
     std::optional<std::vector<int>> array = std::vector<int>{3};
-    std::optional<tests::named_lists> object = tests::named_lists{{{4}}, "n"};
+    std::optional<named_lists> object = named_lists{{{4}}, "n"};
     std::unique_ptr<std::optional<int>> number = std::make_unique<std::optional<int>>(5);
   };
   const state original;

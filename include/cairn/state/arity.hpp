@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/brace_table.hpp"
+#include "cairn/state/member_name.hpp"
 
 namespace cairn::detail {
 
@@ -22,12 +24,21 @@ struct any_reference {
   operator T&() const noexcept;
 };
 
-/// A union. With an adapter it is a type like others.
-template <class T>
-concept bare_union = std::is_union_v<T> && !has_adapter<T>;
+/// Whether the name has a part like "<unnamed union>" or "(anonymous union at x.cpp:1:1)". Other parts may be in an anonymous namespace.
+consteval bool is_unnamed(std::string_view name) {
+  constexpr std::string_view kinds[] = {"unnamed union", "anonymous union", "unnamed at "};
+  for (; !name.empty(); name.remove_prefix(1))
+    for (const auto kind : kinds)
+      if (name.starts_with(kind)) return true;
+  return false;
+}
 
-struct any_union {
-  template <bare_union T>
+/// A union without a name: it may be an anonymous one, whose members are members of the record.
+template <class T>
+concept unnamed_union = std::is_union_v<T> && !has_adapter<T> && is_unnamed(type_name_view<T>());
+
+struct any_unnamed_union {
+  template <unnamed_union T>
   operator T() const noexcept;
 };
 
@@ -157,12 +168,12 @@ struct field_count {
   std::size_t fields = 0;
   std::size_t bases = 0;
   bool bases_are_empty = true;
-  bool has_union = false;
+  bool has_union = false;  ///< an unnamed one
 };
 
 template <class T, std::size_t... I>
-consteval bool takes_union(std::index_sequence<I...>) {
-  return (braces<I>::template take<T, any_union> || ...);
+consteval bool takes_unnamed_union(std::index_sequence<I...>) {
+  return (braces<I>::template take<T, any_unnamed_union> || ...);
 }
 
 template <class T, std::size_t... I>
@@ -176,7 +187,7 @@ consteval field_count count_parts() {
   if constexpr (braces<0>::template take<T>) {
     found.bases = leading_fields<T, any_base<T>>();
     found.bases_are_empty = found.bases == 0 || found.bases == leading_fields<T, any_empty_base<T>>();
-    found.has_union = takes_union<T>(std::make_index_sequence<Fields>{});
+    found.has_union = takes_unnamed_union<T>(std::make_index_sequence<Fields>{});
   } else {
     found.bases_are_empty = !takes_base_first<T>(std::make_index_sequence<Fields - 1>{});
   }
@@ -201,7 +212,7 @@ consteval field_count count_fields() {
     else if constexpr (braces<fields>::template take<T, anything>)
       return count_values<T>();
     else if constexpr (braces<fields>::template take<T, any_reference>)
-      return {};
+      return {};  // a reference member with an initializer
     else
       return count_parts<T, fields>();
   } else {

@@ -10,18 +10,20 @@ inline constexpr std::size_t max_fields = 100;
 /// What bind_fields returns if a field has no address: a bit-field, or, with g++, a member of a packed record.
 struct no_address {};
 
-template <class... Fields>
-void take_references(Fields&...);
+struct take_references {
+  template <class... Fields>
+  static void take(Fields&...);
+};
 
 // One structured binding per number of fields: CAIRN_TEN_ROWS makes those for ten numbers of fields, `before` being the
 // names of the tens before.
-#define CAIRN_ROW(count, ...)                                         \
-  else if constexpr (Count == count) {                                \
-    auto& [__VA_ARGS__] = record;                                     \
-    if constexpr (requires { detail::take_references(__VA_ARGS__); }) \
-      return action(__VA_ARGS__);                                     \
-    else                                                              \
-      return no_address{};                                            \
+#define CAIRN_ROW(count, ...)                             \
+  else if constexpr (Count == count) {                    \
+    auto& [__VA_ARGS__] = record;                         \
+    if constexpr (requires { Takes::take(__VA_ARGS__); }) \
+      return action(__VA_ARGS__);                         \
+    else                                                  \
+      return no_address{};                                \
   }
 #define CAIRN_NAMES(n) n##0, n##1, n##2, n##3, n##4, n##5, n##6, n##7, n##8, n##9
 #define CAIRN_TEN_ROWS(tens, n, ...)                                                             \
@@ -42,7 +44,8 @@ void take_references(Fields&...);
   }
 
 /// Calls `action` with references to all `Count` fields of the record, and returns what it returns. At most max_fields.
-template <std::size_t Count, class Record, class Action>
+/// no_address, and no call, if `Takes::take` cannot take the fields.
+template <std::size_t Count, class Takes = take_references, class Record, class Action>
 constexpr decltype(auto) bind_fields(Record& record, const Action& action) {
   if constexpr (Count > max_fields) {
     static_assert(Count <= max_fields);

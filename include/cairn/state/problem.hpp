@@ -30,6 +30,7 @@ enum class problem : unsigned char {
   base_class,
   too_many_fields,
   no_address,
+  skip_list,
   reference_member,
   volatile_part,
   const_part,
@@ -44,5 +45,11 @@ enum class problem : unsigned char {
   array_of_objects,
   device_tensor
 };
+
+/// Whether a problem of the content itself may be the cause.
+consteval bool is_of_content(problem what) {
+  return what == problem::const_content || what == problem::no_default_constructor ||
+         what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;
+}
 
 }  // namespace cairn::detail

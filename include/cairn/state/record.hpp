@@ -128,11 +128,14 @@ constexpr auto find_field_pointers() {
 template <class Record>
 inline constexpr auto field_pointers = find_field_pointers<Record>();
 
-/// A reference member of an object that is never made refers to nothing. It is not looked for where a record can be assigned.
+/// Whether the fields of an object that is never made have addresses. A reference member refers to nothing then.
 template <class Record>
-inline constexpr bool has_reference_member = !std::is_move_assignable_v<Record> && !requires {
-  typename std::bool_constant<(static_cast<void>(find_field_pointers<Record>()), true)>;
-};
+concept has_field_pointers =
+    requires { typename std::bool_constant<(static_cast<void>(find_field_pointers<Record>()), true)>; };
+
+/// It is not looked for where a record can be assigned.
+template <class Record>
+inline constexpr bool has_reference_member = !std::is_move_assignable_v<Record> && !has_field_pointers<Record>;
 
 template <class Record, class... Types>
 consteval bool is_packed(type_list<Types...>) {
@@ -160,7 +163,7 @@ consteval problem problem_of_record() {
   else if constexpr (detail::is_packed<Record>(field_types<Record>{}))
     return problem::no_address;
   else if constexpr (detail::has_volatile(field_types<Record>{}))
-    return problem::volatile_part;  // the names of the fields are not known then
+    return problem::volatile_part;  // g++ gives no name of a field then
   else if constexpr (has_reference_member<Record>)
     return problem::reference_member;
   else

@@ -43,10 +43,10 @@ class type_search {
 
  private:
   constexpr void visit(const type_part& part) {
-    if (part.own == problem::volatile_part) return report(part.own, "");
+    if (part.own == problem::volatile_part) return report(part.own, {});
     if (part.own == problem::const_part && !found_.has_const) {
       found_.has_const = true;
-      write(found_.where_const, "");
+      write(found_.where_const, {});
     }
     if (part.is_number) return;
     std::size_t& newest = newest_[part.bucket];
@@ -55,21 +55,21 @@ class type_search {
     seen_.push_back({part.node, newest});
     newest = seen_.size();
     const type_node node = part.node();
-    if (node.own != problem::none) return report(node.own, node.type_name);
     for (const auto& each : node.parts) {
       path_.push_back(each.name);
       visit(each);
       path_.pop_back();
       if (found_.what != problem::none) return;
     }
+    if (node.own != problem::none) report(node.own, node);
   }
 
-  constexpr void report(problem what, std::string_view type) {
+  constexpr void report(problem what, const type_node& node) {
     found_.what = what;
-    write(found_.where, type);
+    write(found_.where, node);
   }
 
-  constexpr void write(part_text& text, std::string_view type) const {
+  constexpr void write(part_text& text, const type_node& node) const {
     bool first = true;
     for (const auto name : path_) {
       if (name.empty()) continue;
@@ -77,8 +77,13 @@ class type_search {
       first = false;
       text.add(name);
     }
-    if (!first && !type.empty()) text.add(": ");
-    text.add(type);
+    if (!first && !node.type_name.empty()) text.add(": ");
+    if (!node.member.empty()) {
+      text.add("member ");
+      text.add(node.member);
+      text.add(" of ");
+    }
+    text.add(node.type_name);
   }
 
   struct seen_type {
@@ -176,8 +181,8 @@ consteval walk_function checked_walk() {
                 "cairn: for the types of Eigen include cairn/adapters/eigen.hpp");
   static_assert(
       is_not<Problem, problem::uncounted>,
-      "cairn: the fields of this aggregate cannot be counted: it has a reference member, or a base class such as "
-      "enable_shared_from_this that only it can make: list the members with a public line `static auto "
+      "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "
+      "as enable_shared_from_this that only it can make: list the members with a public line `static auto "
       "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(is_not<Problem, problem::base_class>,
                 "cairn: an aggregate with a base class that has members: add the public lines `using cairn_bases = "
@@ -192,16 +197,20 @@ consteval walk_function checked_walk() {
       "cairn: a bit-field or a packed member has no address of its own: use a member of a whole type, or list "
       "the other members with cairn_fields");
   static_assert(
+      is_not<Problem, problem::skip_list>,
+      "cairn: cairn_skip has a name that no member of this struct has, or has one twice: write each name as in "
+      "the struct");
+  static_assert(
       is_not<Problem, problem::reference_member>,
       "cairn: a reference member cannot be made by a load: save the object that it refers to by its owner, and "
       "list the other members with cairn_fields");
   static_assert(is_not<Problem, problem::volatile_part>,
                 "cairn: a volatile object cannot be saved or loaded as a whole: use std::atomic, or list the other "
                 "members with cairn_fields");
-  static_assert(
-      is_not<Problem, problem::const_part>,
-      "cairn: a const member cannot be loaded into, only saved: drop the const, also of the elements of a span, "
-      "view or tuple, or list the members to load with cairn_fields");
+  static_assert(is_not<Problem, problem::const_part>,
+                "cairn: a const member cannot be loaded into, only saved, nor can a cairn::const_state: drop the "
+                "const, also of the "
+                "elements of a span, view or tuple, or list the members to load with cairn_fields");
   static_assert(is_not<Problem, problem::const_content>,
                 "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
   static_assert(

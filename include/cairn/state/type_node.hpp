@@ -17,6 +17,7 @@
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
+#include "cairn/state/refused_member.hpp"
 #include "cairn/state/skipped_fields.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/type_problem.hpp"
@@ -38,7 +39,8 @@ struct type_part {
 struct type_node {
   problem own = problem::none;
   std::string_view type_name;  ///< only where there is a problem
-  std::span<const type_part> parts;
+  std::string_view member;     ///< name or number of the member that is the problem; empty: the type is, or unknown
+  std::span<const type_part> parts;  ///< a problem of one of them comes before `own`
 };
 
 template <class T>
@@ -48,9 +50,10 @@ template <class T>
 using plain = std::remove_cv_t<std::remove_reference_t<T>>;
 
 template <class T>
-inline constexpr problem problem_of_part = std::is_volatile_v<std::remove_reference_t<T>> ? problem::volatile_part
-                                           : std::is_const_v<std::remove_reference_t<T>>  ? problem::const_part
-                                                                                          : problem::none;
+inline constexpr problem problem_of_part =
+    std::is_volatile_v<std::remove_reference_t<T>>                                         ? problem::volatile_part
+    : std::is_const_v<std::remove_reference_t<T>> || std::is_same_v<plain<T>, const_state> ? problem::const_part
+                                                                                           : problem::none;
 
 // An expression, not a function: clang has to evaluate it for a type that contains itself, while the functions are not yet complete.
 #define CAIRN_PART(name, ...)                                                                             \
@@ -146,10 +149,12 @@ inline constexpr auto parts_of = find_parts<T>();
 template <class T>
 constexpr type_node node_of() {
   constexpr problem own = problem_of<T>();
-  if constexpr (own != problem::none)
-    return {own, type_name_view<T>(), {}};
+  if constexpr (own == problem::none)
+    return {own, {}, {}, parts_of<T>};
+  else if constexpr (is_of_content(own))
+    return {own, type_name_view<T>(), {}, parts_of<T>};
   else
-    return {own, {}, parts_of<T>};
+    return {own, type_name_view<T>(), refused_member<T, own>(), {}};
 }
 
 template <class T>

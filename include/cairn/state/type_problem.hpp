@@ -12,6 +12,7 @@
 #include "cairn/state/flat.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
+#include "cairn/state/refused_member.hpp"
 #include "cairn/state/walkable_pointer.hpp"
 
 namespace cairn::detail {
@@ -99,6 +100,17 @@ consteval bool is_by_operations(category kind) {
   }
 }
 
+template <class T>
+consteval problem problem_of_fields() {
+  constexpr problem own = problem_of_record<T>();
+  if constexpr (own == problem::uncounted)
+    return refused_member<T, problem::reference_member>().empty() ? own : problem::reference_member;
+  else if constexpr (own == problem::none && has_skip_list<T>)
+    return is_list_of_fields<T>() ? own : problem::skip_list;
+  else
+    return own;
+}
+
 /// Why a T cannot be saved or loaded, whatever its parts are. T is neither const nor volatile nor a reference.
 template <class T>
 consteval problem problem_of() {
@@ -109,7 +121,7 @@ consteval problem problem_of() {
   if constexpr (kind == category::unsupported)
     return problem_of_unsupported<T>();
   else if constexpr (kind == category::record)
-    return problem_of_record<T>();
+    return problem_of_fields<T>();
   else if constexpr (kind == category::listed)
     return problem_of_lists<T>();
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||

@@ -114,11 +114,6 @@ void walk(walker& w, void* at) {
     walk_per_rank(w, object);
   else if constexpr (kind == category::skipped)
     return;
-  else if constexpr (std::is_same_v<T, const_state>)
-    static_assert(
-        always_false<T>,
-        "cairn: cairn::const_state cannot be loaded into: it can be a state that is saved, or a part of another "
-        "cairn::const_state");
   else if constexpr (kind == category::references)
     walk_references(w, static_cast<named_references*>(&object));
   else if constexpr (kind == category::scalar)

@@ -51,11 +51,6 @@ void append_part([[maybe_unused]] named_part*& end, [[maybe_unused]] std::string
 
 template <class T>
 void walk_record(walker& w, T& object) {
-  if constexpr (has_skip_list<T>)
-    static_assert(
-        is_list_of_fields<T>(),
-        "cairn: cairn_skip has a name that no member of this struct has, or has one twice: write each name as in "
-        "the struct");
   detail::with_fields(object, [&]<class... Members>(Members&... members) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       if constexpr (has_skip_list<T> || (is_skip<Members> || ...)) {

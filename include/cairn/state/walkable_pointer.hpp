@@ -80,6 +80,12 @@ consteval problem problem_of_list(const one_of<Listed...>*) {
     return problem::none;
 }
 
+/// The same, or none if Base has no list.
+template <class Base>
+inline constexpr problem list_problem = problem::none;
+template <has_type_list Base>
+inline constexpr problem list_problem<Base> = problem_of_list<Base>(static_cast<const polymorphic<Base>*>(nullptr));
+
 template <class... Listed>
 consteval bool are_default_constructible(const one_of<Listed...>*) {
   return (makeable<typename listing<Listed>::type> && ...);
@@ -123,19 +129,16 @@ consteval problem find_pointer_problem() {
     return problem::pointer_to_volatile;
   } else if constexpr (std::is_polymorphic_v<base> && !std::is_final_v<base> && !has_type_list<base>) {
     return problem::polymorphic_without_list;
+  } else if constexpr (list_problem<base> != problem::none) {
+    return list_problem<base>;
+  } else if constexpr (misses_destructor<Pointer, base>()) {
+    return problem::base_without_virtual_destructor;
+  } else if constexpr (std::is_const_v<element> && !has_default_delete<Pointer>()) {
+    return problem::const_pointee_with_deleter;
+  } else if constexpr (std::is_const_v<element> && !can_make_pointee<base>()) {
+    return problem::const_pointee_without_constructor;
   } else {
-    if constexpr (has_type_list<base>) {
-      constexpr auto found = problem_of_list<base>(static_cast<const polymorphic<base>*>(nullptr));
-      if constexpr (found != problem::none) return found;
-    }
-    if constexpr (misses_destructor<Pointer, base>())
-      return problem::base_without_virtual_destructor;
-    else if constexpr (std::is_const_v<element> && !has_default_delete<Pointer>())
-      return problem::const_pointee_with_deleter;
-    else if constexpr (std::is_const_v<element> && !can_make_pointee<base>())
-      return problem::const_pointee_without_constructor;
-    else
-      return problem::none;
+    return problem::none;
   }
 }
 
