@@ -1,6 +1,5 @@
 #include "cairn/adapters/cereal/archives.hpp"
 
-#include <cereal/archives/binary.hpp>
 #include <cereal/types/memory.hpp>
 #include <cereal/types/vector.hpp>
 
@@ -9,12 +8,12 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "adapters/cereal/round_trip.hpp"
 #include "cairn/adapters/cereal.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -99,13 +98,7 @@ class network {
 
 namespace {
 
-template <class T>
-std::string cereal_bytes(const T& object) {
-  std::ostringstream text;
-  cereal::BinaryOutputArchive archive(text);
-  archive(object);
-  return text.str();
-}
+using tests::cereal_bytes;
 
 /// Every wrapper that cereal has around a value.
 class wrapped {
