@@ -1,4 +1,5 @@
 // The containers of Boost, which need no adapter.
+#include <boost/circular_buffer.hpp>
 #include <boost/container/deque.hpp>
 #include <boost/container/flat_map.hpp>
 #include <boost/container/flat_set.hpp>
@@ -15,6 +16,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered_map.hpp>
 #include <boost/unordered_set.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,10 +29,11 @@ namespace {
 namespace bc = boost::container;
 using floats = std::vector<float>;
 
-using sequences = std::tuple<bc::vector<float>, bc::vector<bool>, bc::vector<floats>, bc::small_vector<double, 4>,
-                             bc::small_vector<std::string, 2>, bc::static_vector<float, 16>,
-                             bc::static_vector<floats, 16>, bc::stable_vector<float>, bc::stable_vector<floats>,
-                             bc::deque<float>, bc::list<std::string>, bc::list<floats>, bc::slist<int>>;
+using sequences =
+    std::tuple<bc::vector<float>, bc::vector<bool>, bc::vector<floats>, bc::small_vector<double, 4>,
+               bc::small_vector<std::string, 2>, bc::static_vector<float, 16>, bc::static_vector<floats, 16>,
+               bc::stable_vector<float>, bc::stable_vector<floats>, bc::deque<float>, bc::list<std::string>,
+               bc::list<floats>, bc::slist<int>, boost::circular_buffer<float>, boost::circular_buffer<floats>>;
 using associative =
     std::tuple<bc::set<int>, bc::flat_set<std::string>, bc::map<std::string, float>, bc::map<int, floats>,
                bc::flat_map<int, float>, bc::flat_map<std::string, floats>, boost::unordered_set<int>,
@@ -55,4 +59,25 @@ TEST_CASE("boost: optionals and strings") {
   CHECK(fresh.text == "text");
   CHECK(tests::comes_back(state{}, fresh));
   CHECK_FALSE(fresh.words.has_value());
+}
+
+TEST_CASE("boost: a circular buffer keeps its capacity, if the stored elements fit in it") {
+  const auto wrapped = [](std::size_t capacity, int count) {
+    boost::circular_buffer<int> made(capacity);
+    for (int i = 0; i < count; ++i) made.push_back(i);
+    return made;
+  };
+  const auto original = wrapped(5, 13);  // the first element is not the first one in memory
+  for (const std::size_t capacity : {std::size_t{5}, std::size_t{9}, std::size_t{2}, std::size_t{0}})
+    for (const int before : {0, 1, 7}) {
+      CAPTURE(capacity, before);
+      auto into = wrapped(capacity, before);
+      CHECK(tests::comes_back(original, into));
+      CHECK(into == original);
+      CHECK(into.capacity() == std::max(capacity, original.size()));
+      const auto empty = wrapped(7, 0);
+      CHECK(tests::comes_back(empty, into));
+      CHECK(into.empty());
+      CHECK(into.capacity() == std::max(capacity, original.size()));
+    }
 }

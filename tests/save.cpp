@@ -420,16 +420,17 @@ struct cairn::adapter<unlucky> {
   static void set(unlucky&, int) { throw std::runtime_error("no luck"); }
 };
 
-TEST_CASE("whatever a save throws is a cairn::error that names the checkpoint") {
+TEST_CASE("whatever a save throws is a cairn::error that names the checkpoint and the object") {
   const sample::scratch scratch;
   const cairn::stores::memory store;
-  const auto check = [&](const auto& state, errc code, const std::string& cause) {
+  const auto check = [&](const auto& part, errc code, const std::string& cause) {
+    const std::vector<std::pair<int, std::decay_t<decltype(part)>>> state(2);
     const auto by_path = sample::failure_of([&] { cairn::save(scratch.path("a"), state); });
     CHECK(by_path.code == code);
-    CHECK(by_path.says(scratch.path("a") + " cannot be saved: " + cause));
+    CHECK(by_path.says(scratch.path("a") + " cannot be saved: 0.second: " + cause));
     const auto by_name = sample::failure_of([&] { cairn::save(store, "a", state); });
     CHECK(by_name.code == code);
-    CHECK(by_name.says("memory/a cannot be saved: " + cause));
+    CHECK(by_name.says("memory/a cannot be saved: 0.second: " + cause));
   };
   check(out_of_memory(), errc::no_memory, "not enough memory");
   check(unlucky(), errc::invalid, "no luck");

@@ -1,6 +1,5 @@
 #include "cairn/adapters/cereal.hpp"
 
-#include <cereal/archives/binary.hpp>
 #include <cereal/types/array.hpp>
 #include <cereal/types/map.hpp>
 #include <cereal/types/memory.hpp>
@@ -16,7 +15,6 @@
 #include <memory>
 #include <random>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/cereal/round_trip.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "catch.hpp"
@@ -32,6 +31,9 @@
 
 namespace {
 
+using tests::cereal_bytes;
+using tests::comes_back_as_through_cereal;
+using tests::load_cereal_bytes;
 using random_engine = std::mt19937;
 
 /// The forms of cereal functions, as cereal's documentation describes them. The classes are no aggregates, so that Cairn needs these functions.
@@ -181,7 +183,7 @@ class versioned {
 class private_functions {
  public:
   explicit private_functions(random_engine& next) : secret_(next()) {}
-  static private_functions empty() { return {}; }
+  static private_functions empty_object() { return {}; }
 
  private:
   friend class cereal::access;
@@ -314,45 +316,6 @@ struct buffer {
   std::size_t size = 0;
   float* memory = nullptr;
 };
-
-template <class T>
-std::string cereal_bytes(const T& object) {
-  std::ostringstream text;
-  cereal::BinaryOutputArchive archive(text);
-  archive(object);
-  return text.str();
-}
-
-template <class T>
-void load_cereal_bytes(T& object, const std::string& bytes) {
-  std::istringstream text(bytes);
-  cereal::BinaryInputArchive archive(text);
-  archive(object);
-}
-
-template <class T>
-T empty_object() {
-  if constexpr (std::is_same_v<T, private_functions>)
-    return private_functions::empty();
-  else
-    return T();
-}
-
-template <class T>
-void comes_back_as_through_cereal() {
-  random_engine next(17);
-  for (int i = 0; i < 20; ++i) {
-    const T original(next);
-    const std::string bytes = cereal_bytes(original);
-    T empty = empty_object<T>(), filled(next), through_cereal(next);
-    load_cereal_bytes(through_cereal, bytes);
-    REQUIRE(cereal_bytes(through_cereal) == bytes);
-    CHECK(tests::comes_back(original, empty));
-    CHECK(cereal_bytes(empty) == bytes);
-    CHECK(tests::comes_back(original, filled));
-    CHECK(cereal_bytes(filled) == bytes);
-  }
-}
 
 }  // namespace
 

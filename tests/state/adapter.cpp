@@ -380,6 +380,9 @@ TEST_CASE("what an adapter throws is a cairn::error with the path") {
     return message([&] { (void)cairn::detail::describe(bad); });
   };
   CHECK(saved(&state::view, "error") == "view: not now");
+  CHECK(saved(&state::copy, "get") == "the state cannot be saved: copy: foreign");
+  CHECK(saved(&state::view, "view") == "the state cannot be saved: view: foreign");
+  CHECK(saved(&state::fields, "fields") == "the state cannot be saved: fields: foreign");
 
   const tests::kept kept(cairn::detail::describe(original));
   const auto loaded = [&](auto state::* part, std::string_view in) {

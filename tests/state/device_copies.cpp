@@ -246,6 +246,40 @@ TEST_CASE("a device's address is no address of the host, nor of another device")
   CHECK(host == std::vector<float>{5, 6});
 }
 
+TEST_CASE("where a load resizes a container, arrays on devices are not searched for its elements") {
+  std::vector<float> values{7, 8};
+  int reads = 0;
+  auto context = std::pair(&values, &reads);
+  using known = decltype(context);
+  const cairn::device_copies on_device{
+      .to_host =
+          [](void* to, const void*, std::size_t count, void* with) {
+            ++*static_cast<known*>(with)->second;
+            std::memcpy(to, static_cast<known*>(with)->first->data(), count);
+          },
+      .from_host = [](void*, const void* from, std::size_t count,
+                      void* with) { std::memcpy(static_cast<known*>(with)->first->data(), from, count); },
+      .context = &context};
+  struct {
+    std::vector<float> host;
+    cairn::any_tensor_view view;  // its address is one of `host`, too
+  } state{{5}, {}};
+  state.view = {cairn::dtype::f32, state.host.data(), {2}, {}, on_device};
+  const tests::kept kept(cairn::detail::describe(state));
+  state.host = {1, 2, 3};
+  state.view = {cairn::dtype::f32, state.host.data(), {2}, {}, on_device};
+  values = {0, 0};
+  reads = 0;
+  kept.load(state);
+  CHECK(state.host == std::vector<float>{5});
+  CHECK(values == std::vector<float>{7, 8});
+  CHECK(reads == 0);
+
+  state.host = {1, 2, 3};
+  state.view = {cairn::dtype::f32, state.host.data(), {2}};  // on the host
+  CHECK_THROWS_WITH(kept.load(state), Catch::Matchers::ContainsSubstring("view refers to elements of host"));
+}
+
 TEST_CASE("strides on a device: any order of dimensions, without gaps") {
   gpu_array by_columns(cairn::dtype::f32, {2, 3}, {1, 2});
   by_columns.fill(std::vector<float>{0, 3, 1, 4, 2, 5});

@@ -18,38 +18,33 @@
 
 namespace cairn::detail {
 
-template <class T, bool Whole>
-consteval bool check_cereal_class() {
+/// Why a T cannot be saved or loaded through its functions. `Makes`: a load makes another T.
+template <class T, bool Makes>
+consteval problem problem_of_cereal_class() {
   constexpr int saves = cereal::traits::detail::count_output_serializers<T, cereal_output>::value;
   constexpr int loads = cereal::traits::detail::count_input_serializers<T, cereal_input>::value;
-  if constexpr (saves > 1 || loads > 1) {
-    static_assert(
-        always_false<T>,
-        "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
-        "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");
-    return false;
-  } else if constexpr (saves == 0) {
-    static_assert(always_false<T>, "cairn: this class has a cereal function that loads it, but none that saves it");
-    return false;
-  } else if constexpr (loads == 0) {
-    static_assert(always_false<T>, "cairn: this class has a cereal function that saves it, but none that loads it");
-    return false;
-  } else if constexpr (!use_bridge<T> && inherits_cereal_functions<T>()) {
-    static_assert(always_false<T>,
-                  "cairn: this class has only the cereal functions of a base class, which leave out its own members: "
-                  "write functions for it, or, if it has no members of its own, "
-                  "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
-    return false;
-  } else if constexpr (Whole && !use_bridge<T> && !std::is_default_constructible_v<T>) {
-    static_assert(
-        always_false<T>,  // one that is private to cereal::access cannot be found
-        "cairn: a load through cereal functions is tried on a new object first, so this class needs a default "
-        "constructor: write one; or, if it has one that is private to cereal::access, "
-        "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
-    return false;
-  } else {
-    return true;
-  }
+  constexpr bool constructs = cereal::traits::has_load_and_construct<T, cereal_input>::value;
+  constexpr bool is_minimal = cereal::traits::has_minimal_output_serialization<T, cereal_output>::value;
+  if constexpr (saves > 1 || loads > 1)
+    return problem::cereal_several;
+  else if constexpr (saves == 0)
+    return problem::cereal_not_saved;
+  else if constexpr (loads == 0)
+    return constructs ? problem::cereal_load_and_construct : problem::cereal_not_loaded;
+  else if constexpr (!use_bridge<T> && inherits_cereal_functions<T>())
+    return problem::cereal_inherited;
+  else if constexpr (Makes && !std::is_default_constructible_v<T> && (is_minimal || !use_bridge<T>))
+    return constructs ? problem::cereal_load_and_construct : problem::cereal_no_default_constructor;
+  else
+    return problem::none;
+}
+
+template <class T>
+consteval bool check_cereal_part() {
+  constexpr problem what = problem_of_cereal_class<T, false>();
+  if constexpr (what != problem::none)
+    checked_walk<T, true, what, short_name<type_name_view<T>().size()>(type_name_view<T>())>();
+  return what == problem::none;
 }
 
 template <class T>
@@ -91,7 +86,6 @@ struct cereal_minimal {
 
   /// What a T is saved as.
   static auto take(const T& object) {
-    static_assert(check_cereal_class<T, false>());
     if constexpr (is_versioned) {
       const std::uint32_t version = cereal::detail::Version<T>::version;
       return versioned_minimal<decltype(save(object, version))>{version, save(object, version)};
@@ -107,9 +101,6 @@ struct copy_traits<T> {
   using type = decltype(cereal_minimal<T>::take(std::declval<const T&>()));
 
   static type take(const T& object) {
-    static_assert(std::is_default_constructible_v<T>,
-                  "cairn: a load through cereal functions is tried on a new object first, so this class needs a "
-                  "default constructor");
     return with_errors("its save_minimal function failed", [&] { return cereal_minimal<T>::take(object); });
   }
   static void put(T& object, const type& stored) {
@@ -125,9 +116,8 @@ struct copy_traits<T> {
 /// A type with other functions is walked by them.
 template <cereal_class T>
 struct bridge<T> {
-  static void walk(walker& w, T& object) {
-    if constexpr (check_cereal_class<T, true>()) walk_archived(w, std::addressof(object), cereal_functions<T>::whole);
-  }
+  static consteval detail::problem problem() { return problem_of_cereal_class<T, true>(); }
+  static void walk(walker& w, T& object) { walk_archived(w, std::addressof(object), cereal_functions<T>::whole); }
 };
 
 }  // namespace cairn::detail

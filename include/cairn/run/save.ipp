@@ -12,8 +12,9 @@
 
 namespace cairn::detail {
 
-inline save_job job_of(std::string_view name, any_state state, const save_options& options) {
-  save_job job{.name = std::string(name), .what = describe(state)};
+inline save_job job_of(std::string_view name, std::string_view checkpoint, any_state state,
+                       const save_options& options) {
+  save_job job{.name = std::string(name), .what = describe(state, {}, checkpoint)};
   job.info.step = options.step;
   job.info.metrics = options.metrics;
   job.codecs = options.codecs;
@@ -25,7 +26,7 @@ CAIRN_INLINE save_report save(const std::string& path, any_state state, const sa
   return with_errors(path + " cannot be saved", [&] {
     const auto at = split_path(path);
     any_store store = stores::directory(at.directory, {.durable = options.durable});
-    auto report = save_checkpoint(store, job_of(at.name, state, options), options.shards);
+    auto report = save_checkpoint(store, job_of(at.name, path, state, options), options.shards);
     if (options.durable) posix::sync_ancestors(at.directory);
     return report;
   });
@@ -33,8 +34,9 @@ CAIRN_INLINE save_report save(const std::string& path, any_state state, const sa
 
 CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
   if (!options.durable) fail(errc::invalid, {"durable is false, which is an option of the store that is passed in"});
-  return with_errors(sentence({store.location(), "/", name, " cannot be saved"}),
-                     [&] { return save_checkpoint(store, job_of(name, state, options), options.shards); });
+  const std::string checkpoint = sentence({store.location(), "/", name});
+  return with_errors(checkpoint + " cannot be saved",
+                     [&] { return save_checkpoint(store, job_of(name, checkpoint, state, options), options.shards); });
 }
 
 }  // namespace cairn::detail

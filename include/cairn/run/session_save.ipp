@@ -20,7 +20,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   auto job = std::make_shared<save_job>();
   job->name = checkpoint_name(now.step);
   try {
-    job->what = describe(state);
+    job->what = describe(state, {}, store().location() + '/' + job->name);
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));
   }

@@ -26,7 +26,7 @@ namespace cairn {
 /// - `static T make()`: a T that a load can fill, for containers that grow, pointers, optionals, and for `set`.
 /// - `static T prototype(const T& object)`: the T on which `set` is tried before it changes `object`.
 ///
-/// What these functions throw becomes a cairn::error. In a load it has the path of the object; in a save, if it is thrown as cairn::error.
+/// What these functions throw becomes a cairn::error with the path of the object.
 template <class T>
 struct adapter;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/base.hpp"
@@ -30,8 +31,10 @@ namespace detail {
 
 /// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description is
 /// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
-/// `max_nesting`, or an object's type is not in the list of its base class. O(leaves + elements saved as copies).
-[[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {});
+/// `max_nesting`, or an object's type is not in the list of its base class. What the functions of an object throw is a cairn::error that names
+/// the object and the `checkpoint`. O(leaves + elements saved as copies).
+[[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {},
+                                                std::string_view checkpoint = "the state");
 
 template <saveable State>
 [[nodiscard]] description describe(const State& state, rank_info here = {}) {

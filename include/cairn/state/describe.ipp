@@ -1,6 +1,7 @@
 // Definitions of describe.hpp.
 #pragma once
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 
@@ -12,10 +13,14 @@ CAIRN_INLINE any_state refer(const const_state& state) noexcept {
 
 namespace detail {
 
-CAIRN_INLINE description describe(any_state state, rank_info here) {
+CAIRN_INLINE description describe(any_state state, rank_info here, std::string_view checkpoint) {
   describer purpose;
   walker w(purpose, here);
-  state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
+  try {
+    state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
+  } catch (...) {
+    throw error(as_error(std::current_exception(), sentence({checkpoint, " cannot be saved: ", w.path()})));
+  }
   return purpose.take();
 }
 

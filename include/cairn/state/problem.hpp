@@ -43,7 +43,13 @@ enum class problem : unsigned char {
   keys_without_order,
   span_of_objects,
   array_of_objects,
-  device_tensor
+  device_tensor,
+  cereal_several,
+  cereal_not_saved,
+  cereal_not_loaded,
+  cereal_inherited,
+  cereal_no_default_constructor,
+  cereal_load_and_construct
 };
 
 /// Whether a problem of the content itself may be the cause.

@@ -243,6 +243,25 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::device_tensor>,
       "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
       "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
+  static_assert(is_not<Problem, problem::cereal_several>,
+                "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
+                "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");
+  static_assert(is_not<Problem, problem::cereal_not_saved>,
+                "cairn: this class has a cereal function that loads it, but none that saves it");
+  static_assert(is_not<Problem, problem::cereal_not_loaded>,
+                "cairn: this class has a cereal function that saves it, but none that loads it");
+  static_assert(is_not<Problem, problem::cereal_inherited>,
+                "cairn: this class has only the cereal functions of a base class, which leave out its own members: "
+                "write functions for it, or, if it has no members of its own, "
+                "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
+  static_assert(
+      is_not<Problem, problem::cereal_no_default_constructor>,  // one that is private to cereal::access cannot be found
+      "cairn: a load through cereal functions is tried on a new object first, so this class needs a default "
+      "constructor: write one; or, if it has one that is private to cereal::access, "
+      "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
+  static_assert(is_not<Problem, problem::cereal_load_and_construct>,
+                "cairn: load_and_construct is not called, as a load fills objects in place: give this class a default "
+                "constructor, and a cereal function that loads it");
   if constexpr (Problem == problem::none)
     return walk<State>;
   else

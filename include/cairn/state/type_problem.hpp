@@ -122,6 +122,8 @@ consteval problem problem_of() {
     return problem_of_unsupported<T>();
   else if constexpr (kind == category::record)
     return problem_of_fields<T>();
+  else if constexpr (kind == category::bridged && requires { bridge<T>::problem(); })
+    return bridge<T>::problem();
   else if constexpr (kind == category::listed)
     return problem_of_lists<T>();
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||

@@ -165,18 +165,18 @@ namespace detail {
 using archives::cereal_input;
 using archives::cereal_output;
 
-/// An error with advice if the functions of T are not complete, else true. `Whole`: a load makes another T. Defined in cereal.hpp.
-template <class T, bool Whole>
-consteval bool check_cereal_class();
+/// An error with advice if the functions of T are not complete, else true. Defined in cereal.hpp.
+template <class T>
+consteval bool check_cereal_part();
 
 /// The functions of T. Those of a part do not make one, so that T may be an abstract base class, or have references.
 template <class T>
 struct cereal_functions {
   static void save(archived_values& to, void* object) {
-    if constexpr (check_cereal_class<T, false>()) cereal_output(to).call(*static_cast<T*>(object));
+    if constexpr (check_cereal_part<T>()) cereal_output(to).call(*static_cast<T*>(object));
   }
   static void load(archived_values& from, void* object) {
-    if constexpr (check_cereal_class<T, false>()) cereal_input(from).call(*static_cast<T*>(object));
+    if constexpr (check_cereal_part<T>()) cereal_input(from).call(*static_cast<T*>(object));
   }
 
   static void* make() { return cereal::access::construct<T>(); }
@@ -224,7 +224,7 @@ void pass_size(archived_values& to, std::string_view name, T& tag) {
 template <class Archive, class T>
 void pass_binary(archived_values& to, std::string_view name, T& block) {
   static_assert(Archive::is_saving::value || std::same_as<decltype(block.data), void*>,
-                "cairn: a cereal function loads into something const");
+                "cairn: a cereal function loads into something const: drop the const");
   using element = typename cereal_binary<T>::element;
   void* const memory = const_cast<void*>(block.data);
   if constexpr (scalar_type<element>) {
@@ -239,7 +239,7 @@ template <class Archive, class T>
 void pass_to(archived_values& to, std::string_view name, T& value) {
   using type = std::remove_cv_t<T>;
   static_assert(Archive::is_saving::value || !std::is_const_v<T> || is_cereal_pair<type> || is_cereal_deferred<type>,
-                "cairn: a cereal function loads into something const");
+                "cairn: a cereal function loads into something const: drop the const");
   auto& object = const_cast<type&>(value);  // a save changes nothing
   if constexpr (is_cereal_pair<type>)
     pass_to<Archive>(to, name.empty() && value.name ? std::string_view(value.name) : name, object.value);

@@ -1,0 +1,17 @@
+// expect: cairn: a cereal function loads into something const
+// lines: 45 calls of cereal are between the member and the state
+#include "cairn/adapters/cereal.hpp"
+#include "cairn/state/describe.hpp"
+
+class state {
+ public:
+  template <class Archive>
+  void serialize(Archive& ar) {
+    ar(number);
+  }
+
+ private:
+  const int number = 1;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here
