@@ -42,7 +42,13 @@ enum class problem : unsigned char {
   keys_without_order,
   span_of_objects,
   array_of_objects,
-  device_tensor
+  device_tensor,
+  change_of_no_member,
+  former_name_in_use,
+  version_too_small,
+  version_type,
+  versioned_base,
+  migration
 };
 
 }  // namespace cairn::detail

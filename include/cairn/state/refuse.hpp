@@ -234,6 +234,22 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::device_tensor>,
       "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
       "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
+  static_assert(is_not<Problem, problem::change_of_no_member>,
+                "cairn: cairn_changes names a member that the class does not have, removes one that it has, or is not "
+                "made of cairn::renamed, added, since and removed: write each name as in a path of a checkpoint");
+  static_assert(is_not<Problem, problem::former_name_in_use>,
+                "cairn: cairn_changes gives a member a former name that another member has: give the class a "
+                "cairn_version, and set the member in cairn_migrate");
+  static_assert(is_not<Problem, problem::version_too_small>,
+                "cairn: cairn::since<N, ...> is for a class with a cairn_version of at least N");
+  static_assert(is_not<Problem, problem::version_type>,
+                "cairn: a version is a public line `static constexpr unsigned cairn_version = 1;`");
+  static_assert(is_not<Problem, problem::versioned_base>,
+                "cairn: a class in cairn_bases has a cairn_version: give the version to the derived class instead, "
+                "which saves the same members");
+  static_assert(is_not<Problem, problem::migration>,
+                "cairn: cairn_migrate is a public member `void cairn_migrate(cairn::stored_parts& old)` of a class "
+                "with a cairn_version and a default constructor");
   if constexpr (Problem == problem::none)
     return walk<State>;
   else

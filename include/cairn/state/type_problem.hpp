@@ -16,7 +16,6 @@
 
 namespace cairn::detail {
 
-
 /// A load assigns the elements of containers that are saved as columns.
 template <class T>
 concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
@@ -100,6 +99,21 @@ consteval bool is_by_operations(category kind) {
   }
 }
 
+/// Of a record or a listed class.
+template <class T>
+consteval problem problem_of_class() {
+  constexpr problem found = [] {
+    if constexpr (category_of<T>() == category::record)
+      return problem_of_record<T>();
+    else
+      return problem_of_lists<T>();
+  }();
+  if constexpr (found == problem::none && (has_changes<T> || declares_version<T> || declares_migration<T>))
+    return problem_of_changes<T>();
+  else
+    return found;
+}
+
 /// Why a T cannot be saved or loaded, whatever its parts are. T is neither const nor volatile nor a reference.
 template <class T>
 consteval problem problem_of() {
@@ -109,10 +123,8 @@ consteval problem problem_of() {
   }
   if constexpr (kind == category::unsupported)
     return problem_of_unsupported<T>();
-  else if constexpr (kind == category::record)
-    return problem_of_record<T>();
-  else if constexpr (kind == category::listed)
-    return problem_of_lists<T>();
+  else if constexpr (kind == category::record || kind == category::listed)
+    return problem_of_class<T>();
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                      kind == category::weak_pointer)
     return find_pointer_problem<T>();

@@ -1,0 +1,104 @@
+// The names of an enum's values, as a table for the walker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/category.hpp"
+#include "cairn/state/enum_names.hpp"
+#include "cairn/state/member_name.hpp"
+#include "cairn/state/walker.hpp"
+
+namespace cairn::detail {
+
+/// The number that stands for a value in a table of names: above 2^63 - 1, that number minus 2^64.
+template <class Enum>
+constexpr std::int64_t enum_number(Enum value) noexcept {
+  using number = std::underlying_type_t<Enum>;
+  if constexpr (is_signed_integer(dtype_of<Enum>()) || std::is_same_v<number, bool>)
+    return static_cast<std::int64_t>(value);
+  else
+    return static_cast<std::int64_t>(static_cast<std::make_unsigned_t<number>>(value));
+}
+
+template <auto Value>
+consteval std::string_view enumerator_name_view() {
+  return last_identifier(signature_of_value<Value>());
+}
+template <auto Value>
+inline constexpr short_name<enumerator_name_view<Value>().size()> stored_enumerator_name{enumerator_name_view<Value>()};
+
+template <class Enum, auto Value, name_text Name, name_text... Former>
+consteval auto named_rows(named_enumerator<Value, Name, Former...>) {
+  static_assert(std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>,
+                "cairn: cairn::by_name<Enum> lists a value that is not one of the enum");
+  return std::array<enum_entry, 1 + sizeof...(Former)>{enum_entry{enum_number(Value), Name.view(), false},
+                                                       enum_entry{enum_number(Value), Former.view(), true}...};
+}
+
+template <class Enum, auto Value>
+consteval auto enumerator_rows() {
+  if constexpr (std::is_enum_v<std::remove_cv_t<decltype(Value)>>) {
+    static_assert(std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>,
+                  "cairn: cairn::by_name<Enum> lists a value that is not one of the enum");
+    constexpr char first = enumerator_name_view<Value>().front();
+    static_assert(first < '0' || first > '9',
+                  "cairn: cairn::by_name<Enum> lists a number without a name in C++: give it one, "
+                  "`cairn::enumerator<\"name\", value>`");
+    return std::array<enum_entry, 1>{enum_entry{enum_number(Value), stored_enumerator_name<Value>.view(), false}};
+  } else {
+    return detail::named_rows<Enum>(Value);
+  }
+}
+
+template <std::size_t... Sizes>
+consteval auto join_rows(const std::array<enum_entry, Sizes>&... rows) {
+  std::array<enum_entry, (0 + ... + Sizes)> joined{};
+  std::size_t at = 0;
+  const auto add = [&](const auto& some) {
+    for (const enum_entry& each : some) joined[at++] = each;
+  };
+  (add(rows), ...);
+  return joined;
+}
+
+template <class Enum, auto... Values>
+consteval auto rows_of(const enumerators<Values...>*) {
+  return join_rows(detail::enumerator_rows<Enum, Values>()...);
+}
+
+/// Whether no value and no name is in the table twice.
+template <std::size_t Size>
+consteval bool are_distinct(const std::array<enum_entry, Size>& all) {
+  for (std::size_t i = 0; i < Size; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i].name == all[j].name || (all[i].number == all[j].number && !all[i].is_former && !all[j].is_former))
+        return false;
+  return true;
+}
+
+template <class Enum>
+consteval auto find_enum_table() {
+  constexpr auto all = detail::rows_of<Enum>(static_cast<const by_name<Enum>*>(nullptr));
+  static_assert(are_distinct(all), "cairn: cairn::by_name<Enum> lists a value or a name twice");
+  return all;
+}
+
+/// The values that `cairn::by_name` lists, with their names.
+template <class Enum>
+inline constexpr auto enum_table = find_enum_table<Enum>();
+
+/// The present name of the value; empty if it has none.
+[[nodiscard]] CAIRN_INLINE std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number);
+/// The value of that present or former name; null if there is none.
+[[nodiscard]] CAIRN_INLINE const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name);
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walk_enum.ipp"  // IWYU pragma: keep
+#endif
