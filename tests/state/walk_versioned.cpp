@@ -221,3 +221,218 @@ TEST_CASE("objects of an older version are migrated in every container") {
 TEST_CASE("objects of an older version are migrated row by row in columns") {
   check_nests<before::row, after::row>(some_row);
 }
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+/// What is wrong with the load, which has to leave `into` as it was.
+template <class Old, class Now>
+std::string refusal(const Old& old, Now& into, const cairn::detail::match_options& options = {}) {
+  const tests::kept now(cairn::detail::describe(into));
+  const tests::kept kept(cairn::detail::describe(old));
+  try {
+    kept.load(into, options);
+  } catch (const cairn::error& cause) {
+    CHECK(tests::kept(cairn::detail::describe(into)) == now);
+    return cause.what();
+  }
+  return "loaded";
+}
+
+struct old_pair {
+  before::model model;
+  std::vector<before::row> rows;
+};
+struct new_pair {
+  after::model model;
+  std::vector<after::row> rows;
+};
+old_pair some_pair() { return {some_model(), {some_row(), some_row(), some_row()}}; }
+
+/// Part of a class, and a class, that both have a new version.
+struct old_inner {
+  float a = 0;
+};
+struct old_outer {
+  old_inner inner;
+  std::array<old_inner, 2> two;
+  int b = 0;
+};
+struct new_inner {
+  double a2 = 0;
+  static constexpr unsigned cairn_version = 5;
+  using cairn_changes = cairn::since<4, "a2">;
+  void cairn_migrate(cairn::stored_parts& old) { a2 = 2.0 * static_cast<double>(old.get<float>("a")); }
+};
+struct new_outer {
+  new_inner inner;
+  std::array<new_inner, 2> two;
+  int b2 = 0;
+  static constexpr unsigned cairn_version = 1;
+  using cairn_changes = cairn::since<1, "b2">;
+  void cairn_migrate(cairn::stored_parts& old) { b2 = 3 * old.get<int>("b"); }
+};
+
+struct base {
+  int id = 0;
+  static auto cairn_fields() { return cairn::fields<&base::id>{}; }
+  using cairn_changes = cairn::renamed<"id", "number">;
+};
+struct derived : base {
+  float rate = 0;
+  using cairn_bases = cairn::bases<base>;
+  static auto cairn_fields() { return cairn::fields<&derived::rate>{}; }
+};
+
+}  // namespace
+
+TEST_CASE("a migration that fails leaves the state as it was") {
+  new_pair into;
+  tests::kept(cairn::detail::describe(some_pair())).load(into);
+  auto old = some_pair();
+  old.model.name = "refused";
+  CHECK_THAT(refusal(old, into),
+             ContainsSubstring("model cannot be loaded from version 0, since cairn_migrate failed: refused"));
+  old = some_pair();
+  old.rows[1].kept = -1;
+  CHECK_THAT(refusal(old, into),
+             ContainsSubstring("rows cannot be loaded from version 0, since cairn_migrate failed: a negative"));
+}
+
+TEST_CASE("a version that is newer than the program's is refused, also where nothing is migrated") {
+  struct newer {
+    int a = 0;
+    static constexpr unsigned version() { return 2; }
+  };
+  after::model into;
+  tests::kept kept(cairn::detail::describe(into));
+  CHECK(kept.contents.structure.at("@version").number == 3);
+  kept.contents.structure.at("@version").number = 4;
+  CHECK_THROWS_WITH(kept.load(into),
+                    ContainsSubstring("value has version 4 in the checkpoint, which is newer than version 3"));
+  kept.contents.structure.at("@version") = {cairn::detail::structure_entry::kind::names, 0, {}, {"0 a"}};
+  CHECK_THROWS_WITH(kept.load(into), ContainsSubstring("@version is another kind of object"));
+  kept.contents.structure.erase("@version");
+  kept.contents.has_structure = false;  // a file of another program is of the present version
+  kept.load(into);
+}
+
+TEST_CASE("what a migration does not read is reported, and what it lacks is missing") {
+  struct more {
+    std::vector<float> both;
+    std::int32_t millis = 0;
+    std::string name;
+    int forgotten = 0;
+  };
+  struct less {
+    std::vector<float> both;
+    std::string name;
+  };
+  after::model into{{1}, {2}, 3, "a"};
+  CHECK_THAT(refusal(more{}, into), ContainsSubstring("forgotten is in the checkpoint but not in the state"));
+  CHECK_THAT(refusal(less{}, into), ContainsSubstring("millis is missing in the checkpoint"));
+  const less old{{1, 2}, "b"};
+  tests::kept(cairn::detail::describe(old)).load(into, {.strict = false, .rename = {}, .filter = {}});
+  CHECK(into.name == "a");  // an object is migrated as a whole, or not at all
+  CHECK(into.weight == std::vector<float>{1});
+  struct other {
+    std::vector<double> both;
+    std::int32_t millis = 0;
+    std::string name;
+  };
+  CHECK_THAT(refusal(other{}, into), ContainsSubstring("both is F64 in the checkpoint and F32 in the state"));
+  struct hidden {
+    new_pair all;
+  } part;
+  struct seen {
+    old_pair all;
+  };
+  CHECK_THAT(refusal(seen{some_pair()}, part,
+                     {.rename = {}, .filter = [](std::string_view path) { return path != "all.model.millis"; }}),
+             ContainsSubstring("all.model can only be loaded as a whole"));
+}
+
+TEST_CASE("a member may be missing in an older version only") {
+  after::model now{{1}, {2}, 3, "a"};
+  tests::kept kept(cairn::detail::describe(now));
+  const auto version = [&](std::uint64_t number) { kept.contents.structure.at("@version").number = number; };
+  std::erase_if(kept.contents.leaves, [](const auto& leaf) { return leaf.path == "bias"; });
+  after::model into{{}, {9}, 0, ""};
+  CHECK_THROWS_WITH(kept.load(into), ContainsSubstring("bias is missing in the checkpoint"));
+  version(2);  // the members are as they are since version 2
+  CHECK_THROWS_WITH(kept.load(into), ContainsSubstring("bias is missing in the checkpoint"));
+  version(1);
+  CHECK_THROWS_WITH(kept.load(into), ContainsSubstring("both is missing in the checkpoint"));
+}
+
+TEST_CASE("an added member keeps its value, and the report says so") {
+  before::layer old = some_layer();
+  after::layer into{{}, {4, 5}, 0};
+  const auto report = tests::kept(cairn::detail::describe(old)).load(into);
+  CHECK(follows(old, into));
+  CHECK(into.bias == std::vector<float>{4, 5});
+  CHECK(report.missing == std::vector<std::string>{"bias"});
+  CHECK(report.unexpected.empty());
+}
+
+TEST_CASE("a former name is not looked for where the present one is stored") {
+  struct both {
+    std::vector<float> w, weight;
+    int id = 0;
+  };
+  after::layer into;
+  CHECK_THAT(refusal(both{}, into), ContainsSubstring("w is in the checkpoint but not in the state"));
+  struct kernel {
+    std::vector<float> kernel, w;
+    int id = 0;
+  };
+  CHECK_THAT(refusal(kernel{{1}, {2}, 3}, into), ContainsSubstring("w is in the checkpoint but not in the state"));
+  tests::kept(cairn::detail::describe(kernel{{1}, {2}, 3})).load(into, {.strict = false, .rename = {}, .filter = {}});
+  CHECK(into.weight == std::vector<float>{1});
+}
+
+TEST_CASE("classes with lists of members rename them as in a path") {
+  const auto old = some_layer();
+  after::hidden_layer into;
+  tests::kept(cairn::detail::describe(old)).load(into);
+  CHECK(into.weight() == old.w);
+  CHECK(into.id() == old.id);
+  struct flat {
+    int number = 5;
+    float rate = 6;
+  };
+  derived now;
+  tests::kept(cairn::detail::describe(flat{})).load(now);
+  CHECK(now.id == 5);
+  CHECK(now.rate == 6);
+}
+
+TEST_CASE("a class is migrated after its parts") {
+  const std::vector<old_outer> old{{{1}, {{{2}, {3}}}, 4}, {{5}, {{{6}, {7}}}, 8}};
+  std::vector<new_outer> now;
+  tests::kept(cairn::detail::describe(old)).load(now);
+  REQUIRE(now.size() == 2);
+  CHECK(now[1].inner.a2 == 10);
+  CHECK(now[0].two[1].a2 == 6);
+  CHECK(now[1].two[0].a2 == 12);
+  CHECK(now[1].b2 == 24);
+  new_outer one;
+  tests::kept(cairn::detail::describe(old[0])).load(one);
+  CHECK(one.two[1].a2 == 6);
+  CHECK(one.b2 == 12);
+}
+
+TEST_CASE("large vectors of objects of an older version are migrated") {
+  std::vector<before::row> old(30'000);
+  for (auto& each : old) each = some_row();
+  for (const std::size_t size : {0U, 5U, 40'000U}) {
+    std::vector<after::row> now(size);
+    tests::kept(cairn::detail::describe(old)).load(now);
+    REQUIRE(now.size() == old.size());
+    for (std::size_t i = 0; i < old.size(); ++i) REQUIRE(follows(old[i], now[i]));
+  }
+  std::vector<after::row> now(3);
+  tests::kept(cairn::detail::describe(std::vector<before::row>{})).load(now);
+  CHECK(now.empty());
+}

@@ -20,7 +20,7 @@
 #include "cairn/state/overlaps.ipp"
 #include "cairn/state/random_text.ipp"
 #include "cairn/state/state.ipp"
-#include "cairn/state/walk_enum.ipp"
+#include "cairn/state/enum_table.ipp"
 #include "cairn/state/walk_map.ipp"
 #include "cairn/state/walk_tensor.ipp"
 #include "cairn/state/walk_versioned.ipp"

@@ -48,7 +48,8 @@ enum class problem : unsigned char {
   version_too_small,
   version_type,
   versioned_base,
-  migration
+  migration,
+  enum_names
 };
 
 }  // namespace cairn::detail

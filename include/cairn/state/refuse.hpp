@@ -250,6 +250,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::migration>,
                 "cairn: cairn_migrate is a public member `void cairn_migrate(cairn::stored_parts& old)` of a class "
                 "with a cairn_version and a default constructor");
+  static_assert(
+      is_not<Problem, problem::enum_names>,
+      "cairn: cairn::by_name lists a value or a name twice, a value of another type, or one without a name in "
+      "C++: give it one, `cairn::enumerator<\"name\", value>`");
   if constexpr (Problem == problem::none)
     return walk<State>;
   else

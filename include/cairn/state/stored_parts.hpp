@@ -48,6 +48,8 @@ class stored_parts {
   stored_parts(detail::walker& w, std::uint64_t version, std::uint64_t rows, bool is_column) noexcept
       : walker_(&w), version_(version), rows_(rows), is_column_(is_column) {}
 
+  template <class P>
+  void load_as(std::string_view name, P& part, void (*walk)(detail::walker&, void*));
   /// Reads a part, or its column of elements of `width` bytes.
   void read(std::string_view name, void* part, void (*walk)(detail::walker&, void*), std::size_t width);
   /// The rows that an earlier call has read; null if none has.

@@ -9,6 +9,7 @@
 
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/derived.hpp"
+#include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
@@ -125,6 +126,8 @@ consteval problem problem_of() {
     return problem_of_unsupported<T>();
   else if constexpr (kind == category::record || kind == category::listed)
     return problem_of_class<T>();
+  else if constexpr (has_enum_names<T>)
+    return has_distinct_names<T>() ? problem::none : problem::enum_names;
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                      kind == category::weak_pointer)
     return find_pointer_problem<T>();

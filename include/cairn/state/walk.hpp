@@ -72,7 +72,7 @@ void walk_held_prototype(walker& w) {
 #include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_choice.hpp"
 #include "cairn/state/walk_tensor.hpp"
-#include "cairn/state/walk_enum.hpp"
+#include "cairn/state/enum_table.hpp"
 #include "cairn/state/adapter_field.hpp"
 #include "cairn/state/walk_per_rank.hpp"
 
@@ -138,12 +138,13 @@ void walk(walker& w, void* at) {
     walk_fixed_array(w, object);
   else if constexpr (kind == category::tuple)
     walk_tuple(w, object);
-  else if constexpr (kind == category::record || kind == category::listed) {
-    if constexpr (has_version<T>)
-      w.versioned(at, version_of<T>::operations);
-    else
-      walk_members(w, object);
-  } else if constexpr (kind == category::bridged)
+  else if constexpr ((kind == category::record || kind == category::listed) && has_version<T>)
+    w.versioned(at, version_of<T>::operations);
+  else if constexpr (kind == category::record)
+    walk_record(w, object);
+  else if constexpr (kind == category::listed)
+    walk_listed(w, object);
+  else if constexpr (kind == category::bridged)
     bridge<T>::walk(w, object);
   else if constexpr (kind == category::tensor)
     walk_tensor(w, object);

@@ -11,7 +11,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/walk.hpp"
-#include "cairn/state/walk_enum.hpp"
+#include "cairn/state/enum_table.hpp"
 
 namespace cairn::detail {
 

@@ -27,19 +27,24 @@ P stored_parts::get(std::string_view name) {
   static_assert(std::is_default_constructible_v<P> && std::is_move_constructible_v<P>,
                 "cairn: stored_parts::get makes the value that it returns: use `load` into an object that exists");
   P part{};
-  load(name, part);
+  load_as(name, part, detail::checked_part_walk<P>());
   return part;
 }
 
 template <class P>
 void stored_parts::load(std::string_view name, P& part) {
-  if (!is_column_) return read(name, std::addressof(part), detail::checked_part_walk<P>(), 0);
+  load_as(name, part, detail::checked_part_walk<P>());
+}
+
+template <class P>
+void stored_parts::load_as(std::string_view name, P& part, void (*walk)(detail::walker&, void*)) {
+  if (!is_column_) return read(name, std::addressof(part), walk, 0);
   if constexpr (detail::flat<P> && std::is_default_constructible_v<P> && std::is_copy_assignable_v<P>) {
     void* rows = find_column(name, typeid(P));
     if (!rows) {
       const std::shared_ptr<void> made(new P[static_cast<std::size_t>(rows_)](), [](P* all) { delete[] all; });
       rows = made.get();
-      read(name, rows, detail::checked_part_walk<P>(), sizeof(P));
+      read(name, rows, walk, sizeof(P));
       add_column(name, typeid(P), made);
     }
     part = static_cast<const P*>(rows)[row_];

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -60,10 +61,10 @@ CAIRN_INLINE void walker::changed_parts(std::span<const named_part> all, std::sp
     if (each.what == change::kind::removed) with_name(each.name, [&] { (*to)->mark_used(path_); });
   for (const named_part& each : all) {
     const std::string_view name = stored_name(each.name, changes);
-    if (name.empty())
-      with_name(each.name, [&] { (*to)->keep_default(path()); });
-    else
+    if (!name.empty())
       part(name, each.object, each.walk);
+    else if (!is_migrated_)
+      with_name(each.name, [&] { (*to)->keep_default(path()); });
   }
 }
 
@@ -109,12 +110,14 @@ CAIRN_INLINE void walker::versioned(void* object, const version_operations& how)
     return reject("has version " + std::to_string(stored) + " in the checkpoint, which is newer than version " +
                   std::to_string(how.version) + " of this program");
   }
-  const auto outer = std::exchange(version_, stored);
+  const auto outer = std::pair(version_, is_migrated_);
+  version_ = stored;
+  is_migrated_ = is_older;
   if (is_older)
     migrate(object, how);
   else
     how.walk_parts(*this, object);
-  version_ = outer;
+  std::tie(version_, is_migrated_) = outer;
 }
 
 CAIRN_INLINE void walker::migrate(void* object, const version_operations& how) {

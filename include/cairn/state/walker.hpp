@@ -196,6 +196,7 @@ class walker {
   std::vector<std::int64_t> strides_;
   std::vector<std::shared_ptr<const void>> outer_copies_;
   std::uint64_t version_ = 0;  // of the current object in the checkpoint
+  bool is_migrated_ = false;   // the current object will be, after its members
 };
 
 }  // namespace cairn::detail

@@ -1,4 +1,4 @@
-// Definitions of walk_enum.hpp, and of the walker for enums whose values have names.
+// Definitions of enum_table.hpp, and of the walker for enums whose values have names.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,8 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/matcher.hpp"
-#include "cairn/state/walk_enum.hpp"
+#include "cairn/state/enum_table.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 

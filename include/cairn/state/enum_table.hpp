@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -11,7 +12,7 @@
 #include "cairn/state/category.hpp"
 #include "cairn/state/enum_names.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/walker.hpp"
+#include "cairn/state/operations.hpp"
 
 namespace cairn::detail {
 
@@ -32,27 +33,24 @@ consteval std::string_view enumerator_name_view() {
 template <auto Value>
 inline constexpr short_name<enumerator_name_view<Value>().size()> stored_enumerator_name{enumerator_name_view<Value>()};
 
+/// The rows of one value. A value of another type has no name.
 template <class Enum, auto Value, name_text Name, name_text... Former>
 consteval auto named_rows(named_enumerator<Value, Name, Former...>) {
-  static_assert(std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>,
-                "cairn: cairn::by_name<Enum> lists a value that is not one of the enum");
-  return std::array<enum_entry, 1 + sizeof...(Former)>{enum_entry{enum_number(Value), Name.view(), false},
-                                                       enum_entry{enum_number(Value), Former.view(), true}...};
+  if constexpr (std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>)
+    return std::array<enum_entry, 1 + sizeof...(Former)>{enum_entry{enum_number(Value), Name.view(), false},
+                                                         enum_entry{enum_number(Value), Former.view(), true}...};
+  else
+    return std::array<enum_entry, 1>{};
 }
 
 template <class Enum, auto Value>
 consteval auto enumerator_rows() {
-  if constexpr (std::is_enum_v<std::remove_cv_t<decltype(Value)>>) {
-    static_assert(std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>,
-                  "cairn: cairn::by_name<Enum> lists a value that is not one of the enum");
-    constexpr char first = enumerator_name_view<Value>().front();
-    static_assert(first < '0' || first > '9',
-                  "cairn: cairn::by_name<Enum> lists a number without a name in C++: give it one, "
-                  "`cairn::enumerator<\"name\", value>`");
+  if constexpr (std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>)
     return std::array<enum_entry, 1>{enum_entry{enum_number(Value), stored_enumerator_name<Value>.view(), false}};
-  } else {
+  else if constexpr (requires { detail::named_rows<Enum>(Value); })
     return detail::named_rows<Enum>(Value);
-  }
+  else
+    return std::array<enum_entry, 1>{};
 }
 
 template <std::size_t... Sizes>
@@ -71,26 +69,23 @@ consteval auto rows_of(const enumerators<Values...>*) {
   return join_rows(detail::enumerator_rows<Enum, Values>()...);
 }
 
-/// Whether no value and no name is in the table twice.
-template <std::size_t Size>
-consteval bool are_distinct(const std::array<enum_entry, Size>& all) {
-  for (std::size_t i = 0; i < Size; ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (all[i].name == all[j].name || (all[i].number == all[j].number && !all[i].is_former && !all[j].is_former))
-        return false;
-  return true;
-}
-
-template <class Enum>
-consteval auto find_enum_table() {
-  constexpr auto all = detail::rows_of<Enum>(static_cast<const by_name<Enum>*>(nullptr));
-  static_assert(are_distinct(all), "cairn: cairn::by_name<Enum> lists a value or a name twice");
-  return all;
-}
-
 /// The values that `cairn::by_name` lists, with their names.
 template <class Enum>
-inline constexpr auto enum_table = find_enum_table<Enum>();
+inline constexpr auto enum_table = detail::rows_of<Enum>(static_cast<const by_name<Enum>*>(nullptr));
+
+/// Whether each value has a name, and no value and no name is in the table twice.
+template <class Enum>
+consteval bool has_distinct_names() {
+  const auto& all = enum_table<Enum>;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view name = all[i].name;
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (name == all[j].name || (all[i].number == all[j].number && !all[i].is_former && !all[j].is_former))
+        return false;
+  }
+  return true;
+}
 
 /// The present name of the value; empty if it has none.
 [[nodiscard]] CAIRN_INLINE std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number);
@@ -100,5 +95,5 @@ inline constexpr auto enum_table = find_enum_table<Enum>();
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_enum.ipp"  // IWYU pragma: keep
+#include "cairn/state/enum_table.ipp"  // IWYU pragma: keep
 #endif
