@@ -32,6 +32,12 @@ struct limits {
   std::vector<float> both;  // lower ones, then upper ones
   static constexpr unsigned cairn_version = 1;
 };
+/// Numbers that are stored as such, as an optional, and as a vector of one element.
+struct forms {
+  double number = 0, second_number = 0;
+  std::optional<double> maybe, second_maybe;
+  std::vector<double> one, second_one;
+};
 struct state {
   std::vector<layer> layers;
   std::vector<sample> history;
@@ -40,6 +46,8 @@ struct state {
   std::vector<kind> kinds;
   float rate = 0;
   std::vector<std::int16_t> counts;
+  forms number_forms;
+  std::array<std::array<float, 3>, 2> grid{};
 };
 
 }  // namespace then
@@ -58,6 +66,8 @@ then::state original() {
   all.kinds = {then::kind::tanh, then::kind::relu, then::kind::gelu, then::kind::gelu};
   all.rate = 0.1F;
   all.counts = {-1, 2, 300};
+  all.number_forms = {1, 2, 3, 4, {5}, {6}};
+  all.grid = {{{1, 2, 3}, {4, 5, 6}}};
   return all;
 }
 
@@ -98,8 +108,7 @@ struct layer {
   std::vector<float> weight;
   std::vector<float> bias = {7};
   kind activation{};
-  using cairn_changes =
-      cairn::changes<cairn::renamed<"weight", "w">, cairn::added<"bias">, cairn::removed<"momentum">>;
+  using cairn_changes = cairn::changes<cairn::renamed<"weight", "w">, cairn::added<"bias">, cairn::removed<"momentum">>;
 };
 struct sample {
   double seconds = 0;
@@ -132,14 +141,14 @@ struct state {
   std::vector<kind> kinds;
   double rate = 0;                   // widened
   std::vector<std::int64_t> counts;  // widened
+  using cairn_changes = cairn::removed<"number_forms", "grid">;
 };
 
 }  // namespace now
 
 template <>
-struct cairn::by_name<now::kind>
-    : cairn::enumerators<now::kind::none, now::kind::gelu, now::kind::relu,
-                         cairn::enumerator<"tangent", now::kind::tangent, "tanh">> {};
+struct cairn::by_name<now::kind> : cairn::enumerators<now::kind::none, now::kind::gelu, now::kind::relu,
+                                                      cairn::enumerator<"tangent", now::kind::tangent, "tanh">> {};
 
 TEST_CASE("a later program loads the frozen checkpoint as its types say") {
   const auto state = load<now::state>({.convert = cairn::conversion::widening});

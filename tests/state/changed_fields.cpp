@@ -13,7 +13,8 @@ using cairn::detail::problem_of_changes;
 struct record {
   int a = 0, b = 0, c = 0;
   static constexpr unsigned cairn_version = 2;
-  using cairn_changes = cairn::changes<cairn::renamed<"a", "x", "y">, cairn::added<"b">, cairn::since<2, "c">, cairn::removed<"d", "e">>;
+  using cairn_changes =
+      cairn::changes<cairn::renamed<"a", "x", "y">, cairn::added<"b">, cairn::since<2, "c">, cairn::removed<"d", "e">>;
 };
 class listed {
  public:

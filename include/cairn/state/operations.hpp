@@ -7,11 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/state/changes.hpp"
 #include "cairn/state/resize.hpp"
-
-namespace cairn {
-class stored_parts;
-}
 
 namespace cairn::detail {
 
