@@ -50,7 +50,7 @@ FOR_ALL = {"version.hpp"}
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
     "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "save_report"},
-    "state": {"adapter", "adapter_field", "any_state", "base", "describe", "device_copies", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "tensor_view"},
+    "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
@@ -77,7 +77,7 @@ MORE_HEADER_ONLY = {
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE,
-    "state/state.hpp": {f"state/{name}.hpp" for name in ("any_state", "device_copies", "field_list", "per_rank", "polymorphic", "skip")},
+    "state/state.hpp": {f"state/{name}.hpp" for name in ("any_state", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "skip")},
 }
 
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
@@ -86,8 +86,8 @@ OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/
           "encode/simd/lc_kernels", "encode/simd/symbols", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
-FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
-          "state/skip.hpp"}
+FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
+          "state/skip.hpp", "state/stored_parts.hpp"}
 
 # The files that include these libraries, by the folder of their headers.
 INCLUDED_BY = {

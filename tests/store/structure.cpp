@@ -14,9 +14,9 @@ TEST_CASE("any structure is written and read back") {
     cairn::detail::structure all;
     for (std::size_t i = random() % 10; i > 0; --i) {
       entry made;
-      made.what = static_cast<entry::kind>(random() % 7);
+      made.what = static_cast<entry::kind>(random() % 9);
       const auto word = [&] { return "\"w\n" + std::to_string(random() % 50); };
-      if (made.what == entry::kind::keys)
+      if (made.what == entry::kind::keys || made.what == entry::kind::names)
         for (std::size_t k = random() % 40; k > 0; --k) made.keys.push_back(word());
       else if (made.what == entry::kind::type || made.what == entry::kind::same)
         made.text = word();
@@ -33,6 +33,11 @@ TEST_CASE("the text of a structure") {
   all["layers"] = {entry::kind::size, 3, {}, {}};
   all["moments"] = {entry::kind::keys, 0, {}, {"a", "bias"}};
   CHECK(cairn::detail::write_structure(all) == R"({"layers":{"size":3},"moments":{"keys":["a"  ,"bias"]}})");
+  all.clear();
+  all["act.@names"] = {entry::kind::names, 0, {}, {"0 a", "-1 relu"}};
+  all["net.@version"] = {entry::kind::version, 2, {}, {}};
+  CHECK(cairn::detail::write_structure(all) ==
+        R"({"act.@names":{"names":["0 a","-1 relu"]},"net.@version":{"version":2}})");
 }
 
 TEST_CASE("a malformed structure is refused") {

@@ -18,7 +18,9 @@ struct structure_entry {
     index,    ///< a variant that holds alternative `number`
     type,     ///< a pointer to an object of type `text`, of a closed list of types
     same,     ///< shared: the object or array that is stored at path `text`
-    ranks     ///< per-rank state of `number` ranks, each stored under `path.rank<i>`
+    ranks,    ///< per-rank state of `number` ranks, each stored under `path.rank<i>`
+    version,  ///< at `path.@version`: the object at `path` is of version `number` of its class
+    names     ///< at `path.@names`: `keys` are numbers and names of the values of the enum at `path`, as "0 relu"
   };
 
   kind what{};

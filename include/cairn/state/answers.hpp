@@ -2,10 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <typeinfo>
 
 namespace cairn::detail {
+
+/// Thrown out of a user's function that asked for a value that the load cannot give it.
+struct load_stopped : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "the checkpoint does not have the value"; }
+};
 
 /// What a walk is for.
 enum class walk_purpose {

@@ -15,6 +15,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
+#include "cairn/state/answers.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -29,11 +30,6 @@ struct archived_operations {
   void (*load)(archived_values& from, void* object);
   void* (*make)();  ///< a new object, on which a load is tried
   void (*destroy)(void*);
-};
-
-/// Thrown out of a load function that asked for a value that the load cannot give it.
-struct load_stopped : std::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "the checkpoint does not have the value"; }
 };
 
 /// What one call of a save or load function passes: the parts of one object. A part without a name is called "value0", "value1", ...; a name

@@ -37,6 +37,7 @@ class describer {
   alternative_answer alternative(std::string path, std::uint64_t index, std::uint64_t count);
   void keys(std::string path, std::vector<std::string> keys);
   std::uint64_t ranks(std::string path, std::string_view known, std::uint64_t ranks, bool takes_all);
+  void add_entry(std::string path, structure_entry entry) { note(std::move(path), std::move(entry)); }
 
   /// Sets the owner of the memory of the next leaves: a private copy, or null for the state. Returns the previous owner.
   std::shared_ptr<const void> own(std::shared_ptr<const void> copy) noexcept { return std::exchange(owner_, copy); }

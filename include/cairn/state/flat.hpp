@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "cairn/state/category.hpp"
+#include "cairn/state/changed_fields.hpp"
+#include "cairn/state/enum_names.hpp"
 #include "cairn/state/listed.hpp"
 #include "cairn/state/record.hpp"
 #include "cairn/state/skipped_fields.hpp"
@@ -74,22 +76,51 @@ consteval bool is_flat() {
   }
 }
 
-/// Whether a record of fixed layout, or a part of it, has fields that are not state.
+/// What a walk of objects of fixed layout has to know.
+struct row_traits {
+  bool has_skipped = false;        ///< some fields are not state
+  bool is_filled_at_once = false;  ///< a load may write to the objects during the walk, so these must exist
+};
+constexpr row_traits operator|(row_traits a, row_traits b) noexcept {
+  return {a.has_skipped || b.has_skipped, a.is_filled_at_once || b.is_filled_at_once};
+}
+
 template <class T>
-consteval bool has_skipped() {
-  if constexpr (category_of<T>() == category::record) {
-    return []<class... Types>(type_list<Types...>) {
-      return has_skip_list<T> || ((is_skip<Types> || has_skipped<std::remove_const_t<Types>>()) || ...);
+consteval row_traits traits_of_rows();
+
+template <class... Types>
+consteval row_traits join_traits(type_list<Types...>) {
+  return (row_traits{} | ... | traits_of_rows<std::remove_cv_t<Types>>());
+}
+
+/// Of objects of a type of fixed layout, with their parts.
+template <class T>
+consteval row_traits traits_of_rows() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (kind == category::scalar) {
+    return {false, has_enum_names<T>};
+  } else if constexpr (kind == category::record) {
+    return []<class... Types>(type_list<Types...> types) {
+      return row_traits{has_skip_list<T> || (is_skip<Types> || ...), has_version<T>} | detail::join_traits(types);
     }(field_types<T>{});
-  } else if constexpr (category_of<T>() == category::fixed_array) {
-    return has_skipped<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>();
-  } else if constexpr (category_of<T>() == category::tuple) {
+  } else if constexpr (kind == category::listed) {
+    return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
+      return row_traits{false, has_version<T>} | detail::join_traits(type_list<type_of<Members>..., Bases...>{});
+    }(own_fields<T>{}, base_list<T>{});
+  } else if constexpr (kind == category::fixed_array) {
+    return traits_of_rows<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>();
+  } else if constexpr (kind == category::tuple) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (has_skipped<std::remove_const_t<std::tuple_element_t<I, T>>>() || ...);
+      return detail::join_traits(type_list<std::tuple_element_t<I, T>...>{});
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else {
-    return false;
+    return {};
   }
+}
+
+template <class T>
+consteval bool has_skipped() {
+  return traits_of_rows<T>().has_skipped;
 }
 
 /// Whether objects of the type add nothing to a checkpoint.

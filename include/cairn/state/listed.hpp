@@ -29,12 +29,12 @@ consteval bool has_member_of(fields<Members...>) {
   return (std::is_same_v<class_of<Members>, T> || ...);
 }
 
-/// "nn::dense" in the signature of a function whose template argument is &nn::dense::cairn_fields.
+/// "nn::dense" in the signature of a function whose template argument is the address of a member such as &nn::dense::cairn_fields.
 consteval std::string_view owner_in(std::string_view signature) {
   signature.remove_prefix(signature.find("Value = ") + 8);
   if (signature.starts_with("(&")) signature.remove_prefix(1);
   while (signature.starts_with('&') || signature.starts_with(' ')) signature.remove_prefix(1);
-  return signature.substr(0, signature.rfind("::cairn_fields"));
+  return signature.substr(0, signature.rfind("::cairn_"));
 }
 
 /// Whether T has a field list of its own, and not only that of a base class: the list names a member that T declares, or T is where the

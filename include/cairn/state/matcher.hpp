@@ -71,11 +71,25 @@ class matcher {
   void begin_probe() { probe_.emplace(); }
   [[nodiscard]] std::optional<std::uint64_t> end_probe() { return std::exchange(probe_, {}).value_or(std::nullopt); }
 
+  [[nodiscard]] bool is_probing() const noexcept { return probe_.has_value(); }
+  /// In a probe: looks up the first dimension of the leaves below the path.
+  void probe_below(std::string_view path);
+
+  /// The entry of that kind, which may be missing.
+  const structure_entry* find_entry(const std::string& path, structure_entry::kind kind);
+  [[nodiscard]] bool has_structure() const noexcept { return from_.has_structure; }
+  /// Whether the checkpoint has a leaf or an entry at the path, or below it.
+  [[nodiscard]] bool is_stored(const std::string& path) const;
+  /// A member that its class allows to be missing.
+  void keep_default(std::string path) {
+    if (!applying_ && !probe_) defaulted_.push_back(std::move(path));
+  }
+
   /// The stored leaf; null if there is none, or if it is one of another path that has `count` numbers.
   [[nodiscard]] const stored_leaf* stored(const std::string& path, std::uint64_t count) const;
 
   /// Whether the load takes a leaf or an entry at the path, or below it.
-  [[nodiscard]] bool has_part(const std::string& path) const;
+  [[nodiscard]] bool has_part(const std::string& path) const { return is_stored(path) && is_selected(path); }
 
   /// Whether the walk may change the current object: in the second walk, and in a private copy.
   [[nodiscard]] bool is_writing() const noexcept { return applying_ || !copies_.empty(); }
@@ -172,6 +186,7 @@ class matcher {
   std::vector<growth> growths_;
   std::vector<freed_memory> freed_;
   std::vector<std::string> problems_;
+  std::vector<std::string> defaulted_;                                    // missing in the checkpoint, but not required
   std::map<std::string, shared_object, std::less<>> objects_;             // stored path -> shared object
   std::unordered_set<const void*> filled_objects_;                        // shared objects that a path has loaded
   std::vector<bool> used_leaves_;                                         // per stored leaf; the others are unexpected
@@ -189,4 +204,5 @@ class matcher {
 #include "cairn/state/matcher.ipp"           // IWYU pragma: keep
 #include "cairn/state/matcher_lookup.ipp"    // IWYU pragma: keep
 #include "cairn/state/matcher_pointers.ipp"  // IWYU pragma: keep
+#include "cairn/state/matcher_whole.ipp"     // IWYU pragma: keep
 #endif

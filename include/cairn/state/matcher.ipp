@@ -147,6 +147,7 @@ CAIRN_INLINE void matcher::finish_check() {
     for (const auto& path : report_.unexpected)
       problems_.push_back(path + " is in the checkpoint but not in the state");
   }
+  report_.missing.insert(report_.missing.end(), defaulted_.begin(), defaulted_.end());
   if (problems_.empty()) return;
   constexpr std::size_t shown = 8;
   std::string text = from_.origin + " does not fit the state: ";

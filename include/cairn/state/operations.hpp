@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/state/changes.hpp"
 #include "cairn/state/resize.hpp"
 
 namespace cairn::detail {
@@ -20,6 +21,33 @@ struct named_part {
   std::string_view name;
   void* object = nullptr;
   walk_function walk = nullptr;
+};
+
+/// A change of a class since older checkpoints, which concerns one name.
+struct change {
+  enum class kind : unsigned char { renamed, added, since, removed };
+  kind what{};
+  std::string_view name;
+  std::string_view former;  ///< of `renamed`
+  unsigned version = 0;     ///< of `since`
+};
+
+/// A class that has a version.
+struct version_operations {
+  unsigned version;
+  std::size_t width;         ///< bytes per object
+  walk_function walk_parts;  ///< walks the members as they are now
+  /// Sets what an older version does not have. Null if the class has no such function.
+  void (*migrate)(void* object, stored_parts& old);
+  void* (*make)(std::uint64_t count);  ///< an array of new objects, on which a load is tried
+  void (*destroy)(void* objects);
+};
+
+/// A value of an enum that is known by name. A former name comes after the present one.
+struct enum_entry {
+  std::int64_t number;
+  std::string_view name;
+  bool is_former;
 };
 
 /// A container whose elements have a fixed layout and are contiguous.

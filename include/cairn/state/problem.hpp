@@ -49,7 +49,14 @@ enum class problem : unsigned char {
   cereal_not_loaded,
   cereal_inherited,
   cereal_no_default_constructor,
-  cereal_load_and_construct
+  cereal_load_and_construct,
+  change_of_no_member,
+  former_name_in_use,
+  version_too_small,
+  version_type,
+  versioned_base,
+  migration,
+  enum_names
 };
 
 /// Whether a problem of the content itself may be the cause.

@@ -262,6 +262,26 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::cereal_load_and_construct>,
                 "cairn: load_and_construct is not called, as a load fills objects in place: give this class a default "
                 "constructor, and a cereal function that loads it");
+  static_assert(is_not<Problem, problem::change_of_no_member>,
+                "cairn: cairn_changes names a member that the class does not have, removes one that it has, or is not "
+                "made of cairn::renamed, added, since and removed: write each name as in a path of a checkpoint");
+  static_assert(is_not<Problem, problem::former_name_in_use>,
+                "cairn: cairn_changes gives a member a former name that another member has: give the class a "
+                "cairn_version, and set the member in cairn_migrate");
+  static_assert(is_not<Problem, problem::version_too_small>,
+                "cairn: cairn::since<N, ...> is for a class with a cairn_version of at least N");
+  static_assert(is_not<Problem, problem::version_type>,
+                "cairn: a version is a public line `static constexpr unsigned cairn_version = 1;`");
+  static_assert(is_not<Problem, problem::versioned_base>,
+                "cairn: a class in cairn_bases has a cairn_version: give the version to the derived class instead, "
+                "which saves the same members");
+  static_assert(is_not<Problem, problem::migration>,
+                "cairn: cairn_migrate is a public member `void cairn_migrate(cairn::stored_parts& old)` of a class "
+                "with a cairn_version and a default constructor");
+  static_assert(
+      is_not<Problem, problem::enum_names>,
+      "cairn: cairn::by_name lists a value or a name twice, a value of another type, or one without a name in "
+      "C++: give it one, `cairn::enumerator<\"name\", value>`");
   if constexpr (Problem == problem::none)
     return walk<State>;
   else

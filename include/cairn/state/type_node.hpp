@@ -59,7 +59,7 @@ inline constexpr problem problem_of_part =
 #define CAIRN_PART(name, ...)                                                                             \
   type_part {                                                                                             \
     name, node_of<plain<__VA_ARGS__>>, problem_of_part<__VA_ARGS__>, sizeof(plain<__VA_ARGS__>) / 8 % 32, \
-        scalar_type<plain<__VA_ARGS__>>                                                                   \
+        scalar_type<plain<__VA_ARGS__>> && !has_enum_names<plain<__VA_ARGS__>>                            \
   }
 
 /// The name of an element of a tuple; "*" from the tenth on.

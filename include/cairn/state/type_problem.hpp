@@ -9,6 +9,7 @@
 
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/derived.hpp"
+#include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
@@ -111,6 +112,21 @@ consteval problem problem_of_fields() {
     return own;
 }
 
+/// Of a record or a listed class.
+template <class T>
+consteval problem problem_of_class() {
+  constexpr problem found = [] {
+    if constexpr (category_of<T>() == category::record)
+      return problem_of_fields<T>();
+    else
+      return problem_of_lists<T>();
+  }();
+  if constexpr (found == problem::none && (has_changes<T> || declares_version<T> || declares_migration<T>))
+    return problem_of_changes<T>();
+  else
+    return found;
+}
+
 /// Why a T cannot be saved or loaded, whatever its parts are. T is neither const nor volatile nor a reference.
 template <class T>
 consteval problem problem_of() {
@@ -120,12 +136,12 @@ consteval problem problem_of() {
   }
   if constexpr (kind == category::unsupported)
     return problem_of_unsupported<T>();
-  else if constexpr (kind == category::record)
-    return problem_of_fields<T>();
+  else if constexpr (kind == category::record || kind == category::listed)
+    return problem_of_class<T>();
   else if constexpr (kind == category::bridged && requires { bridge<T>::problem(); })
     return bridge<T>::problem();
-  else if constexpr (kind == category::listed)
-    return problem_of_lists<T>();
+  else if constexpr (has_enum_names<T>)
+    return has_distinct_names<T>() ? problem::none : problem::enum_names;
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                      kind == category::weak_pointer)
     return find_pointer_problem<T>();

@@ -22,6 +22,10 @@ namespace cairn::detail {
 template <class T>
 void walk(walker& w, void* object);
 
+/// The operations of a class that has a version: walk_versioned.hpp.
+template <class T>
+struct version_of;
+
 template <class T>
 inline constexpr bool always_false = false;
 
@@ -68,6 +72,7 @@ void walk_held_prototype(walker& w) {
 #include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_choice.hpp"
 #include "cairn/state/walk_tensor.hpp"
+#include "cairn/state/enum_table.hpp"
 #include "cairn/state/adapter_field.hpp"
 #include "cairn/state/walk_per_rank.hpp"
 
@@ -116,6 +121,8 @@ void walk(walker& w, void* at) {
     return;
   else if constexpr (kind == category::references)
     walk_references(w, static_cast<named_references*>(&object));
+  else if constexpr (has_enum_names<T>)
+    w.enumerated(dtype_of<T>(), at, enum_table<T>);
   else if constexpr (kind == category::scalar)
     w.element(dtype_of<T>(), at);
   else if constexpr (kind == category::complex)
@@ -126,6 +133,8 @@ void walk(walker& w, void* at) {
     walk_fixed_array(w, object);
   else if constexpr (kind == category::tuple)
     walk_tuple(w, object);
+  else if constexpr ((kind == category::record || kind == category::listed) && has_version<T>)
+    w.versioned(at, version_of<T>::operations);
   else if constexpr (kind == category::record)
     walk_record(w, object);
   else if constexpr (kind == category::listed)

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cairn/state/walk.hpp"
+#include "cairn/state/walk_versioned.hpp"
 
 namespace cairn::detail {
 
@@ -57,10 +58,10 @@ void walk_record(walker& w, T& object) {
         named_part parts[sizeof...(I)];
         named_part* end = parts;
         (detail::append_part<is_skipped_field<T, I, Members>()>(end, stored_field_name<T, I>.view(), members), ...);
-        w.parts({parts, end});
+        walk_parts_of<T>(w, {parts, end});
       } else {
         const named_part parts[] = {detail::checked_part(stored_field_name<T, I>.view(), members)..., {}};
-        w.parts({parts, sizeof...(I)});
+        walk_parts_of<T>(w, {parts, sizeof...(I)});
       }
     }(std::index_sequence_for<Members...>{});
   });
@@ -83,8 +84,16 @@ void walk_listed(walker& w, T& object) {
   }(base_list<T>{}, std::make_index_sequence<base_count<T>>{});
   [&]<auto... Members>(fields<Members...>) {
     const named_part parts[] = {detail::checked_part(listed_name<Members>(), object.*Members)..., {}};
-    w.parts({parts, sizeof...(Members)});
+    walk_parts_of<T>(w, {parts, sizeof...(Members)});
   }(own_fields<T>{});
+}
+
+template <class T>
+void walk_members(walker& w, T& object) {
+  if constexpr (category_of<T>() == category::record)
+    walk_record(w, object);
+  else
+    walk_listed(w, object);
 }
 
 /// Walks a part of the current object that an adapter names.

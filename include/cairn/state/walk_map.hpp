@@ -11,6 +11,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/walk.hpp"
+#include "cairn/state/enum_table.hpp"
 
 namespace cairn::detail {
 
@@ -27,10 +28,13 @@ struct key_number<Key> {
 
 template <class Key>
 std::string key_text(const Key& key) {
-  if constexpr (text<Key>)
+  if constexpr (text<Key>) {
     return std::string(key.data(), key.size());
-  else
+  } else {
+    if constexpr (has_enum_names<Key>)
+      if (const auto name = name_of_value(enum_table<Key>, enum_number(key)); !name.empty()) return std::string(name);
     return std::to_string(static_cast<typename key_number<Key>::type>(key));
+  }
 }
 
 /// Returns false if the text is not a number of that type.
@@ -44,10 +48,15 @@ bool parse_key(const std::string& from, Key& key) {
     key = Key(from.data(), from.size());
     return true;
   } else {
+    if constexpr (has_enum_names<Key>)
+      if (const auto* const found = find_name(enum_table<Key>, from)) {
+        key = static_cast<Key>(found->number);
+        return true;
+      }
     std::conditional_t<std::is_signed_v<typename key_number<Key>::type>, std::int64_t, std::uint64_t> number{};
     if (!parse_number(from, number)) return false;
     key = static_cast<Key>(number);
-    return key_text(key) == from;
+    return std::to_string(static_cast<typename key_number<Key>::type>(key)) == from;
   }
 }
 

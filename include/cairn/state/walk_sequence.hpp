@@ -18,8 +18,9 @@ struct contiguous_container {
   using element = typename T::value_type;
   // Reserved memory is walked before the elements are in it, which no virtual function table of theirs may notice; and emptying the
   // container would lose members that are not state.
+  static constexpr row_traits traits = traits_of_rows<element>();
   static constexpr bool can_reserve = implicit_lifetime<element> && std::is_move_constructible_v<element> &&
-                                      !has_skipped<element>() && requires(T& object) {
+                                      !traits.has_skipped && !traits.is_filled_at_once && requires(T& object) {
                                         object.reserve(object.capacity());
                                         object.clear();
                                         object.data();

@@ -47,6 +47,12 @@ class walker {
   void part(std::string_view name, void* object, walk_function walk);
   void part(std::uint64_t index, void* object, walk_function walk);
   void parts(std::span<const named_part> all);
+  /// The members of a class, which have changed since older checkpoints.
+  void changed_parts(std::span<const named_part> all, std::span<const change> changes);
+  /// Walks an object of a class that has a version; in columns, the one in the first row.
+  void versioned(void* object, const version_operations& how);
+  /// Walks a column of the current object in packed rows of `width` bytes.
+  void stored_rows(std::string_view name, void* first, std::size_t width, walk_function walk);
   void prototype_part(std::string_view name, void (*walk_prototype)(walker&));
 
   /// Walks the content of the current object as its part `value`.
@@ -58,6 +64,9 @@ class walker {
 
   /// An element of `type` at `memory`; in columns, the one in the first row.
   void element(dtype type, void* memory);
+
+  /// The same for an enum whose values have these names. A load replaces stored numbers of other names at once.
+  void enumerated(dtype type, void* memory, std::span<const enum_entry> names);
 
   /// A packed array of `shape` at `memory`. Each of its elements consists of `components` numbers.
   void array(dtype type, unsigned components, void* memory, const extents& shape) {
@@ -153,6 +162,21 @@ class walker {
 
   void enter(std::string_view name);
   void leave();
+  /// Calls `action` with the path of a part.
+  template <class Action>
+  void with_name(std::string_view name, const Action& action) {
+    enter(name);
+    action();
+    leave();
+  }
+  /// The name under which the checkpoint has the member; empty: the member keeps its value.
+  [[nodiscard]] std::string_view stored_name(std::string_view name, std::span<const change> changes);
+  /// Loads an object of an older version, or the first of a column, at once; in the first walk a new one.
+  void migrate(void* object, const version_operations& how);
+  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of its number.
+  template <class Now>
+  void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
+  void run_migration(void* object, const version_operations& how, std::uint64_t rows);
   /// Whether the filter excludes the current object. Tells the matcher so.
   [[nodiscard]] bool is_filtered();
   /// Whether a container can get the stored size. Else records the problem; the container is then not walked.
@@ -171,6 +195,8 @@ class walker {
   extents shape_;                     // of the columns that the current object stands for
   std::vector<std::int64_t> strides_;
   std::vector<std::shared_ptr<const void>> outer_copies_;
+  std::uint64_t version_ = 0;  // of the current object in the checkpoint
+  bool is_migrated_ = false;   // the current object will be, after its members
 };
 
 }  // namespace cairn::detail

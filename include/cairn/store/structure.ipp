@@ -19,13 +19,15 @@ struct structure_field {
 };
 
 /// By the kind of an entry.
-inline constexpr std::array<structure_field, 7> structure_fields{{{"size", json_form::kind::natural},
+inline constexpr std::array<structure_field, 9> structure_fields{{{"size", json_form::kind::natural},
                                                                   {"keys", json_form::kind::list},
                                                                   {"engaged", json_form::kind::natural},
                                                                   {"index", json_form::kind::natural},
                                                                   {"type", json_form::kind::text},
                                                                   {"same", json_form::kind::text},
-                                                                  {"ranks", json_form::kind::natural}}};
+                                                                  {"ranks", json_form::kind::natural},
+                                                                  {"version", json_form::kind::natural},
+                                                                  {"names", json_form::kind::list}}};
 
 /// Every key takes at least this many bytes of a file. This bounds a reader's memory by the size of the file.
 inline constexpr std::uint64_t least_key_bytes = 8;

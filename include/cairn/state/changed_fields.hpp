@@ -1,0 +1,156 @@
+// What a class says about its changes, as a table for the walker, and what is wrong with it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "cairn/state/category.hpp"
+#include "cairn/state/changes.hpp"
+#include "cairn/state/listed.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/problem.hpp"
+#include "cairn/state/record.hpp"
+
+namespace cairn::detail {
+
+template <class T>
+struct change_rows {
+  static constexpr bool known = false;
+  static constexpr std::array<change, 0> all{};
+};
+template <name_text Name, name_text... Former>
+struct change_rows<renamed<Name, Former...>> {
+  static constexpr bool known = true;
+  static constexpr std::array<change, sizeof...(Former)> all{
+      change{change::kind::renamed, Name.view(), Former.view(), 0}...};
+};
+template <name_text... Names>
+struct change_rows<added<Names...>> {
+  static constexpr bool known = true;
+  static constexpr std::array<change, sizeof...(Names)> all{change{change::kind::added, Names.view(), {}, 0}...};
+};
+template <unsigned Version, name_text... Names>
+struct change_rows<since<Version, Names...>> {
+  static constexpr bool known = true;
+  static constexpr std::array<change, sizeof...(Names)> all{change{change::kind::since, Names.view(), {}, Version}...};
+};
+template <name_text... Names>
+struct change_rows<removed<Names...>> {
+  static constexpr bool known = true;
+  static constexpr std::array<change, sizeof...(Names)> all{change{change::kind::removed, Names.view(), {}, 0}...};
+};
+template <class... Changes>
+struct change_rows<changes<Changes...>> {
+  static constexpr bool known = (change_rows<Changes>::known && ...);
+  static constexpr auto join() {
+    std::array<change, (0 + ... + change_rows<Changes>::all.size())> joined{};
+    std::size_t at = 0;
+    const auto add = [&](const auto& rows) {
+      for (const change& each : rows) joined[at++] = each;
+    };
+    (add(change_rows<Changes>::all), ...);
+    return joined;
+  }
+  static constexpr auto all = join();
+};
+
+/// Whether the list is that of one of the base classes in `cairn_bases`, which applies it to its own members.
+template <class T, class... Bases>
+consteval bool inherits_changes(bases<Bases...>) {
+  const auto has_same = []<class Base>(std::type_identity<Base>) {
+    if constexpr (has_changes<Base>)
+      return std::is_same_v<typename Base::cairn_changes, typename T::cairn_changes>;
+    else
+      return false;
+  };
+  return (has_same(std::type_identity<Bases>{}) || ...);
+}
+
+template <class T>
+consteval bool changes_itself() {
+  if constexpr (!has_changes<T>)
+    return false;
+  else if constexpr (has_base_list<T>)
+    return !detail::inherits_changes<T>(base_list<T>{});
+  else
+    return true;
+}
+
+/// A class with a list of changes to its own members.
+template <class T>
+concept changed = has_changes<T> && changes_itself<T>();
+
+template <class T>
+consteval bool is_versioned_itself() {
+  if constexpr (!declares_version<T>)
+    return false;
+  else if constexpr (std::is_aggregate_v<T> && !has_base_list<T>)
+    return true;
+  else if constexpr (requires { signature_of_value<&T::cairn_version>(); })
+    return owner_in(signature_of_value<&T::cairn_version>()) == type_name_view<T>();
+  else
+    return true;
+}
+
+/// A class with a version of its own, and not only that of a base class.
+template <class T>
+concept has_version = declares_version<T> && is_versioned_itself<T>();
+
+/// Whether a member of the class has that name in a checkpoint.
+template <class T>
+consteval bool has_member_named(std::string_view name) {
+  if constexpr (has_own_list<T>())
+    return []<auto... Members>(fields<Members...>, std::string_view wanted) {
+      return ((listed_name<Members>() == wanted) || ...);
+    }(own_fields<T>{}, name);
+  else if constexpr (has_base_list<T>)
+    return false;
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>, std::string_view wanted) {
+      return ((stored_field_name<T, I>.view() == wanted) || ...);
+    }(std::make_index_sequence<arity<T>>{}, name);
+}
+
+template <class T>
+consteval problem problem_of_change(const change& each) {
+  if (has_member_named<T>(each.name) == (each.what == change::kind::removed)) return problem::change_of_no_member;
+  if (each.what == change::kind::renamed && has_member_named<T>(each.former)) return problem::former_name_in_use;
+  if constexpr (has_version<T>) {
+    if (each.what == change::kind::since && each.version > T::cairn_version) return problem::version_too_small;
+  } else {
+    if (each.what == change::kind::since) return problem::version_too_small;
+  }
+  return problem::none;
+}
+
+template <class T, class... Bases>
+consteval bool has_versioned_base(bases<Bases...>) {
+  return (declares_version<Bases> || ...);
+}
+
+/// What is wrong with the changes, the version and the migration of a class that can be saved without them.
+template <class T>
+consteval problem problem_of_changes() {
+  if constexpr (has_base_list<T>)
+    if (detail::has_versioned_base<T>(base_list<T>{})) return problem::versioned_base;
+  if constexpr (changed<T>) {
+    using list = change_rows<typename T::cairn_changes>;
+    if (!list::known) return problem::change_of_no_member;
+    for (const change& each : list::all)
+      if (const problem found = problem_of_change<T>(each); found != problem::none) return found;
+  }
+  if constexpr (has_version<T>) {
+    if constexpr (!std::is_same_v<decltype(T::cairn_version), const unsigned>) return problem::version_type;
+    if constexpr (declares_migration<T> && !(has_migration<T> && std::is_default_constructible_v<T>))
+      return problem::migration;
+  } else if constexpr (declares_migration<T> && !declares_version<T>) {
+    return problem::migration;
+  }
+  return problem::none;
+}
+
+}  // namespace cairn::detail

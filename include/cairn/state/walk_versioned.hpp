@@ -1,0 +1,93 @@
+// Walks classes whose members have changed since older checkpoints: renamed, added and removed members, versions and migrations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/changed_fields.hpp"
+#include "cairn/state/stored_parts.hpp"
+#include "cairn/state/walk.hpp"
+
+namespace cairn {
+
+namespace detail {
+template <class T>
+consteval walk_function checked_part_walk();
+}  // namespace detail
+
+template <class P>
+P stored_parts::get(std::string_view name) {
+  static_assert(std::is_default_constructible_v<P> && std::is_move_constructible_v<P>,
+                "cairn: stored_parts::get makes the value that it returns: use `load` into an object that exists");
+  P part{};
+  load_as(name, part, detail::checked_part_walk<P>());
+  return part;
+}
+
+template <class P>
+void stored_parts::load(std::string_view name, P& part) {
+  load_as(name, part, detail::checked_part_walk<P>());
+}
+
+template <class P>
+void stored_parts::load_as(std::string_view name, P& part, void (*walk)(detail::walker&, void*)) {
+  if (!is_column_) return read(name, std::addressof(part), walk, 0);
+  if constexpr (detail::flat<P> && std::is_default_constructible_v<P> && std::is_copy_assignable_v<P>) {
+    void* rows = find_column(name, typeid(P));
+    if (!rows) {
+      const std::shared_ptr<void> made(new P[static_cast<std::size_t>(rows_)](), [](P* all) { delete[] all; });
+      rows = made.get();
+      read(name, rows, walk, sizeof(P));
+      add_column(name, typeid(P), made);
+    }
+    part = static_cast<const P*>(rows)[row_];
+  } else {
+    fail_column(name);
+  }
+}
+
+namespace detail {
+
+template <class T>
+void walk_members(walker& w, T& object);
+
+template <class T>
+struct version_of {
+  static void walk_parts(walker& w, void* object) { walk_members(w, *static_cast<T*>(object)); }
+  static void migrate(void* object, stored_parts& old) {
+    if constexpr (has_migration<T>) static_cast<T*>(object)->cairn_migrate(old);
+  }
+  static void* make(std::uint64_t count) {
+    if constexpr (has_migration<T>)
+      return new T[static_cast<std::size_t>(count)]();
+    else
+      return nullptr;
+  }
+  static void destroy(void* objects) { delete[] static_cast<T*>(objects); }
+
+  static constexpr version_operations operations{
+      T::cairn_version, sizeof(T), walk_parts, has_migration<T> ? migrate : nullptr, make, destroy};
+};
+
+/// Walks the members of a T.
+template <class T>
+void walk_parts_of(walker& w, std::span<const named_part> parts) {
+  if constexpr (changed<T>)
+    w.changed_parts(parts, change_rows<typename T::cairn_changes>::all);
+  else
+    w.parts(parts);
+}
+
+}  // namespace detail
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walk_versioned.ipp"  // IWYU pragma: keep
+#endif
