@@ -4,7 +4,7 @@
 #   --compiler gcc|clang-19   the compiler; gcc when not given
 #   --sanitize                with the address, leak and undefined behaviour sanitizers and the fuzz targets (clang-19)
 #   --no-install              do not install packages
-#   --long                    the long durability tests: many times the crashes, faults and saves
+#   --long                    the long durability tests: many times the crashes, faults and saves; all types of the matrix
 #   --only REGEX              run only the tests whose names match
 #
 # The last line is `N passed, N failed`; CAIRN_TEST_DATA may name a folder with MNIST's idx files.

@@ -45,7 +45,11 @@ struct kept {
   template <class State>
   cairn::match_report load(State& state, const cairn::detail::match_options& options = {},
                            cairn::detail::rank_info here = {}) const {
-    cairn::detail::load_plan load(cairn::refer(state), contents, options, here);
+    return load(cairn::refer(state), options, here);
+  }
+  cairn::match_report load(cairn::any_mutable_state state, const cairn::detail::match_options& options = {},
+                           cairn::detail::rank_info here = {}) const {
+    cairn::detail::load_plan load(state, contents, options, here);
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);
     for (const auto& each : load.targets()) cairn::detail::fetch_leaf(contents, each.index, each.destination);

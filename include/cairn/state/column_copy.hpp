@@ -162,13 +162,24 @@ class column_reader {
   std::uint64_t begin_ = 0;
 };
 
+/// Pointers compare by address, which a load does not restore; and so do C arrays.
+template <class Key>
+concept compares_values = !std::is_array_v<Key> && category_of<Key>() != category::unique_pointer &&
+                          category_of<Key>() != category::shared_pointer && requires(const Key& key) {
+                            { key < key } -> std::convertible_to<bool>;
+                          };
+
 /// An order for the keys of unordered containers: operator< if they have it, else field by field.
 template <class Key>
 bool key_less(const Key& a, const Key& b) {
-  if constexpr (requires {
-                  { a < b } -> std::convertible_to<bool>;
-                }) {
+  if constexpr (compares_values<Key>) {
     return a < b;
+  } else if constexpr (std::is_array_v<Key>) {
+    for (std::size_t i = 0; i < std::extent_v<Key>; ++i) {
+      if (detail::key_less(a[i], b[i])) return true;
+      if (detail::key_less(b[i], a[i])) return false;
+    }
+    return false;
   } else {
     bool less = false;
     bool decided = false;
@@ -195,10 +206,10 @@ consteval bool have_key_order(no_address) { return false; }
 
 template <class Key>
 consteval bool has_key_order() {
-  if constexpr (requires(const Key& key) {
-                  { key < key } -> std::convertible_to<bool>;
-                })
+  if constexpr (compares_values<Key>)
     return true;
+  else if constexpr (std::is_array_v<Key>)
+    return has_key_order<std::remove_all_extents_t<Key>>();
   else if constexpr (category_of<Key>() == category::record)
     return detail::have_key_order(field_types<Key>{});
   else
