@@ -1,4 +1,4 @@
-// The answers of a describer or a matcher: what a walk does with the current object.
+// The answers of a walker: what a walk does with the current object.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,6 @@
 #include <typeinfo>
 
 namespace cairn::detail {
-
-/// What a walk is for.
-enum class walk_purpose {
-  describe,  ///< a save: changes nothing
-  check,     ///< first walk of a load: changes nothing but private copies
-  apply      ///< second walk of a load
-};
 
 /// What to do with an object that may be absent: the value of an optional, the object behind a pointer.
 enum class presence {
