@@ -13,9 +13,9 @@ CAIRN_INLINE any_state refer(const const_state& state) noexcept {
 namespace detail {
 
 CAIRN_INLINE description describe(any_state state, rank_info here) {
-  describer purpose;
-  walker w(purpose, here);
-  state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
+  walk_position at{here};
+  describer purpose(at);
+  state.walk(purpose, const_cast<void*>(state.object));  // a describer changes nothing
   return purpose.take();
 }
 
