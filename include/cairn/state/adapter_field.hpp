@@ -20,7 +20,7 @@ class adapter_field {
 
   /// Why `fields` is called. It may change the object only for the purpose `apply`: to make parts that the checkpoint has and the object
   /// lacks. The arrays of the parts must then stay where they are until the load ends.
-  [[nodiscard]] cairn::purpose purpose() const noexcept { return walker_->current_purpose(); }
+  [[nodiscard]] cairn::purpose purpose() const noexcept { return walker_->purpose(); }
 
   /// Whether the checkpoint has the part `name`, or parts of it, and the load's filter selects it. False if the purpose is `describe`.
   [[nodiscard]] bool stored(std::string_view name) const { return walker_->has_stored(name); }

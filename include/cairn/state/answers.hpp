@@ -1,4 +1,4 @@
-// The answers of a describer or a matcher: what a walk does with the current object.
+// The answers of a walker: what a walk does with the current object.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,6 @@ namespace cairn::detail {
 /// Thrown out of a user's function that asked for a value that the load cannot give it.
 struct load_stopped : std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "the checkpoint does not have the value"; }
-};
-
-/// What a walk is for.
-enum class walk_purpose {
-  describe,  ///< a save: changes nothing
-  check,     ///< first walk of a load: changes nothing but private copies
-  apply      ///< second walk of a load
 };
 
 /// What to do with an object that may be absent: the value of an optional, the object behind a pointer.

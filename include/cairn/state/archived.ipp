@@ -1,4 +1,4 @@
-// Definitions of archived.hpp, and of what only these use of the walker and the matcher.
+// Definitions of archived.hpp.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,8 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/archived.hpp"
-#include "cairn/state/describer.hpp"
-#include "cairn/state/matcher.hpp"
 
 namespace cairn::detail {
-
-CAIRN_INLINE void walker::begin_temporary() { std::get<describer*>(purpose_)->begin_temporary(); }
-
-CAIRN_INLINE void walker::end_temporary() { std::get<describer*>(purpose_)->end_temporary(); }
-
-CAIRN_INLINE std::uint64_t matcher::stored_bytes() {
-  if (!stored_bytes_) {
-    stored_bytes_ = 0;
-    for (const auto& leaf : from_.leaves) *stored_bytes_ += leaf.bytes();
-  }
-  return *stored_bytes_;
-}
-
-CAIRN_INLINE std::uint64_t walker::stored_bytes() { return load().stored_bytes(); }
 
 /// Numbers as an array, or a single one.
 struct archived_numbers {
@@ -70,7 +54,7 @@ struct archived_base {
 CAIRN_INLINE archived_values::archived_values(walker& w, const void* object, std::size_t width,
                                               archived_values* derived)
     : walker_(w),
-      loads_(w.purpose() != walk_purpose::describe),
+      loads_(w.purpose() != purpose::describe),
       begin_(derived ? derived->begin_ : static_cast<const std::byte*>(object)),
       end_(derived ? derived->end_ : begin_ + width),
       bases_(derived ? derived->bases_ : &own_bases_) {}
@@ -104,10 +88,10 @@ CAIRN_INLINE void archived_values::walk_part(const std::string& path, void* obje
   rethrow();
   if (stopped_) throw load_stopped();
   try {
-    if (loads_) walker_.begin_copy(nullptr);
-    walker_.part(path, object, walk);
-    if (!loads_) return;
-    if (walker_.end_copy() != copy_answer::drop) return;
+    if (!loads_) return walker_.part(path, object, walk);
+    walker& copy = walker_.begin_copy();
+    copy.part(path, object, walk);
+    if (copy.end_copy() != copy_answer::drop) return;
   } catch (...) {
     failure_ = std::current_exception();
     throw;
@@ -202,25 +186,22 @@ CAIRN_INLINE void archived_values::finish() {
       fail(errc::invalid, {"it changes a member that it has passed to the archive"});
 }
 
-/// Runs the save or load function. Returns after a load that stopped, which the matcher knows.
+/// Runs the save or load function. Returns after a load that stopped, which the walker knows.
 CAIRN_INLINE void run_archived(walker& w, void* object, const archived_operations& how, archived_values* derived) {
   archived_values values(w, object, how.width, derived);
-  const auto purpose = w.purpose();
+  const bool saves = w.purpose() == purpose::describe;
   try {
-    (purpose == walk_purpose::describe ? how.save : how.load)(values, object);
+    (saves ? how.save : how.load)(values, object);
     values.rethrow();
     if (!values.is_stopped()) values.finish();
   } catch (...) {
     values.rethrow();
     if (values.is_stopped()) return;
-    const std::string where = w.path();
-    if (purpose == walk_purpose::describe)
-      throw error(as_error(std::current_exception(), where + " cannot be saved, since its save function failed"));
+    if (saves)
+      throw error(
+          as_error(std::current_exception(), sentence({w.path(), " cannot be saved, since its save function failed"})));
     const error cause = as_error(std::current_exception(), "cannot be loaded, since its load function failed");
-    const std::string problem(cause.sentence());
-    if (purpose == walk_purpose::apply)
-      fail(errc::mismatch, {where, " ", problem, "; it did not fail on a new object, and may have changed the state"});
-    w.reject(problem);
+    w.reject(std::string(cause.sentence()));
   }
 }
 
@@ -235,18 +216,14 @@ CAIRN_INLINE void walk_archived_part(walker& w, void* object, const archived_ope
 
 /// Loads into the object, or keeps it whole.
 CAIRN_INLINE void load_archived(walker& w, void* object, const archived_operations& how) {
-  w.begin_copy(nullptr);
-  run_archived(w, object, how, nullptr);
-  if (w.end_copy() != copy_answer::drop) return;
-  if (w.purpose() == walk_purpose::apply)
-    fail(errc::mismatch,
-         {w.path(), ": its load function reads other values than on a new object, and may have changed the state"});
-  w.keep_whole();
+  walker& copy = w.begin_copy();
+  run_archived(copy, object, how, nullptr);
+  if (copy.end_copy() == copy_answer::drop) w.keep_whole();
 }
 
 CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operations& how) {
-  if (w.purpose() == walk_purpose::describe) return run_archived(w, object, how, nullptr);
-  if (w.purpose() == walk_purpose::apply || w.is_in_copy()) {
+  if (w.purpose() == purpose::describe) return run_archived(w, object, how, nullptr);
+  if (w.purpose() == purpose::apply) {
     if (!w.must_keep()) load_archived(w, object, how);
     return;
   }
@@ -257,7 +234,7 @@ CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operatio
   } catch (const error&) {
     throw;
   } catch (...) {
-    throw error(as_error(std::current_exception(), w.path() + ": a new object, on which the load is tried"));
+    throw error(as_error(std::current_exception(), sentence({w.path(), ": a new object, on which the load is tried"})));
   }
 }
 

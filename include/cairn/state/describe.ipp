@@ -14,12 +14,12 @@ CAIRN_INLINE any_state refer(const const_state& state) noexcept {
 namespace detail {
 
 CAIRN_INLINE description describe(any_state state, rank_info here, std::string_view checkpoint) {
-  describer purpose;
-  walker w(purpose, here);
+  walk_position at{here};
+  describer purpose(at);
   try {
-    state.walk(w, const_cast<void*>(state.object));  // a describer changes nothing
+    state.walk(purpose, const_cast<void*>(state.object));  // a describer changes nothing
   } catch (...) {
-    throw error(as_error(std::current_exception(), sentence({checkpoint, " cannot be saved: ", w.path()})));
+    throw error(as_error(std::current_exception(), sentence({checkpoint, " cannot be saved: ", purpose.path()})));
   }
   return purpose.take();
 }

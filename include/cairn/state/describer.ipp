@@ -8,101 +8,122 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE void describer::add(std::string path, memory_view view, const device_copies* device) {
-  if (path == "__metadata__")
+CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) {
+  if (path() == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
-  const auto [stable_path, is_new] = paths_.insert(path);
-  if (!is_new) fail_twice(path);
+  const auto [stable_path, is_new] = paths_.emplace(path());
+  if (!is_new) fail_twice();
   shared_.add_path(*stable_path);
-  if (temporaries_ > 0 && !device) return add_bytes_of(std::move(path), view);
-  if (!owner_ && temporaries_ == 0 && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
+  if (temporaries_ > 0 && !device) {
+    const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
+    gather(view, 0, *bytes);
+    return add_leaf({view.type, std::move(view.shape), bytes->data(), {}}, bytes);
+  }
+  if (owners_.empty() && temporaries_ == 0 && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
     const auto [at, first] = arrays_.try_emplace(memory_key(view.memory, device), result_.leaves.size());
     if (!first) {
       const leaf& earlier = result_.leaves[at->second];
-      const bool has_entry = result_.structure.contains(path);  // that of a holder; a path has at most one
+      const bool has_entry = result_.structure.contains(path());  // that of a holder; a path has at most one
       if (earlier.type == view.type && earlier.bytes() == view.bytes() && !has_entry)
-        return note(std::move(path), {.what = structure_entry::kind::same, .text = earlier.path});
+        return note({.what = structure_entry::kind::same, .text = earlier.path});
     }
   }
+  if (!device) return add_leaf(std::move(view), owners_.empty() ? nullptr : owners_.back());
+  const host_buffer buffer(std::string(path()), view, *device);
+  buffer.read_device();
+  add_leaf(std::move(view), buffer.memory());
+}
+
+CAIRN_INLINE void describer::add_leaf(memory_view view, std::shared_ptr<const void> owner) {
   leaf added;
-  if (device) {
-    const host_buffer buffer(path, view, *device);
-    buffer.read_device();
-    added.owner = buffer.memory();
-  } else {
-    added.owner = owner_;
-  }
   static_cast<memory_view&>(added) = std::move(view);
-  added.path = std::move(path);
+  added.path = path();
+  added.owner = std::move(owner);
   result_.leaves.push_back(std::move(added));
 }
 
-CAIRN_INLINE void describer::add_bytes_of(std::string path, const memory_view& view) {
-  const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
-  gather(view, 0, *bytes);
-  leaf added;
-  static_cast<memory_view&>(added) = {view.type, view.shape, bytes->data(), {}};
-  added.path = std::move(path);
-  added.owner = bytes;
-  result_.leaves.push_back(std::move(added));
-}
-
-CAIRN_INLINE size_answer describer::sequence(std::string path, std::uint64_t size, bool) {
-  note(std::move(path), {.what = structure_entry::kind::size, .number = size});
+CAIRN_INLINE size_answer describer::sequence(std::uint64_t size, const size_limits& /*limits*/,
+                                             bool /*empty_elements*/) {
+  note({.what = structure_entry::kind::size, .number = size});
   return {size};
 }
 
-CAIRN_INLINE presence describer::optional(std::string path, bool engaged) {
-  note(std::move(path), {.what = structure_entry::kind::engaged, .number = engaged});
-  return engaged ? presence::walk : presence::keep;
+CAIRN_INLINE presence describer::optional(bool engaged) {
+  note({.what = structure_entry::kind::engaged, .number = engaged});
+  return walker::optional(engaged);
 }
 
-CAIRN_INLINE pointee_answer describer::pointee(std::string path, const found_object& found) {
-  if (!found.by->list || !found.address) return {optional(std::move(path), found.address != nullptr), nullptr};
-  note(path, {.what = structure_entry::kind::type, .text = stored_name(path, found)});
-  return {presence::walk, found.type};
+CAIRN_INLINE pointee_answer describer::pointee(const found_object& found) {
+  visit(found.address);
+  note_pointee(found);
+  return walker::pointee(found);
 }
 
-CAIRN_INLINE shared_answer describer::shared(std::string path, const found_object& found,
-                                             const std::shared_ptr<void>& object) {
+CAIRN_INLINE shared_answer describer::shared(const found_object& found, const std::shared_ptr<void>& object) {
   if (object) {
     if (temporaries_ > 0) shared_temporaries_.push_back(object);
-    if (found.by->list) (void)stored_name(path, found);
-    const std::string_view first = shared_.begin(path, found, object, result_.leaves.size());
+    if (found.by->list) (void)stored_name(found);
+    const std::string_view first = shared_.begin(std::string(path()), found, object, result_.leaves.size());
     if (!first.empty()) {
-      note(std::move(path), {.what = structure_entry::kind::same, .text = std::string(first)});
+      note({.what = structure_entry::kind::same, .text = std::string(first)});
       return {};
     }
   }
-  const auto answer = pointee(std::move(path), found);
-  return {answer.what, answer.type};
+  note_pointee(found);
+  return {object ? presence::walk : presence::keep, found.type};
 }
 
-CAIRN_INLINE alternative_answer describer::alternative(std::string path, std::uint64_t index, std::uint64_t count) {
-  if (index >= count) fail(errc::invalid, {path, " is a variant without a value"});
-  note(std::move(path), {.what = structure_entry::kind::index, .number = index});
+CAIRN_INLINE alternative_answer describer::alternative(std::uint64_t index, std::uint64_t count) {
+  if (index >= count) fail(errc::invalid, {path(), " is a variant without a value"});
+  note({.what = structure_entry::kind::index, .number = index});
   return {presence::walk, index};
 }
 
-CAIRN_INLINE void describer::keys(std::string path, std::vector<std::string> keys) {
-  note(std::move(path), {.what = structure_entry::kind::keys, .keys = std::move(keys)});
+CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
+  std::vector<std::string> keys;
+  const auto now = how.entries(object);
+  keys.reserve(now.size());
+  for (const auto& entry : now) keys.push_back(entry.key);
+  note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
+  for (const auto& entry : now) part(entry.key, entry.value, how.walk_value);
 }
 
-CAIRN_INLINE std::uint64_t describer::ranks(std::string path, std::string_view, std::uint64_t ranks, bool) {
-  note(std::move(path), {.what = structure_entry::kind::ranks, .number = ranks});
-  return ranks;
+CAIRN_INLINE std::uint64_t describer::saved_ranks(bool /*takes_all*/) {
+  note({.what = structure_entry::kind::ranks, .number = here().ranks});
+  return here().ranks;
 }
 
-CAIRN_INLINE void describer::note(std::string path, structure_entry entry) {
-  const auto [at, first] = result_.structure.try_emplace(std::move(path), std::move(entry));
-  if (!first) fail_twice(at->first);
+CAIRN_INLINE void describer::copy(void* object, const copy_operations& how) {
+  const auto take = [&] {
+    try {
+      return how.take(object);
+    } catch (const error& cause) {
+      fail(cause.code(), {path(), ": ", cause.sentence()});
+    }
+  };
+  const std::shared_ptr<void> copy(take(), how.destroy);
+  owners_.push_back(copy);
+  how.walk_copy(*this, copy.get());
+  owners_.pop_back();
+}
+
+CAIRN_INLINE void describer::note(structure_entry entry) {
+  const auto [at, first] = result_.structure.try_emplace(std::string(path()), std::move(entry));
+  if (!first) fail_twice();
   shared_.add_path(at->first);
 }
 
-CAIRN_INLINE std::string describer::stored_name(const std::string& path, const found_object& found) {
+CAIRN_INLINE void describer::note_pointee(const found_object& found) {
+  if (found.by->list && found.address)
+    note({.what = structure_entry::kind::type, .text = stored_name(found)});
+  else
+    note({.what = structure_entry::kind::engaged, .number = found.address != nullptr});
+}
+
+CAIRN_INLINE std::string describer::stored_name(const found_object& found) const {
   const class_list& list = found.by->list();
   if (const listed_type* const type = list.find(*found.type)) return list.name(*type);
-  fail(errc::invalid, {path, " points to a '", readable_name(*found.type), "', which cairn::polymorphic<",
+  fail(errc::invalid, {path(), " points to a '", readable_name(*found.type), "', which cairn::polymorphic<",
                        found.by->spelled, "> does not list: add it to the list"});
 }
 
@@ -111,8 +132,8 @@ CAIRN_INLINE description describer::take() {
   return std::move(result_);
 }
 
-CAIRN_INLINE void describer::fail_twice(const std::string& path) {
-  fail(errc::invalid, {"two parts of the state have the path ", path, "; rename a member or a map key"});
+CAIRN_INLINE void describer::fail_twice() const {
+  fail(errc::invalid, {"two parts of the state have the path ", path(), "; rename a member or a map key"});
 }
 
 }  // namespace cairn::detail

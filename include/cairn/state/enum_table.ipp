@@ -6,15 +6,13 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
-#include "cairn/state/matcher.hpp"
+#include "cairn/state/loader.hpp"
 #include "cairn/state/enum_table.hpp"
-#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 
@@ -81,23 +79,19 @@ inline std::int64_t current_number(std::int64_t stored, const stored_names& name
   return stored;
 }
 
-CAIRN_INLINE void walker::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
-  const structure_entry* entry = nullptr;
-  const bool describes = std::holds_alternative<describer*>(purpose_);
-  with_name("@names", [&] {
-    if (!describes) {
-      entry = load().find_entry(path(), structure_entry::kind::names);
-      return;
-    }
-    structure_entry own{.what = structure_entry::kind::names};
-    for (const auto& each : names)
-      if (!each.is_former) own.keys.push_back(std::to_string(each.number) + ' ' + std::string(each.name));
-    std::get<describer*>(purpose_)->add_entry(path(), std::move(own));
-  });
-  if (!entry || load().is_probing()) return element(type, memory);
-  const stored_names stored = parse_names(entry->keys, path() + " in " + load().origin());
-  const std::uint64_t count = element_count(shape_);
-  const stored_leaf* const leaf = this->stored(count);
+CAIRN_INLINE void describer::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
+  structure_entry entry{.what = structure_entry::kind::names};
+  for (const auto& each : names)
+    if (!each.is_former) entry.keys.push_back(std::to_string(each.number) + ' ' + std::string(each.name));
+  with_name("@names", [&] { note(std::move(entry)); });
+  element(type, memory);
+}
+
+CAIRN_INLINE void loader::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
+  const auto* const entry = with_name("@names", [&] { return find_optional(structure_entry::kind::names); });
+  if (!entry) return element(type, memory);
+  const stored_names stored = parse_names(entry->keys, sentence({path(), " in ", origin()}));
+  const stored_leaf* const leaf = this->stored(element_count(at_.shape));
   const dtype stored_type = leaf && !is_floating(leaf->type) ? leaf->type : type;
   if (stored_type == type && same_names(stored, names)) return element(type, memory);
   renumber(type, memory, stored_type,
@@ -105,14 +99,14 @@ CAIRN_INLINE void walker::enumerated(dtype type, void* memory, std::span<const e
 }
 
 template <class Now>
-void walker::renumber(dtype type, void* memory, dtype stored_type, const Now& now) {
-  const std::uint64_t count = element_count(shape_);
+void loader::renumber(dtype type, void* memory, dtype stored_type, const Now& now) {
+  const std::uint64_t count = element_count(at_.shape);
   std::vector<std::byte> numbers(count * size_of(stored_type));
-  const auto strides = std::exchange(strides_, packed_strides(shape_, size_of(stored_type)));
-  begin_copy(nullptr);
-  element(stored_type, numbers.data());
-  strides_ = strides;
-  const auto answer = end_copy();
+  const auto strides = std::exchange(at_.strides, packed_strides(at_.shape, size_of(stored_type)));
+  loader& copy = begin_copy();
+  copy.element(stored_type, numbers.data());
+  at_.strides = strides;
+  const auto answer = copy.end_copy();
   if (answer == copy_answer::drop) return;
   std::vector<std::byte> current(count * size_of(type));
   std::string problem;
@@ -125,7 +119,7 @@ void walker::renumber(dtype type, void* memory, dtype stored_type, const Now& no
       return reject("is " + std::to_string(number) + " in the checkpoint, which does not fit into " +
                     std::string(name(type)));
   }
-  if (answer == copy_answer::put) scatter({type, shape_, static_cast<std::byte*>(memory), strides}, 0, current);
+  if (answer == copy_answer::put) scatter({type, at_.shape, static_cast<std::byte*>(memory), strides}, 0, current);
 }
 
 }  // namespace cairn::detail

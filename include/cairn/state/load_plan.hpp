@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "cairn/state/any_state.hpp"
-#include "cairn/state/matcher.hpp"
+#include "cairn/state/applier.hpp"
+#include "cairn/state/checker.hpp"
 
 namespace cairn::detail {
 
@@ -16,25 +17,27 @@ class load_plan {
   /// exception of a user's code. `from` and `options` must outlive this object.
   load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
 
-  [[nodiscard]] match_report& report() noexcept { return matcher_.report(); }
+  [[nodiscard]] match_report& report() noexcept { return checker_.report(); }
 
   /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and calls `finish`.
   void apply();
 
   /// Copies what was read to the devices where it belongs.
-  void finish() { matcher_.write_devices(); }
+  void finish() { applier_.write_devices(); }
 
-  [[nodiscard]] const std::vector<growth>& growths() const noexcept { return matcher_.growths(); }
-  [[nodiscard]] const std::vector<target>& targets() const noexcept { return matcher_.targets(); }
+  [[nodiscard]] const std::vector<growth>& growths() const noexcept { return applier_.growths(); }
+  [[nodiscard]] const std::vector<target>& targets() const noexcept { return applier_.targets(); }
 
  private:
-  void walk();
+  void walk(loader& by);
   /// Rejects parts of the state that are in memory which the load frees or moves.
   void check_overlaps();
 
   any_mutable_state state_;
-  matcher matcher_;
-  rank_info here_;
+  walk_position at_;
+  load_progress progress_;
+  checker checker_;
+  applier applier_;
 };
 
 }  // namespace cairn::detail

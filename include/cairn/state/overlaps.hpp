@@ -3,13 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 
@@ -26,19 +31,19 @@ struct freed_memory {
   std::string path;  ///< of the container; empty: it is the whole state
 };
 
-/// The parts of the containers themselves may be in that memory, under any path that leads to the container.
-class overlap_search {
+/// Visits all objects and arrays that are not in private copies. The parts of the containers themselves may be in that memory, under any path
+/// that leads to the container.
+class overlap_search final : public walker {
  public:
   struct overlap {
     std::string container;  ///< its path
     std::string part;       ///< the path of something in the memory that it frees
   };
 
-  explicit overlap_search(std::vector<freed_memory> memory);
+  overlap_search(walk_position& at, std::vector<freed_memory> memory);
 
-  /// Call it for all objects of the state, each before its parts, and for all arrays.
-  void visit_object(const std::string& path, const void* object);
-  void visit_array(const std::string& path, const memory_view& view);
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
 
   /// At most one for each container.
   [[nodiscard]] const std::vector<overlap>& found() const noexcept { return found_; }
@@ -50,10 +55,13 @@ class overlap_search {
     bool is_found = false;
   };
 
-  void visit(const std::string& path, std::uintptr_t begin, std::uintptr_t end);
+  void add(memory_view view, const device_copies* device) override;
+  void visit(const void* object) override;
+  void visit(std::uintptr_t begin, std::uintptr_t end);
 
   std::vector<range> ranges_;  // ascending by `begin`
   std::unordered_multimap<const void*, std::size_t> of_container_;
+  std::set<std::pair<const void*, std::type_index>> shared_;  // that were visited
   std::vector<overlap> found_;
 };
 

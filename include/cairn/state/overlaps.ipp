@@ -8,7 +8,7 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE overlap_search::overlap_search(std::vector<freed_memory> memory) {
+CAIRN_INLINE overlap_search::overlap_search(walk_position& at, std::vector<freed_memory> memory) : walker(at) {
   std::sort(memory.begin(), memory.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::uintptr_t reach = 0;
   for (auto& each : memory) {
@@ -22,16 +22,16 @@ CAIRN_INLINE overlap_search::overlap_search(std::vector<freed_memory> memory) {
   }
 }
 
-CAIRN_INLINE void overlap_search::visit_object(const std::string& path, const void* object) {
+CAIRN_INLINE void overlap_search::visit(const void* object) {
   const auto [first, last] = of_container_.equal_range(object);
   for (auto at = first; at != last; ++at)
-    if (auto& names = ranges_[at->second].names; names.back() != path) names.push_back(path);
+    if (auto& names = ranges_[at->second].names; names.back() != at_.path) names.push_back(at_.path);
   const auto at = reinterpret_cast<std::uintptr_t>(object);
-  visit(path, at, at + 1);
+  visit(at, at + 1);
 }
 
-CAIRN_INLINE void overlap_search::visit_array(const std::string& path, const memory_view& view) {
-  if (view.bytes() == 0) return;
+CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* device) {
+  if (device || view.bytes() == 0) return;  // a device's memory is not the host's
   auto begin = reinterpret_cast<std::uintptr_t>(view.memory);
   auto end = begin + size_of(view.type);
   if (view.contiguous()) {
@@ -42,20 +42,25 @@ CAIRN_INLINE void overlap_search::visit_array(const std::string& path, const mem
       (last < 0 ? begin : end) += static_cast<std::uintptr_t>(last);
     }
   }
-  visit(path, begin, end);
+  visit(begin, end);
 }
 
-CAIRN_INLINE void overlap_search::visit(const std::string& path, std::uintptr_t begin, std::uintptr_t end) {
+CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
+  if (!object || !shared_.emplace(found.address, *found.type).second) return {};
+  return {presence::walk, found.type};
+}
+
+CAIRN_INLINE void overlap_search::visit(std::uintptr_t begin, std::uintptr_t end) {
   auto at = std::lower_bound(ranges_.begin(), ranges_.end(), end,
                              [](const range& each, std::uintptr_t value) { return each.begin < value; });
   while (at != ranges_.begin() && (--at)->reach > begin) {
     if (at->end <= begin || at->is_found) continue;
     const bool is_own = std::any_of(at->names.begin(), at->names.end(), [&](const std::string& name) {
-      return is_within(path, name) || is_within(name, path);
+      return is_within(at_.path, name) || is_within(name, at_.path);
     });
     if (is_own) continue;
     at->is_found = true;
-    found_.push_back({at->path, path});
+    found_.push_back({at->path, std::string(path())});
   }
 }
 

@@ -14,8 +14,9 @@
 namespace cairn {
 
 namespace detail {
+class loader;
 class walker;
-}
+}  // namespace detail
 
 /// The stored parts of the object that `cairn_migrate` changes. All members but those that are new `since` a later version have been loaded
 /// before. A load calls `cairn_migrate` twice: first on a new object, before it changes the state, and then on the object of the state. An
@@ -38,7 +39,7 @@ class stored_parts {
   void load(std::string_view name, P& part);
 
  private:
-  friend class detail::walker;
+  friend class detail::loader;
 
   struct column {
     std::type_index type;

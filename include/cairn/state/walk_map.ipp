@@ -1,4 +1,4 @@
-// Definitions of walk_map.hpp, and of the functions of the walker for maps.
+// Definitions of walk_map.hpp, and of the functions of the walkers for maps.
 #pragma once
 
 #include <charconv>
@@ -6,12 +6,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <variant>
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/state/describer.hpp"
-#include "cairn/state/matcher.hpp"
+#include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
 
 namespace cairn::detail {
@@ -26,29 +24,21 @@ CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { 
 CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return parse_whole(from, number); }
 
 CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
+  for (const auto& entry : how.entries(object)) part(entry.key, entry.value, how.walk_value);
+}
+
+CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
+  const std::vector<std::string>* const stored = find_keys();
+  if (!stored) return walker::map(object, how);
   const auto now = how.entries(object);
-  const std::vector<std::string>* stored = nullptr;
-  if (auto* const* to = std::get_if<describer*>(&purpose_)) {
-    std::vector<std::string> keys;
-    keys.reserve(now.size());
-    for (const auto& entry : now) keys.push_back(entry.key);
-    (*to)->keys(path(), std::move(keys));
-  } else {
-    stored = load().keys(path());
-  }
-  if (!stored) {
-    for (const auto& entry : now) part(entry.key, entry.value, how.walk_value);
-    return;
-  }
   bool differs = now.size() != stored->size();
   for (const auto& key : *stored) {
     if (!how.is_key(key))
-      fail(errc::corrupt,
-           {path(), " in ", load().origin(), " has the key '", key, "', which is not a key of that map"});
+      fail(errc::corrupt, {path(), " in ", origin(), " has the key '", key, "', which is not a key of that map"});
     with_path([&] { differs = how.find(object, key) == nullptr || differs; });
   }
   if (differs) {
-    const bool now_changes = load().resizes(path(), now.size(), stored->size(), 0);
+    const bool now_changes = resizes(now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
     for (const auto& entry : now)
       if (!kept.contains(entry.key)) {
@@ -60,7 +50,7 @@ CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
   }
   for (const auto& key : *stored) {
     enter(key);
-    if (!is_filtered()) {
+    if (enters()) {
       if (void* value = how.find(object, key))
         how.walk_value(*this, value);
       else
@@ -70,27 +60,30 @@ CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
   }
 }
 
+CAIRN_INLINE void walker::entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk) {
+  enter(std::to_string(index));
+  if (enters()) part(name, object, walk);
+  leave();
+}
+
 CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
   const auto now = how.entries(map);
-  const auto walk_part = [&](std::uint64_t i, std::string_view name, void* object, walk_function walk) {
-    enter(std::to_string(i));
-    if (!is_filtered()) part(name, object, walk);
-    leave();
-  };
   const auto size = sequence(now.size(), {}, false).size;
-  if (!is_loading()) {
-    for (std::uint64_t i = 0; i < size; ++i) {
-      walk_part(i, "first", now[i].key, how.walk_key);
-      walk_part(i, "second", now[i].value, how.walk_value);
-    }
-    return;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    entry_part(i, "first", now[i].key, how.walk_key);
+    entry_part(i, "second", now[i].value, how.walk_value);
   }
+}
+
+CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
+  const auto now = how.entries(map);
+  const auto size = sequence(now.size(), {}, false).size;
   const std::shared_ptr<void> keys(how.make_keys(size), how.destroy_keys);
-  begin_copy({});
+  loader& copy = begin_copy();
   for (std::uint64_t i = 0; i < size; ++i)
-    walk_part(i, "first", static_cast<std::byte*>(keys.get()) + i * how.key_width, how.walk_key);
-  const auto answer = end_copy();
-  if (answer == copy_answer::drop) return load().mark_used(path_);
+    copy.entry_part(i, "first", static_cast<std::byte*>(keys.get()) + i * how.key_width, how.walk_key);
+  const auto answer = copy.end_copy();
+  if (answer == copy_answer::drop) return mark_used();
   std::vector<void*> values;
   std::shared_ptr<void> trial;  // in the first walk, has the values that the load will make
   bool has_keys = false;
@@ -107,10 +100,10 @@ CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
   if (has_keys)
     for (const auto& entry : now) values.push_back(entry.value);
   else if (size == now.size())
-    static_cast<void>(load().resizes(path(), size, size, 0));  // another size has been reported
-  if (trial) load().begin_prototype();
-  for (std::uint64_t i = 0; i < size; ++i) walk_part(i, "second", values[i], how.walk_value);
-  if (trial) load().end_prototype();
+    static_cast<void>(resizes(size, size, 0));  // another size has been reported
+  if (trial) ++prototypes_;
+  for (std::uint64_t i = 0; i < size; ++i) entry_part(i, "second", values[i], how.walk_value);
+  if (trial) --prototypes_;
 }
 
 }  // namespace cairn::detail

@@ -22,9 +22,9 @@ void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
   if (saved == ranks) return w.part(rank_path(rank), &object.value, walk<T>);
   if constexpr (redistributes) {
     const auto values = std::make_shared<std::vector<T>>(saved);
-    w.begin_copy(values);
-    for (std::uint64_t r = 0; r < saved; ++r) w.part(rank_path(r), &(*values)[r], walk<T>);
-    const auto answer = w.end_copy();
+    walker& copy = w.begin_copy();
+    for (std::uint64_t r = 0; r < saved; ++r) copy.part(rank_path(r), &(*values)[r], walk<T>);
+    const auto answer = copy.end_copy();
     if (answer == copy_answer::drop) return;
     T mine = Redistribute::redistribute(std::move(*values), rank, ranks);
     if (answer == copy_answer::put) object.value = std::move(mine);

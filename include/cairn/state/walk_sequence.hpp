@@ -67,7 +67,7 @@ void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
   const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
   const auto [size, resize] = w.sequence(now, limits_of(object, now), adds_nothing<element>());
-  if (size != now && w.is_loading()) {
+  if (size != now) {
     std::uint64_t index = 0;  // elements that are contiguous move, those of other containers stay
     for (auto& each : object)
       if (contiguous<T> || index++ >= size) w.frees(&object, std::addressof(each), sizeof(element));

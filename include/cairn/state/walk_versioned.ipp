@@ -7,13 +7,12 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
-#include "cairn/state/matcher.hpp"
+#include "cairn/state/loader.hpp"
 #include "cairn/state/walk_versioned.hpp"
 
 namespace cairn {
@@ -25,12 +24,12 @@ CAIRN_INLINE void stored_parts::read(std::string_view name, void* part, void (*w
   if (failure_) std::rethrow_exception(failure_);
   if (stopped_) throw detail::load_stopped();
   try {
-    walker_->begin_copy(nullptr);
+    detail::walker& copy = walker_->begin_copy();
     if (is_column_)
-      walker_->stored_rows(name, part, width, walk);
+      copy.packed_rows(name, part, width, walk);
     else
-      walker_->part(name, part, walk);
-    if (walker_->end_copy() != detail::copy_answer::drop) return;
+      copy.part(name, part, walk);
+    if (copy.end_copy() != detail::copy_answer::drop) return;
   } catch (...) {
     failure_ = std::current_exception();
     throw;
@@ -54,32 +53,39 @@ CAIRN_INLINE void stored_parts::fail_column(std::string_view name) {
 
 namespace detail {
 
-CAIRN_INLINE void walker::changed_parts(std::span<const named_part> all, std::span<const change> changes) {
-  auto* const* to = std::get_if<matcher*>(&purpose_);
-  if (!to) return parts(all);
+CAIRN_INLINE void walker::packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk) {
+  const auto strides = std::exchange(at_.strides, packed_strides(at_.shape, width));
+  part(name, first, walk);
+  at_.strides = strides;
+}
+
+CAIRN_INLINE void describer::versioned(void* object, const version_operations& how) {
+  with_name("@version", [&] { note({.what = structure_entry::kind::version, .number = how.version}); });
+  how.walk_parts(*this, object);
+}
+
+CAIRN_INLINE void loader::changed_parts(std::span<const named_part> all, std::span<const change> changes) {
   for (const change& each : changes)
-    if (each.what == change::kind::removed) with_name(each.name, [&] { (*to)->mark_used(path_); });
+    if (each.what == change::kind::removed) with_name(each.name, [&] { mark_used(); });
   for (const named_part& each : all) {
     const std::string_view name = stored_name(each.name, changes);
     if (!name.empty())
       part(name, each.object, each.walk);
-    else if (!is_migrated_)
-      with_name(each.name, [&] { (*to)->keep_default(path()); });
+    else if (!at_.is_migrated)
+      with_name(each.name, [&] { keep_default(); });
   }
 }
 
-CAIRN_INLINE std::string_view walker::stored_name(std::string_view name, std::span<const change> changes) {
+CAIRN_INLINE std::string_view loader::stored_name(std::string_view name, std::span<const change> changes) {
   const auto is_stored = [&](std::string_view part) {
-    bool found = false;
-    with_name(part, [&] { found = load().is_stored(path()); });
-    return found;
+    return with_name(part, [&] { return load_.stored.is_stored(path()); });
   };
   bool may_be_missing = false;
   std::string_view former;
   for (const change& each : changes) {
     if (each.name != name || each.what == change::kind::removed) continue;
     if (each.what == change::kind::since) {
-      if (version_ < each.version) return {};
+      if (at_.version < each.version) return {};
     } else if (is_stored(name)) {
       return name;
     } else if (each.what == change::kind::added) {
@@ -91,89 +97,88 @@ CAIRN_INLINE std::string_view walker::stored_name(std::string_view name, std::sp
   return !former.empty() || may_be_missing ? former : name;
 }
 
-CAIRN_INLINE void walker::versioned(void* object, const version_operations& how) {
-  std::uint64_t stored = how.version;
-  const bool describes = std::holds_alternative<describer*>(purpose_);
-  with_name("@version", [&] {
-    const structure_entry own{structure_entry::kind::version, how.version, {}, {}};
-    if (describes)
-      std::get<describer*>(purpose_)->add_entry(path(), own);
-    else if (const auto* const entry = load().find_entry(path(), own.what))
-      stored = entry->number;
-    else if (load().has_structure())
-      stored = 0;
+CAIRN_INLINE void loader::versioned(void* object, const version_operations& how) {
+  const std::uint64_t stored = with_name("@version", [&]() -> std::uint64_t {
+    if (const auto* const entry = find_optional(structure_entry::kind::version)) return entry->number;
+    return load_.stored.contents().has_structure ? 0 : how.version;
   });
-  const bool is_older = stored < how.version && how.migrate;
-  if (!describes && load().is_probing() && is_older) return load().probe_below(path_);
-  if (stored > how.version) {
-    if (load().is_probing()) return;
+  if (stored > how.version)
     return reject("has version " + std::to_string(stored) + " in the checkpoint, which is newer than version " +
                   std::to_string(how.version) + " of this program");
-  }
-  const auto outer = std::pair(version_, is_migrated_);
-  version_ = stored;
-  is_migrated_ = is_older;
-  if (is_older)
+  const auto outer = std::pair(at_.version, at_.is_migrated);
+  at_.version = stored;
+  at_.is_migrated = stored < how.version && how.migrate;
+  if (at_.is_migrated)
     migrate(object, how);
   else
     how.walk_parts(*this, object);
-  std::tie(version_, is_migrated_) = outer;
+  std::tie(at_.version, at_.is_migrated) = outer;
 }
 
-CAIRN_INLINE void walker::migrate(void* object, const version_operations& how) {
-  const std::uint64_t rows = element_count(shape_);
-  if (rows == 0) return load().mark_used(path_);
-  const bool is_trial = purpose() != walk_purpose::apply && !is_in_copy();
+/// Tells a load that it may free or move all arrays of an object.
+class freed_arrays final : public walker {
+ public:
+  freed_arrays(walk_position& at, loader& load, const void* object) noexcept
+      : walker(at), load_(load), object_(object) {}
+
+  shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
+  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
+
+ private:
+  void add(memory_view view, const device_copies* device) override {
+    if (!device && view.contiguous() && view.memory) load_.frees(object_, view.memory, view.bytes());
+  }
+
+  loader& load_;
+  const void* object_;
+};
+
+CAIRN_INLINE void loader::migrate(void* object, const version_operations& how) {
+  const std::uint64_t rows = element_count(at_.shape);
+  if (rows == 0) return mark_used();
+  const bool is_trial = purpose() == purpose::check;
   if (!is_trial && must_keep()) return;
-  const auto strides = strides_;
+  const auto strides = at_.strides;
   std::shared_ptr<void> trial;
   if (is_trial) {
+    if (prototypes_ == 0 && at_.shape.empty()) {
+      freed_arrays arrays(at_, *this, object);
+      how.walk_parts(arrays, object);
+    }
     trial = std::shared_ptr<void>(how.make(rows), how.destroy);
     object = trial.get();
-    strides_ = packed_strides(shape_, how.width);
+    at_.strides = packed_strides(at_.shape, how.width);
   }
-  begin_copy(nullptr);
-  run_migration(object, how, rows);
-  strides_ = strides;
-  if (end_copy() != copy_answer::drop) return;
-  if (purpose() == walk_purpose::apply)
-    fail(errc::mismatch,
-         {path(), ": its cairn_migrate reads other values than on a new object, and may have changed the state"});
-  keep_whole();
+  loader& copy = begin_copy();
+  copy.run_migration(object, how, rows);
+  at_.strides = strides;
+  if (copy.end_copy() == copy_answer::drop) keep_whole();
 }
 
-CAIRN_INLINE void walker::run_migration(void* object, const version_operations& how, std::uint64_t rows) {
+CAIRN_INLINE void loader::run_migration(void* object, const version_operations& how, std::uint64_t rows) {
   const std::size_t before = left_out();
   how.walk_parts(*this, object);
   if (left_out() != before) return;
-  stored_parts old(*this, version_, rows, !shape_.empty());
+  stored_parts old(*this, at_.version, rows, !at_.shape.empty());
   try {
     for (; old.row_ < rows && !old.stopped_; ++old.row_) {
       std::uint64_t rest = old.row_;
-      auto* at = static_cast<std::byte*>(object);
-      for (std::size_t d = shape_.size(); d > 0; --d) {
-        at += static_cast<std::int64_t>(rest % shape_[d - 1]) * strides_[d - 1];
-        rest /= shape_[d - 1];
+      auto* row = static_cast<std::byte*>(object);
+      for (std::size_t d = at_.shape.size(); d > 0; --d) {
+        row += static_cast<std::int64_t>(rest % at_.shape[d - 1]) * at_.strides[d - 1];
+        rest /= at_.shape[d - 1];
       }
-      how.migrate(at, old);
+      how.migrate(row, old);
       if (old.failure_) std::rethrow_exception(old.failure_);
     }
   } catch (...) {
     if (old.failure_) std::rethrow_exception(old.failure_);
     if (old.stopped_) return;
-    const error cause = as_error(std::current_exception(), "cannot be loaded from version " + std::to_string(version_) +
-                                                               ", since cairn_migrate failed");
-    const std::string problem(cause.sentence());
-    if (purpose() == walk_purpose::apply)
-      fail(errc::mismatch, {path(), " ", problem, "; it did not fail on a new object, and may have changed the state"});
-    reject(problem);
+    const error cause =
+        as_error(std::current_exception(),
+                 "cannot be loaded from version " + std::to_string(at_.version) + ", since cairn_migrate failed");
+    reject(std::string(cause.sentence()));
   }
-}
-
-CAIRN_INLINE void walker::stored_rows(std::string_view name, void* first, std::size_t width, walk_function walk) {
-  const auto strides = std::exchange(strides_, packed_strides(shape_, width));
-  part(name, first, walk);
-  strides_ = strides;
 }
 
 }  // namespace detail

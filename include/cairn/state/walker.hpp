@@ -1,4 +1,4 @@
-// Walks a state: tracks the path and columns of the current object, and passes its parts to a describer or a matcher.
+// Walks a state: the interface between the walk functions of all types and what a walk is for: saving, checking or loading.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,9 @@
 #include <string>
 #include <string_view>
 #include <typeinfo>
-#include <variant>
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/answers.hpp"
@@ -23,50 +21,59 @@
 
 namespace cairn::detail {
 
-class describer;
-class matcher;
-class overlap_search;
 struct stored_leaf;
 
-/// Each type has one walk function, for saving, checking and loading. It passes the parts of an object to the walker and acts
-/// on the result. Results come from a `describer`, which changes nothing, or from a `matcher`, which compares with a checkpoint
-/// in a first walk and changes the object in a second one.
+/// Where a walk is.
+struct walk_position {
+  rank_info here;
+  std::string path{};                   ///< of the current object; empty: it is the whole state
+  std::vector<std::size_t> lengths{};   ///< of the path of each object that contains the current one
+  extents shape{};                      ///< of the columns that the current object stands for
+  std::vector<std::int64_t> strides{};  ///< of these, in bytes
+  std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
+  bool is_migrated = false;             ///< in a load: the object is of an older version
+};
+
+/// Each type has one walk function, for all purposes. It passes the parts of an object to the walker and acts on the answers, which are about
+/// the current object. The purposes are derived classes: `describer` saves; `checker` compares with a checkpoint, in the first walk of a load,
+/// and changes nothing; `applier` changes the object, in the second one. The answers of this class walk all that an object has.
 class walker {
  public:
-  /// With a `search`, it visits all objects and arrays that are not in private copies.
-  walker(describer& purpose, rank_info here, overlap_search* search = nullptr)
-      : purpose_(&purpose), here_(here), search_(search) {}
-  walker(matcher& purpose, rank_info here) : purpose_(&purpose), here_(here) {}
+  walker(const walker&) = delete;
+  walker& operator=(const walker&) = delete;
+  virtual ~walker() = default;
 
   /// The path of the current object; "value" for a state that is a single leaf.
-  [[nodiscard]] std::string path() const;
+  [[nodiscard]] std::string_view path() const noexcept {
+    return at_.path.empty() ? std::string_view("value") : at_.path;
+  }
 
-  [[nodiscard]] rank_info here() const noexcept { return here_; }
+  [[nodiscard]] rank_info here() const noexcept { return at_.here; }
+
+  /// Why the walk is made; `apply` also in the private copies of a load, which are filled at once.
+  [[nodiscard]] virtual cairn::purpose purpose() const noexcept { return purpose::describe; }
 
   /// Walks a part of the current object unless the filter excludes it. errc::invalid: too deep.
   void part(std::string_view name, void* object, walk_function walk);
   void part(std::uint64_t index, void* object, walk_function walk);
   void parts(std::span<const named_part> all);
-  /// The members of a class, which have changed since older checkpoints.
-  void changed_parts(std::span<const named_part> all, std::span<const change> changes);
-  /// Walks an object of a class that has a version; in columns, the one in the first row.
-  void versioned(void* object, const version_operations& how);
-  /// Walks a column of the current object in packed rows of `width` bytes.
-  void stored_rows(std::string_view name, void* first, std::size_t width, walk_function walk);
+  /// The members of a class that has changed since older checkpoints.
+  virtual void changed_parts(std::span<const named_part> all, std::span<const change> /*changes*/) { parts(all); }
+  /// An object of a class that has a version; in columns, the one in the first row.
+  virtual void versioned(void* object, const version_operations& how) { how.walk_parts(*this, object); }
+  /// A part in packed columns, `width` bytes per row.
+  void packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk);
   void prototype_part(std::string_view name, void (*walk_prototype)(walker&));
 
   /// Walks the content of the current object as its part `value`.
   void content(void* object, walk_function walk) { part(content_name(), object, walk); }
   void content_prototype(void (*walk_prototype)(walker&)) { prototype_part(content_name(), walk_prototype); }
 
-  /// Walks a temporary object in place of one that the load will make, and destroys it.
-  void prototype(void* object, walk_function walk, void (*destroy)(void*));
-
   /// An element of `type` at `memory`; in columns, the one in the first row.
-  void element(dtype type, void* memory);
+  void element(dtype type, void* memory) { array(type, 1, memory, {}); }
 
-  /// The same for an enum whose values have these names. A load replaces stored numbers of other names at once.
-  void enumerated(dtype type, void* memory, std::span<const enum_entry> names);
+  /// The same for an enum whose values have names.
+  virtual void enumerated(dtype type, void* memory, std::span<const enum_entry> /*names*/) { element(type, memory); }
 
   /// A packed array of `shape` at `memory`. Each of its elements consists of `components` numbers.
   void array(dtype type, unsigned components, void* memory, const extents& shape) {
@@ -80,123 +87,118 @@ class walker {
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
 
   /// Walks a container of `size` elements, the first at `first`, as columns.
-  void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
+  virtual void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
 
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
-  [[nodiscard]] size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements);
-
-  /// See adapter_field.
-  [[nodiscard]] cairn::purpose current_purpose() const noexcept;
-  [[nodiscard]] bool has_stored(std::string_view name);
-  void require_check(std::string_view name) const;
-
-  /// The stored array of the current object, which has `count` numbers now; null in a save, and if the checkpoint has none.
-  [[nodiscard]] const stored_leaf* stored(std::uint64_t count);
-  /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
-  /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
-  [[nodiscard]] bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width);
-  /// Records that the load frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
-  void frees(const void* container, const void* memory, std::uint64_t bytes);
+  [[nodiscard]] virtual size_answer sequence(std::uint64_t size, const size_limits& /*limits*/,
+                                             bool /*empty_elements*/) {
+    return {size};
+  }
 
   /// An object that may be absent.
-  [[nodiscard]] presence optional(bool engaged);
+  [[nodiscard]] virtual presence optional(bool engaged) { return engaged ? presence::walk : presence::keep; }
 
   /// An object behind a pointer that owns it alone.
-  [[nodiscard]] pointee_answer pointee(const found_object& found);
+  [[nodiscard]] virtual pointee_answer pointee(const found_object& found) {
+    return {found.address ? presence::walk : presence::keep, found.type};
+  }
 
   /// An object that several pointers may share. `object`: the whole object, null if there is none. Where a save walks it, call `shared_end`
   /// after the walk.
-  [[nodiscard]] shared_answer shared(const found_object& found, std::shared_ptr<void> object);
-  void shared_end();
-  /// Passes the object that was made for the answer `make`. Call it before the object is walked.
-  void shared_made(std::shared_ptr<void> object, const std::type_info& type);
-
-  /// The number of objects that the load could not fill until now; 0 in a save.
-  [[nodiscard]] std::size_t left_out() const noexcept;
-  /// A const object was replaced: records a problem if a part of it was left out since `left_out` returned that number.
-  void require_whole(std::size_t left_out_before);
+  [[nodiscard]] virtual shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) = 0;
+  virtual void shared_end() {}
 
   /// A variant that holds alternative `index` of `count`.
-  [[nodiscard]] alternative_answer alternative(std::uint64_t index, std::uint64_t count);
+  [[nodiscard]] virtual alternative_answer alternative(std::uint64_t index, std::uint64_t /*count*/) {
+    return {presence::walk, index};
+  }
 
-  void map(void* object, const map_operations& how);
-  void entries(void* map, const entries_operations& how);
-
-  void copy(void* object, const copy_operations& how);
-
-  /// Between these two calls the walk is in a private copy. A save keeps the copy as long as the description; a load fills
-  /// it at once.
-  void begin_copy(std::shared_ptr<const void> object);
-  [[nodiscard]] copy_answer end_copy();
-
-  [[nodiscard]] walk_purpose purpose() const noexcept;
-  /// Whether a load is in a private copy.
-  [[nodiscard]] bool is_in_copy() const noexcept;
-
-  /// Only in a save. Between these two calls the walk is in objects that exist only for the moment: the bytes of their leaves are copied.
-  void begin_temporary();
-  void end_temporary();
-
-  /// Only in the first walk of a load: the current object cannot be loaded whole, so it keeps its value in the second walk, too.
-  void keep_whole();
-  /// Only in a load: true after `keep_whole`. Whatever contains the object keeps its value, too.
-  [[nodiscard]] bool must_keep();
-  /// The bytes of all leaves of the checkpoint. Only in a load.
-  [[nodiscard]] std::uint64_t stored_bytes();
+  virtual void map(void* object, const map_operations& how);
+  virtual void entries(void* map, const entries_operations& how);
 
   /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks than
   /// now is not an error.
-  [[nodiscard]] std::uint64_t saved_ranks(bool takes_all);
+  [[nodiscard]] virtual std::uint64_t saved_ranks(bool /*takes_all*/) { return at_.here.ranks; }
 
-  [[nodiscard]] bool is_loading() const noexcept { return std::holds_alternative<matcher*>(purpose_); }
-  /// Records that the current object cannot be loaded: "<path> <problem>". Only in a load.
-  void reject(const std::string& problem);
+  virtual void copy(void* object, const copy_operations& how) = 0;
 
- private:
-  /// Calls `question` with the describer or the matcher.
-  template <class Question>
-  decltype(auto) ask(const Question& question);
+  /// Returns the walker for a private copy of the current object. A load fills the copy at once, and then asks that walker for `end_copy`.
+  [[nodiscard]] virtual walker& begin_copy() { return *this; }
+  [[nodiscard]] virtual copy_answer end_copy() { return copy_answer::drop; }
 
-  /// The path of the whole state is printed as "value", so its content is "value.value".
-  [[nodiscard]] std::string_view content_name() const noexcept { return path_.empty() ? "value.value" : "value"; }
+  /// Between these two calls a save is in objects that exist only for the moment: the bytes of their leaves are copied.
+  virtual void begin_temporary() {}
+  virtual void end_temporary() {}
 
+  /// The stored array of the current object, which has `count` numbers now; null in a save, and if the checkpoint has none.
+  [[nodiscard]] virtual const stored_leaf* stored(std::uint64_t /*count*/) const { return nullptr; }
+  /// See adapter_field.
+  [[nodiscard]] virtual bool has_stored(std::string_view /*name*/) { return false; }
+  void require_check(std::string_view name) const;
+
+  /// The others are called only in a load.
+
+  /// Records that the current object cannot be loaded: "<path> <problem>".
+  virtual void reject(const std::string& /*problem*/) {}
+
+  /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
+  /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
+  [[nodiscard]] virtual bool resizes(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
+    return false;
+  }
+  /// Records that the load frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
+  virtual void frees(const void* /*container*/, const void* /*memory*/, std::uint64_t /*bytes*/) {}
+
+  /// Walks a temporary object in place of one that the load will make, and destroys it.
+  virtual void prototype(void* object, walk_function walk, void (*destroy)(void*));
+
+  /// Passes the object that was made for the answer `make` of `shared`. Call it before the object is walked.
+  virtual void shared_made(std::shared_ptr<void> /*object*/, const std::type_info& /*type*/) {}
+
+  /// The number of objects that the load could not fill until now.
+  [[nodiscard]] virtual std::size_t left_out() const noexcept { return 0; }
+  /// A const object was replaced: records a problem if a part of it was left out since `left_out` returned that number.
+  virtual void require_whole(std::size_t /*left_out_before*/) {}
+
+  /// The current object cannot be loaded whole, so it keeps its value. errc::mismatch: the second walk finds that, and the first one did not.
+  virtual void keep_whole() {}
+  /// True after `keep_whole`. Whatever contains the object keeps its value, too.
+  [[nodiscard]] virtual bool must_keep() { return false; }
+  /// The bytes of all leaves of the checkpoint.
+  [[nodiscard]] virtual std::uint64_t stored_bytes() { return 0; }
+
+ protected:
+  /// `at` must outlive the walker. Walkers that share it are at the same place.
+  explicit walker(walk_position& at) noexcept : at_(at) {}
+
+  /// An array. `device`: how to copy it if it is not on the host.
+  virtual void add(memory_view view, const device_copies* device) = 0;
+  /// A part of another object, before its own parts.
+  virtual void visit(const void* /*object*/) {}
+  /// Whether the filter selects the current object, or a part of it.
+  [[nodiscard]] virtual bool enters() { return true; }
+
+  /// Makes a part of the current object the current one, without a walk.
   void enter(std::string_view name);
   void leave();
-  /// Calls `action` with the path of a part.
+  /// Calls `action` with a part as the current object, without a walk.
   template <class Action>
-  void with_name(std::string_view name, const Action& action) {
+  decltype(auto) with_name(std::string_view name, const Action& action) {
+    struct at_part {
+      walker& w;
+      ~at_part() { w.leave(); }
+    };
     enter(name);
-    action();
-    leave();
+    const at_part now{*this};
+    return action();
   }
-  /// The name under which the checkpoint has the member; empty: the member keeps its value.
-  [[nodiscard]] std::string_view stored_name(std::string_view name, std::span<const change> changes);
-  /// Loads an object of an older version, or the first of a column, at once; in the first walk a new one.
-  void migrate(void* object, const version_operations& how);
-  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of its number.
-  template <class Now>
-  void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
-  void run_migration(void* object, const version_operations& how, std::uint64_t rows);
-  /// Whether the filter excludes the current object. Tells the matcher so.
-  [[nodiscard]] bool is_filtered();
-  /// Whether a container can get the stored size. Else records the problem; the container is then not walked.
-  [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);
-  /// Calls `action`; adds the path and the checkpoint to an error's sentence.
-  template <class Action>
-  void with_path(const Action& action);
-  /// Only in a load.
-  [[nodiscard]] matcher& load() { return *std::get<matcher*>(purpose_); }
+  void entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk);
 
-  std::variant<describer*, matcher*> purpose_;
-  rank_info here_;
-  overlap_search* search_ = nullptr;
-  std::string path_;
-  std::vector<std::size_t> lengths_;  // of the path of each object that contains the current one
-  extents shape_;                     // of the columns that the current object stands for
-  std::vector<std::int64_t> strides_;
-  std::vector<std::shared_ptr<const void>> outer_copies_;
-  std::uint64_t version_ = 0;  // of the current object in the checkpoint
-  bool is_migrated_ = false;   // the current object will be, after its members
+  walk_position& at_;
+
+ private:
+  /// The path of the whole state is printed as "value", so its content is "value.value".
+  [[nodiscard]] std::string_view content_name() const noexcept { return at_.path.empty() ? "value.value" : "value"; }
 };
 
 }  // namespace cairn::detail

@@ -1,0 +1,56 @@
+// The second walk of a load: gives a state the checkpoint's structure, and lists where its arrays are to be read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/host_buffer.hpp"
+#include "cairn/state/loader.hpp"
+
+namespace cairn::detail {
+
+/// A container to be resized after its memory has been prepared: `resize(container, size)`.
+struct growth {
+  void* container;
+  std::uint64_t size;
+  void* (*resize)(void*, std::uint64_t);
+  std::byte* memory;
+  std::uint64_t bytes;
+};
+
+class applier final : public loader {
+ public:
+  applier(walk_position& at, load_progress& load) noexcept
+      : loader(at, load, presence::clear, presence::make), copies_(at, load, *this, copy_answer::put) {}
+
+  loader& begin_copy() override { return copies_.begin_copy(); }
+  [[noreturn]] void keep_whole() override;
+  std::size_t take(const memory_view& view) override;
+  void missing() override { ++load_.left_out; }
+  /// errc::mismatch: the check did not find the problem.
+  [[noreturn]] void record(std::string_view path, const std::string& problem) override;
+
+  [[nodiscard]] const std::vector<target>& targets() const noexcept { return targets_; }
+  [[nodiscard]] const std::vector<growth>& growths() const noexcept { return growths_; }
+  /// Copies what was read for arrays on devices to them.
+  void write_devices();
+
+ private:
+  void add(memory_view view, const device_copies* device) override;
+  /// Large containers are resized later, when the pages of all of them have been prepared. Reserved memory does not move until then.
+  void* resize(void* container, std::uint64_t from, std::uint64_t to, const contiguous_operations& how) override;
+
+  copy_loader copies_;
+  std::vector<target> targets_;
+  std::vector<growth> growths_;
+  std::vector<host_buffer> buffers_;  // of targets on devices
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/applier.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,50 @@
+// Definitions of applier.hpp.
+#pragma once
+
+#include "cairn/core/error.hpp"
+#include "cairn/state/applier.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
+  const std::size_t index = take(view);
+  if (index == catalog::npos) return;
+  if (prototypes_ > 0 && view.bytes() > 0)  // its memory is gone when the targets are read
+    fail(errc::invalid, {path(), " was not made by the load"});
+  if (device) buffers_.emplace_back(std::string(path()), view, *device);
+  targets_.push_back({index, std::move(view)});
+}
+
+CAIRN_INLINE std::size_t applier::take(const memory_view& view) {
+  const std::string stored = load_.stored.stored_path(path());
+  const std::size_t index = load_.stored.accepts(stored) ? load_.stored.find_leaf(stored) : catalog::npos;
+  if (index == catalog::npos)
+    ++load_.left_out;
+  else if (element_count(load_.stored.contents().leaves[index].shape) != view.count())
+    reject("has shape " + to_string(view.shape) + " in the state");
+  return index;
+}
+
+CAIRN_INLINE void applier::write_devices() {
+  for (const auto& each : buffers_) each.write_device();
+  buffers_.clear();
+}
+
+CAIRN_INLINE void* applier::resize(void* container, std::uint64_t from, std::uint64_t to,
+                                   const contiguous_operations& how) {
+  constexpr std::uint64_t large = 64 * 1024;
+  const std::uint64_t bytes = to * how.width;
+  void* const reserved = to > from && how.reserve && bytes >= large ? how.reserve(container, to) : nullptr;
+  if (!reserved) return how.resize(container, to);
+  growths_.push_back({container, to, how.resize, static_cast<std::byte*>(reserved), bytes});
+  return reserved;
+}
+
+CAIRN_INLINE void applier::record(std::string_view path, const std::string& problem) {
+  fail(errc::mismatch,
+       {path, " ", problem, "; the check of the load did not find that, so the state may have changed in part"});
+}
+
+CAIRN_INLINE void applier::keep_whole() { record(path(), "reads other values than on a new object"); }
+
+}  // namespace cairn::detail

@@ -1,0 +1,63 @@
+// The first walk of a load: compares a state with a checkpoint and changes nothing. Collects the report and all problems.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/host_buffer.hpp"
+#include "cairn/state/loader.hpp"
+#include "cairn/state/overlaps.hpp"
+
+namespace cairn::detail {
+
+class checker final : public loader {
+ public:
+  checker(walk_position& at, load_progress& load) noexcept
+      : loader(at, load, presence::keep, presence::prototype), copies_(at, load, *this, copy_answer::check) {}
+
+  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  loader& begin_copy() override { return copies_.begin_copy(); }
+  void keep_whole() override;
+  bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width) override;
+  void frees(const void* container, const void* memory, std::uint64_t bytes) override;
+  std::size_t take(const memory_view& view) override;
+  void missing() override;
+  void keep_default() override { defaulted_.emplace_back(path()); }
+  void record(std::string_view path, const std::string& problem) override;
+  void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override;
+
+  /// Memory of the state that the second walk frees or moves.
+  [[nodiscard]] const std::vector<freed_memory>& freed() const noexcept { return freed_; }
+
+  /// After the walk: completes the report. Throws one errc::mismatch with all problems.
+  void finish();
+  [[nodiscard]] match_report& report() noexcept { return report_; }
+
+ private:
+  void add(memory_view view, const device_copies* device) override;
+  bool fits(const stored_leaf& stored, const std::string& path, const memory_view& view);
+  /// Checks, before anything is changed, that each bool is 0 or 1 and that each narrowed integer fits.
+  void check_values(std::size_t index, const memory_view& view) const;
+  /// Tied arrays (two paths, one buffer) must have equal values in the checkpoint.
+  void check_ties(std::size_t index, const memory_view& view, const device_copies* device);
+
+  copy_loader copies_;
+  match_report report_;
+  std::vector<std::string> problems_;
+  std::vector<std::string> defaulted_;  // missing in the checkpoint, but not required
+  std::vector<freed_memory> freed_;
+  std::uint64_t growing_ = 0;                                             // bytes of all containers that become larger
+  std::unordered_map<memory_key, std::size_t, memory_key::hash> arrays_;  // memory -> stored leaf
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/checker.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,180 @@
+// Answers a walk from a checkpoint: what all walks of a load have in common. The object may be changed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <unordered_set>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/state/stored_state.hpp"
+#include "cairn/state/walker.hpp"
+
+namespace cairn::detail {
+
+/// What the walkers of one load share.
+struct load_progress {
+  struct shared_object {
+    const std::type_info* type;
+    std::shared_ptr<void> object;  ///< null until it is made
+  };
+
+  stored_state stored;
+  std::map<std::string, shared_object, std::less<>> objects{};  ///< by the path in the checkpoint
+  std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
+  std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
+  std::size_t left_out = 0;                                     ///< number of objects that could not be filled
+};
+
+/// Structure comes from the checkpoint. What happens to arrays and problems is up to the derived classes: `checker`, `applier`, and
+/// `copy_loader`, for the private copies of both.
+class loader : public walker {
+ public:
+  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::apply; }
+  void changed_parts(std::span<const named_part> all, std::span<const change> changes) final;
+  void versioned(void* object, const version_operations& how) final;
+  void enumerated(dtype type, void* memory, std::span<const enum_entry> names) final;
+  void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how) final;
+  size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) final;
+  presence optional(bool engaged) final;
+  pointee_answer pointee(const found_object& found) final;
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  void shared_made(std::shared_ptr<void> object, const std::type_info& type) final;
+  alternative_answer alternative(std::uint64_t index, std::uint64_t count) final;
+  void map(void* object, const map_operations& how) final;
+  void entries(void* map, const entries_operations& how) final;
+  std::uint64_t saved_ranks(bool takes_all) final;
+  void copy(void* object, const copy_operations& how) final;
+  loader& begin_copy() override = 0;
+  void prototype(void* object, walk_function walk, void (*destroy)(void*)) final;
+  [[nodiscard]] const stored_leaf* stored(std::uint64_t count) const final { return load_.stored.leaf(path(), count); }
+  [[nodiscard]] bool has_stored(std::string_view name) final;
+  [[nodiscard]] std::size_t left_out() const noexcept final { return load_.left_out; }
+  void require_whole(std::size_t left_out_before) final;
+  [[nodiscard]] bool must_keep() final;
+  [[nodiscard]] std::uint64_t stored_bytes() final { return load_.stored.bytes(); }
+  void reject(const std::string& problem) final;
+
+  bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width) override {
+    require_memory(from, to, width);
+    return true;
+  }
+
+  /// The index of the stored leaf that is loaded into the array; npos if there is none, which is then recorded.
+  virtual std::size_t take(const memory_view& view) = 0;
+  /// Records that the checkpoint does not have the current object.
+  virtual void missing() = 0;
+  /// Records that the current object keeps its value, as its class allows it to be missing.
+  virtual void keep_default() {}
+  /// Records a problem with the object at the path.
+  virtual void record(std::string_view path, const std::string& problem) = 0;
+  /// errc::no_memory: the machine has no memory for `to` elements of `width` bytes.
+  virtual void require_memory(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {}
+
+ protected:
+  /// `null` and `fresh`: the answers for an object that the checkpoint does not have, and for one that only the checkpoint has.
+  loader(walk_position& at, load_progress& load, presence null, presence fresh) noexcept
+      : walker(at), load_(load), null_(null), fresh_(fresh) {}
+
+  bool enters() final;
+  /// Resizes a container, and returns the place of its first element.
+  virtual void* resize(void* container, std::uint64_t /*from*/, std::uint64_t to, const contiguous_operations& how) {
+    return how.resize(container, to);
+  }
+
+  [[nodiscard]] const std::string& origin() const noexcept { return load_.stored.origin(); }
+  /// What is stored at and below the current path is not reported as unexpected.
+  void mark_used() { load_.stored.use_all(at_.path); }
+  /// Calls `action`; adds the path and the checkpoint to an error's sentence.
+  template <class Action>
+  void with_path(const Action& action);
+
+  load_progress& load_;
+  unsigned prototypes_ = 0;  // in which the walk is
+
+ private:
+  /// The entry of that kind; null if there is none: the object then keeps its structure. A missing entry is reported if Cairn
+  /// wrote the checkpoint.
+  const structure_entry* find(structure_entry::kind kind);
+  /// The entry of that kind, which may be missing.
+  const structure_entry* find_optional(structure_entry::kind kind);
+  /// The name under which the checkpoint has the member; empty: the member keeps its value.
+  [[nodiscard]] std::string_view stored_name(std::string_view name, std::span<const change> changes);
+  /// Loads an object of an older version at once, or all objects of a column; in the check, new ones.
+  void migrate(void* object, const version_operations& how);
+  void run_migration(void* object, const version_operations& how, std::uint64_t rows);
+  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of its number.
+  template <class Now>
+  void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
+  /// The stored keys of a map, each once; null: it keeps its own.
+  const std::vector<std::string>* find_keys();
+
+  /// Whether a container can get the stored size. Else rejects the container.
+  [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);
+  /// errc::corrupt: more objects than the catalog has entries. Objects of an empty type have none; of these, 2^20 are allowed.
+  void check_size(std::uint64_t size, bool empty_elements) const;
+
+  /// The type that the entry says; null, and a problem, if the pointer cannot point to it.
+  const std::type_info* find_type(const found_object& found, const structure_entry& stored);
+  /// Whether the pointer is to a const object that the checkpoint does not have.
+  [[nodiscard]] bool keeps_const(const found_object& found) const;
+  /// How to get the object that the checkpoint has; `is_there`: behind the pointer is one of its type.
+  [[nodiscard]] presence take_over(const found_object& found, bool is_there) const noexcept {
+    return is_there && !found.by->is_const ? presence::walk : fresh_;
+  }
+
+  presence null_;
+  presence fresh_;
+};
+
+/// Fills the private copies of a load: objects of other types, whose values are put into the state afterwards. Changes them at once, in
+/// either walk. All else is the business of the walker of the state.
+class copy_loader final : public loader {
+ public:
+  /// `whole`: the answer for a copy of which the checkpoint has all, if it is not inside another copy.
+  copy_loader(walk_position& at, load_progress& load, loader& state, copy_answer whole) noexcept
+      : loader(at, load, presence::clear, presence::make), state_(state), whole_(whole) {}
+
+  loader& begin_copy() override {
+    left_out_before_.push_back(left_out());
+    return *this;
+  }
+  [[nodiscard]] copy_answer end_copy() override;
+
+  void keep_whole() override { state_.keep_whole(); }
+  std::size_t take(const memory_view& view) override { return state_.take(view); }
+  void missing() override { state_.missing(); }
+  void keep_default() override { state_.keep_default(); }
+  void record(std::string_view path, const std::string& problem) override { state_.record(path, problem); }
+  void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override {
+    state_.require_memory(from, to, width);
+  }
+
+ private:
+  void add(memory_view view, const device_copies* device) override;
+
+  loader& state_;
+  copy_answer whole_;
+  std::vector<std::size_t> left_out_before_;  // per open copy
+};
+
+template <class Action>
+void loader::with_path(const Action& action) {
+  try {
+    action();
+  } catch (const error& cause) {
+    fail(cause.code(), {path(), " in ", origin(), ": ", cause.sentence()});
+  }
+}
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/loader.ipp"           // IWYU pragma: keep
+#include "cairn/state/loader_pointers.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,80 @@
+// Definitions of loader.hpp: objects behind pointers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+#include "cairn/state/loader.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
+  const bool is_there = found.address != nullptr;
+  if (!found.by->list) {
+    const presence what = optional(is_there);
+    if (what != presence::walk) return {what, nullptr};
+    return {keeps_const(found) ? presence::keep : take_over(found, true), nullptr};
+  }
+  const auto* stored = find(structure_entry::kind::type);
+  if (!stored) return {};
+  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_, nullptr};
+  const auto* const type = find_type(found, *stored);
+  if (!type) return {};
+  return {take_over(found, is_there && *found.type == *type), type};
+}
+
+CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::shared_ptr<void>& object) {
+  const bool listed = found.by->list != nullptr;
+  const auto* stored = find(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
+  if (!stored) {
+    if (listed || !object || keeps_const(found) || !load_.filled_objects.insert(object.get()).second) return {};
+    return {take_over(found, true)};
+  }
+  if (stored->what == structure_entry::kind::same) {
+    const auto first = load_.objects.find(stored->text);
+    const bool is_loaded = first != load_.objects.end();
+    if (is_loaded && found.by->takes(*first->second.type))
+      return {presence::keep, first->second.type, first->second.object};
+    reject("shares the object at " + stored->text + ", which is not loaded" + (is_loaded ? " as the same type" : ""));
+    return {};
+  }
+  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_};
+  const auto* const type = listed ? find_type(found, *stored) : found.by->base;
+  if (!type) return {};
+  // An object that another path has filled cannot be used here: in the checkpoint the two are distinct.
+  const bool is_free = object && !load_.filled_objects.contains(object.get());
+  const presence what = take_over(found, is_free && *found.type == *type);
+  shared_made(what == presence::walk ? object : nullptr, *type);
+  return {what, type};
+}
+
+CAIRN_INLINE void loader::shared_made(std::shared_ptr<void> object, const std::type_info& type) {
+  if (object) load_.filled_objects.insert(object.get());
+  load_.objects.insert_or_assign(load_.stored.stored_path(path()),
+                                 load_progress::shared_object{&type, std::move(object)});
+}
+
+CAIRN_INLINE const std::type_info* loader::find_type(const found_object& found, const structure_entry& stored) {
+  const class_list& list = found.by->list();
+  if (stored.what == structure_entry::kind::same) {
+    reject("is the object at " + stored.text + " in the checkpoint, which only shared pointers can share");
+  } else if (stored.what == structure_entry::kind::engaged) {
+    if (found.type && list.find(*found.type)) return found.type;
+    reject("has no type in the checkpoint: it was saved without a list of types; make the object before the load");
+  } else if (const listed_type* const type = list.find(stored.text)) {
+    return type->type;
+  } else {
+    reject("is a '" + stored.text + "' in the checkpoint, which is not a listed type: add it to cairn::polymorphic<" +
+           std::string(found.by->spelled) + ">, or as a former name of its class: cairn::named<\"name\", class, \"" +
+           stored.text + "\">");
+  }
+  return nullptr;
+}
+
+CAIRN_INLINE bool loader::keeps_const(const found_object& found) const {
+  return found.by->is_const && load_.stored.contents().has_structure && !load_.stored.find_entry(path());
+}
+
+}  // namespace cairn::detail

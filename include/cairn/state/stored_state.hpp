@@ -1,0 +1,75 @@
+// What a checkpoint has at the paths of a state, as a load's options rename and filter it, and what of it the load uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/base.hpp"
+
+namespace cairn::detail {
+
+/// `path` is a path in the state; `stored`, one in the checkpoint.
+class stored_state {
+ public:
+  /// Both must outlive this object.
+  stored_state(const catalog& from, const match_options& options)
+      : from_(from), options_(options), used_leaves_(from.leaves.size()) {}
+
+  [[nodiscard]] const catalog& contents() const noexcept { return from_; }
+  [[nodiscard]] const match_options& options() const noexcept { return options_; }
+  [[nodiscard]] const std::string& origin() const noexcept { return from_.origin; }
+
+  [[nodiscard]] std::string stored_path(std::string_view path) const {
+    return options_.rename ? options_.rename(path) : std::string(path);
+  }
+  /// Whether the filter selects what is stored there.
+  [[nodiscard]] bool accepts(std::string_view stored) const { return !options_.filter || options_.filter(stored); }
+  /// Whether the filter selects the object or a part of it.
+  [[nodiscard]] bool selects(std::string_view path) const;
+  /// The filter selects only some of the leaves below the path. An empty path is that of the whole state.
+  [[nodiscard]] bool selects_some(std::string_view path) const;
+
+  /// The leaf, or the earlier leaf that a `same` entry names; npos if there is none.
+  [[nodiscard]] std::size_t find_leaf(std::string_view stored) const;
+  /// The entry, or null.
+  [[nodiscard]] const structure_entry* find_entry(std::string_view path) const;
+  /// The stored leaf; null if there is none, or if it is one of another path that has `count` numbers.
+  [[nodiscard]] const stored_leaf* leaf(std::string_view path, std::uint64_t count) const;
+  /// The first leaf below the path that the filter selects and that is no scalar, or null. An empty path is that of the whole state.
+  [[nodiscard]] const stored_leaf* first_below(std::string_view path) const;
+  /// Whether the checkpoint has a leaf or an entry at the path, or below it.
+  [[nodiscard]] bool is_stored(std::string_view path) const;
+  /// The same, if the filter selects it or a part of it.
+  [[nodiscard]] bool has_part(std::string_view path) const { return is_stored(path) && selects(path); }
+
+  /// The bytes of all leaves.
+  [[nodiscard]] std::uint64_t bytes();
+
+  /// What is used is not unexpected.
+  /// Returns the same as `find_leaf`.
+  std::size_t use_leaf(std::string_view stored);
+  void use_entry(const structure_entry& entry) { used_entries_.insert(&entry); }
+  /// All at and below the path. An empty path is that of the whole state.
+  void use_all(std::string_view path);
+  /// The paths in the checkpoint of what the filter selects and nothing uses.
+  [[nodiscard]] std::vector<std::string> unexpected() const;
+
+ private:
+  const catalog& from_;
+  const match_options& options_;
+  std::vector<bool> used_leaves_;  // per stored leaf
+  std::unordered_set<const structure_entry*> used_entries_;
+  std::optional<std::uint64_t> bytes_;  // once it is asked for
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/stored_state.ipp"  // IWYU pragma: keep
+#endif
