@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/state/array_index.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
@@ -52,8 +52,8 @@ class checker final : public loader {
   std::vector<std::string> problems_;
   std::vector<std::string> defaulted_;  // missing in the checkpoint, but not required
   std::vector<freed_memory> freed_;
-  std::uint64_t growing_ = 0;                                             // bytes of all containers that become larger
-  std::unordered_map<memory_key, std::size_t, memory_key::hash> arrays_;  // memory -> stored leaf
+  std::uint64_t growing_ = 0;  // bytes of all containers that become larger
+  array_index arrays_;         // their stored leaves
 };
 
 }  // namespace cairn::detail

@@ -124,13 +124,13 @@ CAIRN_INLINE void checker::check_values(std::size_t index, const memory_view& vi
 CAIRN_INLINE void checker::check_ties(std::size_t index, const memory_view& view, const device_copies* device) {
   if (prototypes_ > 0 || !view.memory || view.shape.empty() || !view.contiguous() || view.bytes() == 0) return;
   const catalog& from = load_.stored.contents();
-  const auto [at, first] = arrays_.try_emplace(memory_key(view.memory, device), index);
-  const stored_leaf& other = from.leaves[at->second];
+  const std::size_t first = arrays_.find_or_add({view.memory, device}, index);
+  const stored_leaf& other = from.leaves[first];
   const stored_leaf& stored = from.leaves[index];
-  if (first || at->second == index || other.bytes() != stored.bytes()) return;
+  if (first == index || other.bytes() != stored.bytes()) return;
   std::vector<std::byte> left(stored.bytes()), right(other.bytes());
   from.fetch(index, left);
-  from.fetch(at->second, right);
+  from.fetch(first, right);
   if (left != right)
     problems_.push_back(other.path + " and " + stored.path + " share memory in the state but differ in the checkpoint");
 }

@@ -6,12 +6,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/state/array_index.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/shared_objects.hpp"
@@ -60,8 +59,7 @@ class describer final : public walker {
   std::vector<std::shared_ptr<const void>> owners_;        // the open copies
   unsigned temporaries_ = 0;                               // that are open
   std::vector<std::shared_ptr<void>> shared_temporaries_;  // kept, so that no other object gets their address
-  std::unordered_set<std::string> paths_;                  // of leaves
-  std::unordered_map<memory_key, std::size_t, memory_key::hash> arrays_;  // memory -> leaf
+  array_index array_leaves_;
   shared_objects shared_;
 };
 

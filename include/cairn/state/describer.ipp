@@ -11,18 +11,16 @@ namespace cairn::detail {
 CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) {
   if (path() == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
-  const auto [stable_path, is_new] = paths_.emplace(path());
-  if (!is_new) fail_twice();
-  shared_.add_path(*stable_path);
+  if (!shared_.add_leaf(path())) fail_twice();
   if (temporaries_ > 0 && !device) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
     gather(view, 0, *bytes);
     return add_leaf({view.type, std::move(view.shape), bytes->data(), {}}, bytes);
   }
   if (owners_.empty() && temporaries_ == 0 && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
-    const auto [at, first] = arrays_.try_emplace(memory_key(view.memory, device), result_.leaves.size());
-    if (!first) {
-      const leaf& earlier = result_.leaves[at->second];
+    const std::size_t first = array_leaves_.find_or_add({view.memory, device}, result_.leaves.size());
+    if (first != result_.leaves.size()) {
+      const leaf& earlier = result_.leaves[first];
       const bool has_entry = result_.structure.contains(path());  // that of a holder; a path has at most one
       if (earlier.type == view.type && earlier.bytes() == view.bytes() && !has_entry)
         return note({.what = structure_entry::kind::same, .text = earlier.path});
@@ -110,7 +108,7 @@ CAIRN_INLINE void describer::copy(void* object, const copy_operations& how) {
 CAIRN_INLINE void describer::note(structure_entry entry) {
   const auto [at, first] = result_.structure.try_emplace(std::string(path()), std::move(entry));
   if (!first) fail_twice();
-  shared_.add_path(at->first);
+  shared_.add_entry(at->first);
 }
 
 CAIRN_INLINE void describer::note_pointee(const found_object& found) {

@@ -12,6 +12,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/state/path_list.hpp"
 #include "cairn/state/pointer_type.hpp"
 
 namespace cairn::detail {
@@ -27,8 +28,10 @@ class shared_objects {
     visits_.push_back({object, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint32_t>(path_size)});
   }
 
-  /// A leaf or an entry of the structure. `path` stays where it is.
-  void add_path(const std::string& path) { paths_.push_back(&path); }
+  /// A leaf. Returns false if another leaf has the path.
+  [[nodiscard]] bool add_leaf(std::string_view path) { return paths_.add_leaf(path); }
+  /// An entry of the structure.
+  void add_entry(std::string_view path) { paths_.add(path); }
 
   /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves` leaves before it,
   /// and ends with `end`. Keeps the object.
@@ -59,7 +62,7 @@ class shared_objects {
   [[noreturn]] static void fail_overlap(const std::string& path, std::string_view other);
 
   std::vector<visited> visits_;
-  std::vector<const std::string*> paths_;
+  path_list paths_;
   shared_map objects_;
   std::vector<shared*> open_;  // whose walks have not ended
 };

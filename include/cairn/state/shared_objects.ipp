@@ -34,7 +34,7 @@ CAIRN_INLINE void shared_objects::end(std::size_t leaves) {
 
 CAIRN_INLINE std::string shared_objects::path_of(const visited& part) const {
   if (part.path_size == 0) return "value";
-  const std::string_view inside = part.first_path < paths_.size() ? *paths_[part.first_path] : std::string_view();
+  const std::string_view inside = part.first_path < paths_.size() ? paths_[part.first_path] : std::string_view();
   return std::string(inside.substr(0, part.path_size));
 }
 

@@ -192,6 +192,8 @@ class walker {
     const at_part now{*this};
     return action();
   }
+  /// Gives the view the strides of the columns and of the current array, unless it is packed.
+  void set_strides(memory_view& view, unsigned components, const std::vector<std::int64_t>& strides) const;
   void entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk);
 
   walk_position& at_;

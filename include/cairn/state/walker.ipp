@@ -56,26 +56,30 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
                                 const std::vector<std::int64_t>& strides, const device_copies* device) {
   if (!strides.empty() && strides.size() != shape.size())
     fail(errc::invalid, {path(), " is a tensor of ", shape.size(), " dimensions and ", strides.size(), " strides"});
-  const std::size_t width = size_of(type);
-  memory_view view{type, at_.shape, static_cast<std::byte*>(memory), {}};
+  memory_view view{type, {}, static_cast<std::byte*>(memory), {}};
+  view.shape.reserve(at_.shape.size() + shape.size() + 1);
+  view.shape.insert(view.shape.end(), at_.shape.begin(), at_.shape.end());
   view.shape.insert(view.shape.end(), shape.begin(), shape.end());
-  if (!is_addressable(shape, width))
+  if (components > 1) view.shape.push_back(components);
+  if (!is_addressable(shape, size_of(type)))
     fail(errc::invalid, {path(), " is a tensor of shape ", to_string(shape), ", which no machine has in memory"});
+  if (!at_.strides.empty() || !strides.empty()) set_strides(view, components, strides);
+  add(std::move(view), device);
+}
+
+CAIRN_INLINE void walker::set_strides(memory_view& view, unsigned components,
+                                      const std::vector<std::int64_t>& strides) const {
+  const std::size_t width = size_of(view.type);
   auto steps = at_.strides;
-  extents inner = shape;
-  if (components > 1) {
-    inner.push_back(components);
-    view.shape.push_back(components);
-  }
   if (strides.empty()) {
-    const auto packed = packed_strides(inner, width);
+    const auto outer = static_cast<std::ptrdiff_t>(at_.strides.size());
+    const auto packed = packed_strides({view.shape.begin() + outer, view.shape.end()}, width);
     steps.insert(steps.end(), packed.begin(), packed.end());
   } else {
     for (const auto step : strides) steps.push_back(step * static_cast<std::int64_t>(width * components));
     if (components > 1) steps.push_back(static_cast<std::int64_t>(width));
   }
   if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
-  add(std::move(view), device);
 }
 
 CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk) {

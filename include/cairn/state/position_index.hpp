@@ -1,0 +1,59 @@
+// A hash table of positions in a list that is kept elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace cairn::detail {
+
+/// Finds equal entries of a list of fewer than 2^32 entries. It has 8 to 32 bytes per position: open addressing with linear probing.
+class position_index {
+ public:
+  /// The position of the entry that is equal; if there is none, adds `position` and returns it. `is_equal(p)` compares with the entry at
+  /// p, which has the same hash in its lower 32 bits.
+  template <class Equal>
+  std::uint32_t find_or_add(std::size_t hash, std::uint32_t position, const Equal& is_equal) {
+    if (2 * ++size_ > slots_.size()) grow();
+    const auto key = mix(hash);
+    for (std::size_t at = key & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      slot& here = slots_[at];
+      if (here.next == 0) {
+        here = {key, position + 1};
+        return position;
+      }
+      if (here.key == key && is_equal(here.next - 1)) {
+        --size_;
+        return here.next - 1;
+      }
+    }
+  }
+
+ private:
+  struct slot {
+    std::uint32_t key = 0;
+    std::uint32_t next = 0;  // the position + 1; 0: empty
+  };
+
+  /// Spreads hashes that differ only in their upper bits, such as addresses.
+  static std::uint32_t mix(std::size_t hash) noexcept {
+    return static_cast<std::uint32_t>((hash * 0x9E3779B97F4A7C15U) >> 32U);
+  }
+
+  void grow() {
+    std::vector<slot> larger(slots_.empty() ? 16 : 2 * slots_.size());
+    for (const slot& each : slots_) {
+      if (each.next == 0) continue;
+      std::size_t at = each.key & (larger.size() - 1);
+      while (larger[at].next != 0) at = (at + 1) & (larger.size() - 1);
+      larger[at] = each;
+    }
+    slots_ = std::move(larger);
+  }
+
+  std::vector<slot> slots_;  // a power of two
+  std::size_t size_ = 0;
+};
+
+}  // namespace cairn::detail

@@ -1,0 +1,31 @@
+#include "cairn/state/path_list.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+TEST_CASE("path_list keeps all paths in their order") {
+  cairn::detail::path_list list;
+  std::vector<std::string> expected;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    expected.push_back(std::string(i % 40, 'x') + std::to_string(i / 2));
+    if (i % 2 == 0)
+      CHECK(list.add_leaf(expected.back()));
+    else
+      list.add(expected.back());
+  }
+  REQUIRE(list.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(list[i] == expected[i]);
+}
+
+TEST_CASE("path_list refuses a second leaf of one path, but not a leaf with the path of an entry") {
+  cairn::detail::path_list list;
+  CHECK(list.add_leaf(""));
+  list.add("a.b");
+  CHECK(list.add_leaf("a.b"));
+  CHECK_FALSE(list.add_leaf("a.b"));
+  CHECK_FALSE(list.add_leaf(""));
+  CHECK(list.add_leaf("a.b.c"));
+}
