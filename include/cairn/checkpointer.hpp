@@ -61,7 +61,7 @@ class checkpointer {
   /// exceptions that docs/guarantees.md lists.
   template <loadable State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
-    return restore(refer(state), options);
+    return restore(cairn::refer(state), options);
   }
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
@@ -71,7 +71,7 @@ class checkpointer {
   template <loadable State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {
-    return restore_best(refer(state), std::move(order), options);
+    return restore_best(cairn::refer(state), std::move(order), options);
   }
   std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {});
@@ -83,7 +83,7 @@ class checkpointer {
   /// of the running save. The same step again replaces its checkpoint.
   template <saveable State>
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {
-    return step(refer(state), now);
+    return step(cairn::refer(state), now);
   }
   [[nodiscard]] step_outcome step(any_state state, const observation& now);
 
@@ -92,7 +92,7 @@ class checkpointer {
   /// and all earlier checkpoints stay. But if only the last sync of the directory fails, the checkpoint is there.
   template <saveable State>
   save_report save(const State& state, const observation& now) {
-    return save(refer(state), now);
+    return save(cairn::refer(state), now);
   }
   save_report save(any_state state, const observation& now);
 

@@ -28,25 +28,25 @@ CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, c
 /// exceptions that docs/guarantees.md lists.
 template <loadable State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
-  return detail::load(path, refer(state), options);
+  return detail::load(path, cairn::refer(state), options);
 }
 
 /// As above, from the newest checkpoint of a store that can be restored, or that of `options.step`.
 template <loadable State>
 load_report load(const any_store& store, State& state, const load_options& options = {}) {
-  return detail::load(store, refer(state), options);
+  return detail::load(store, cairn::refer(state), options);
 }
 
 /// As above, from checkpoint `name` of a store. errc::invalid for `options.step`.
 template <loadable State>
 load_report load(const any_store& store, std::string_view name, State& state, const load_options& options = {}) {
-  return detail::load(store, name, refer(state), options);
+  return detail::load(store, name, cairn::refer(state), options);
 }
 
 /// As above, from an open checkpoint. errc::invalid for `options.step`, and for `options.codecs`, which cairn::open takes.
 template <loadable State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
-  return detail::load(from, refer(state), options);
+  return detail::load(from, cairn::refer(state), options);
 }
 
 }  // namespace cairn

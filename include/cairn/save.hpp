@@ -37,13 +37,13 @@ CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state 
 /// behind, and an older checkpoint at the path stays.
 template <saveable State>
 save_report save(const std::string& path, const State& state, const save_options& options = {}) {
-  return detail::save(path, refer(state), options);
+  return detail::save(path, cairn::refer(state), options);
 }
 
 /// As above, as checkpoint `name` of a store. errc::invalid for `durable = false`, which is the store's option.
 template <saveable State>
 save_report save(any_store store, std::string_view name, const State& state, const save_options& options = {}) {
-  return detail::save(std::move(store), name, refer(state), options);
+  return detail::save(std::move(store), name, cairn::refer(state), options);
 }
 
 }  // namespace cairn

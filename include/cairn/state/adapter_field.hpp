@@ -15,7 +15,7 @@ class adapter_field {
   /// The part `name` of the object, which is `member`.
   template <class Member>
   void operator()(std::string_view name, Member& member) const {
-    walk_field(*walker_, name, member);
+    detail::walk_field(*walker_, name, member);
   }
 
   /// Why `fields` is called. It may change the object only for the purpose `apply`: to make parts that the checkpoint has and the object
@@ -30,7 +30,7 @@ class adapter_field {
   template <class Member>
   void prototype(std::string_view name, Member temporary) const {
     walker_->require_check(name);
-    walk_field_prototype(*walker_, name, temporary);
+    detail::walk_field_prototype(*walker_, name, temporary);
   }
 
  private:
@@ -42,7 +42,7 @@ namespace detail {
 template <class T>
 void walk_adapted(walker& w, T& object) {
   if constexpr (has_view_adapter<T>)
-    walk_tensor(w, object);
+    detail::walk_tensor(w, object);
   else
     adapter<T>::fields(object, adapter_field(w));
 }

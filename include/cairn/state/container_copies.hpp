@@ -42,19 +42,20 @@ struct copy_traits<T> {
     return copy.take();
   }
   static void put(T& value, type& stored) {
-    if (const std::uint64_t wanted = column_size<element>(stored); wanted != size(value)) resize_to(value, wanted);
+    if (const std::uint64_t wanted = detail::column_size<element>(stored); wanted != size(value))
+      detail::resize_to(value, wanted);
     column_reader<element> next(stored);
     for (auto& each : value) next.read(each);
   }
   static void check(const T& value, const type& stored) {
-    const std::uint64_t wanted = column_size<element>(stored);
-    if (const auto now = size(value); wanted != now) check_limits(limits_of(value, now), wanted);
+    const std::uint64_t wanted = detail::column_size<element>(stored);
+    if (const auto now = size(value); wanted != now) detail::check_limits(detail::limits_of(value, now), wanted);
   }
   static void try_put(const T&, type& stored) {
     if constexpr (!flat<element> && std::is_default_constructible_v<element>) {
       column_reader<element> next(stored);
       element trial{};
-      for (auto left = column_size<element>(stored); left > 0; --left) next.read(trial);
+      for (auto left = detail::column_size<element>(stored); left > 0; --left) next.read(trial);
     }
   }
 };
@@ -72,10 +73,10 @@ template <class T>
 void check_associative(const T& value, std::uint64_t stored) {
   if (stored == 0) return;
   if constexpr (requires { value.key_comp(); })
-    if (is_null(value.key_comp())) fail_order();
+    if (detail::is_null(value.key_comp())) fail_order();
   if constexpr (requires { value.hash_function(); })
-    if (is_null(value.hash_function()) || is_null(value.key_eq())) fail_order();
-  if constexpr (requires { value.max_size(); }) check_limits({0, value.max_size()}, stored);
+    if (detail::is_null(value.hash_function()) || detail::is_null(value.key_eq())) fail_order();
+  if constexpr (requires { value.max_size(); }) detail::check_limits({0, value.max_size()}, stored);
 }
 
 /// An empty container with the same comparator or hash function. Its allocator is the default one where that can be made, since a
@@ -123,28 +124,28 @@ struct copy_traits<T> {
 
   [[nodiscard]] static std::size_t stored_size(const type& stored) {
     if constexpr (columnar<element>)
-      return column_size<element>(stored);
+      return detail::column_size<element>(stored);
     else
       return stored.size();
   }
   static type take(const T& value) {
     if constexpr (columnar<element>) {
       column_writer<element> copy(value.size());
-      for_each_in_key_order(value, key_of, [&](const element& each) { copy.add(each); });
+      detail::for_each_in_key_order(value, key_of, [&](const element& each) { copy.add(each); });
       return copy.take();
     } else {
       type copy;
-      for_each_in_key_order(value, key_of, [&](const element& each) { copy.push_back(each); });
+      detail::for_each_in_key_order(value, key_of, [&](const element& each) { copy.push_back(each); });
       return copy;
     }
   }
   static void put(T& value, type& stored) {
     value.clear();
     auto at = value.end();
-    const auto insert = [&](element&& each) { at = value.insert(insertion_hint(value, at), std::move(each)); };
+    const auto insert = [&](element&& each) { at = value.insert(detail::insertion_hint(value, at), std::move(each)); };
     if constexpr (columnar<element>) {
       column_reader<element> next(stored);
-      for (auto left = column_size<element>(stored); left > 0; --left) {
+      for (auto left = detail::column_size<element>(stored); left > 0; --left) {
         element each{};
         next.read(each);
         insert(std::move(each));
@@ -152,11 +153,11 @@ struct copy_traits<T> {
     } else {
       for (auto& each : stored) insert(std::move(each));
     }
-    check_distinct(value.size(), stored_size(stored));
+    detail::check_distinct(value.size(), stored_size(stored));
   }
-  static void check(const T& value, const type& stored) { check_associative(value, stored_size(stored)); }
+  static void check(const T& value, const type& stored) { detail::check_associative(value, stored_size(stored)); }
   static void try_put(const T& value, type& stored) {
-    T trial = empty_like(value);
+    T trial = detail::empty_like(value);
     put(trial, stored);
   }
 };
@@ -185,7 +186,7 @@ struct copy_traits<T> {
   static type take(const T& value) {
     column_writer<key> keys(value.size());
     column_writer<mapped> values(value.size());
-    for_each_in_key_order(value, key_of, [&](const auto& entry) {
+    detail::for_each_in_key_order(value, key_of, [&](const auto& entry) {
       keys.add(entry.first);
       values.add(entry.second);
     });
@@ -195,7 +196,7 @@ struct copy_traits<T> {
     value.clear();
     column_reader<key> keys(stored.key);
     column_reader<mapped> values(stored.value);
-    const std::size_t size = column_size<key>(stored.key);
+    const std::size_t size = detail::column_size<key>(stored.key);
     auto at = value.end();
     for (std::size_t i = 0; i < size; ++i) {
       key k{};
@@ -203,21 +204,21 @@ struct copy_traits<T> {
       if constexpr (std::is_move_constructible_v<mapped>) {
         mapped v{};
         values.read(v);
-        at = value.emplace_hint(insertion_hint(value, at), std::move(k), std::move(v));
+        at = value.emplace_hint(detail::insertion_hint(value, at), std::move(k), std::move(v));
       } else {
-        at = value.emplace_hint(insertion_hint(value, at), std::piecewise_construct,
+        at = value.emplace_hint(detail::insertion_hint(value, at), std::piecewise_construct,
                                 std::forward_as_tuple(std::move(k)), std::forward_as_tuple());
         values.read(at->second);
       }
     }
-    check_distinct(value.size(), size);
+    detail::check_distinct(value.size(), size);
   }
   static void check(const T& value, const type& stored) {
-    check_columns(column_size<key>(stored.key), column_size<mapped>(stored.value));
-    check_associative(value, column_size<key>(stored.key));
+    detail::check_columns(detail::column_size<key>(stored.key), detail::column_size<mapped>(stored.value));
+    detail::check_associative(value, detail::column_size<key>(stored.key));
   }
   static void try_put(const T& value, type& stored) {
-    T trial = empty_like(value);
+    T trial = detail::empty_like(value);
     put(trial, stored);
   }
 };

@@ -135,15 +135,15 @@ struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) {
     if constexpr (random_operations_of<T>.engine.what != engine_text::kind::unknown) {
-      return write_random(&value, random_operations_of<T>);
+      return detail::write_random(&value, random_operations_of<T>);
     } else {
       T fresh;
-      return write_tested(&value, &fresh, random_operations_of<T>);
+      return detail::write_tested(&value, &fresh, random_operations_of<T>);
     }
   }
   static void put(T& value, const type& stored) {
     T fresh;
-    read_random(stored, &fresh, random_operations_of<T>);
+    detail::read_random(stored, &fresh, random_operations_of<T>);
     value = std::move(fresh);
   }
 };

@@ -38,7 +38,7 @@ namespace detail {
 
 template <saveable State>
 [[nodiscard]] description describe(const State& state, rank_info here = {}) {
-  return describe(refer(state), here);
+  return detail::describe(cairn::refer(state), here);
 }
 
 }  // namespace detail

@@ -87,7 +87,7 @@ constexpr auto listed_types(const one_of<Listed...>&) noexcept {
 
 template <class Base>
 const class_list& class_list_of() {
-  static constexpr auto types = listed_types(polymorphic<Base>{});
+  static constexpr auto types = detail::listed_types(polymorphic<Base>{});
   static const class_list list(types);
   return list;
 }

@@ -52,7 +52,7 @@ void walk_held(walker& w, void* object) {
   if constexpr (has_entry<T>)
     w.content(object, walk<T>);
   else
-    walk<T>(w, object);
+    detail::walk<T>(w, object);
 }
 
 /// The same for a content that the load will make.
@@ -61,7 +61,7 @@ void walk_held_prototype(walker& w) {
   if constexpr (has_entry<T>)
     w.content_prototype(walk_prototype<T>);
   else
-    walk_prototype<T>(w);
+    detail::walk_prototype<T>(w);
 }
 
 }  // namespace cairn::detail
@@ -99,7 +99,7 @@ struct copied_object {
     if constexpr (requires { copy_traits<T>::try_put(at, value); }) {
       copy_traits<T>::try_put(at, value);
     } else {
-      const std::unique_ptr<T> trial(new_prototype(at));
+      const std::unique_ptr<T> trial(detail::new_prototype(at));
       if (trial) put(trial.get(), stored);
     }
   }
@@ -114,9 +114,9 @@ void walk(walker& w, void* at) {
   if constexpr (copied<T>)
     w.copy(at, copied_object<T>::operations);
   else if constexpr (kind == category::adapted)
-    walk_adapted(w, object);
+    detail::walk_adapted(w, object);
   else if constexpr (kind == category::per_rank)
-    walk_per_rank(w, object);
+    detail::walk_per_rank(w, object);
   else if constexpr (kind == category::skipped)
     return;
   else if constexpr (kind == category::references)
@@ -126,43 +126,43 @@ void walk(walker& w, void* at) {
   else if constexpr (kind == category::scalar)
     w.element(dtype_of<T>(), at);
   else if constexpr (kind == category::complex)
-    walk_complex(w, object);
+    detail::walk_complex(w, object);
   else if constexpr (kind == category::duration)
-    walk_duration(w, object);
+    detail::walk_duration(w, object);
   else if constexpr (kind == category::fixed_array)
-    walk_fixed_array(w, object);
+    detail::walk_fixed_array(w, object);
   else if constexpr (kind == category::tuple)
-    walk_tuple(w, object);
+    detail::walk_tuple(w, object);
   else if constexpr ((kind == category::record || kind == category::listed) && has_version<T>)
     w.versioned(at, version_of<T>::operations);
   else if constexpr (kind == category::record)
-    walk_record(w, object);
+    detail::walk_record(w, object);
   else if constexpr (kind == category::listed)
-    walk_listed(w, object);
+    detail::walk_listed(w, object);
   else if constexpr (kind == category::bridged)
     bridge<T>::walk(w, object);
   else if constexpr (kind == category::tensor)
-    walk_tensor(w, object);
+    detail::walk_tensor(w, object);
   else if constexpr (kind == category::span)
-    walk_span(w, object);
+    detail::walk_span(w, object);
   else if constexpr (kind == category::valarray)
-    walk_valarray(w, object);
+    detail::walk_valarray(w, object);
   else if constexpr (kind == category::sequence)
-    walk_sequence(w, object);
+    detail::walk_sequence(w, object);
   else if constexpr (kind == category::map)
-    walk_map(w, object);
+    detail::walk_map(w, object);
   else if constexpr (kind == category::container_adaptor)
-    walk_container_adaptor(w, object);
+    detail::walk_container_adaptor(w, object);
   else if constexpr (kind == category::optional)
-    walk_optional(w, object);
+    detail::walk_optional(w, object);
   else if constexpr (kind == category::variant)
-    walk_variant(w, object);
+    detail::walk_variant(w, object);
   else if constexpr (kind == category::unique_pointer)
-    walk_unique(w, object);
+    detail::walk_unique(w, object);
   else if constexpr (kind == category::shared_pointer)
-    walk_shared(w, object);
+    detail::walk_shared(w, object);
   else if constexpr (kind == category::weak_pointer)
-    walk_weak(w, object);
+    detail::walk_weak(w, object);
   else
     static_assert(always_false<T>, "cairn: a type that cannot be saved");  // refuse.hpp says why
 }

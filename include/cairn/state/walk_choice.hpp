@@ -29,11 +29,11 @@ void walk_optional(walker& w, T& object) {
       }
       [[fallthrough]];
     case presence::prototype:
-      return walk_held_prototype<value>(w);
+      return detail::walk_held_prototype<value>(w);
     case presence::walk:
       break;
   }
-  walk_held<value>(w, std::addressof(*object));
+  detail::walk_held<value>(w, std::addressof(*object));
 }
 
 /// Walks alternative I, which `object` holds or will hold.
@@ -47,9 +47,9 @@ void walk_alternative(walker& w, T& object, presence what) {
       object.template emplace<I>();
   }
   if (object.index() == I)
-    walk_held<type>(w, std::get_if<I>(&object));
+    detail::walk_held<type>(w, std::get_if<I>(&object));
   else
-    walk_held_prototype<type>(w);
+    detail::walk_held_prototype<type>(w);
 }
 
 template <class T>
@@ -57,7 +57,7 @@ void walk_variant(walker& w, T& object) {
   const auto [what, index] = w.alternative(object.index(), std::variant_size_v<T>);
   if (what == presence::keep) return;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((I == index ? walk_alternative<I>(w, object, what) : void()), ...);
+    ((I == index ? detail::walk_alternative<I>(w, object, what) : void()), ...);
   }(std::make_index_sequence<std::variant_size_v<T>>{});
 }
 

@@ -58,10 +58,10 @@ void walk_record(walker& w, T& object) {
         named_part parts[sizeof...(I)];
         named_part* end = parts;
         (detail::append_part<is_skipped_field<T, I, Members>()>(end, stored_field_name<T, I>.view(), members), ...);
-        walk_parts_of<T>(w, {parts, end});
+        detail::walk_parts_of<T>(w, {parts, end});
       } else {
         const named_part parts[] = {detail::checked_part(stored_field_name<T, I>.view(), members)..., {}};
-        walk_parts_of<T>(w, {parts, sizeof...(I)});
+        detail::walk_parts_of<T>(w, {parts, sizeof...(I)});
       }
     }(std::index_sequence_for<Members...>{});
   });
@@ -72,7 +72,7 @@ template <std::size_t I, class Base>
 void walk_base(walker& w, Base& object) {
   constexpr auto kind = category_of<Base>();
   if constexpr (kind == category::record || kind == category::listed)
-    walk<Base>(w, std::addressof(object));
+    detail::walk<Base>(w, std::addressof(object));
   else
     w.part(I == 0 ? "base" : "base" + std::to_string(I), std::addressof(object), walk<Base>);
 }
@@ -84,22 +84,22 @@ void walk_listed(walker& w, T& object) {
   }(base_list<T>{}, std::make_index_sequence<base_count<T>>{});
   [&]<auto... Members>(fields<Members...>) {
     const named_part parts[] = {detail::checked_part(listed_name<Members>(), object.*Members)..., {}};
-    walk_parts_of<T>(w, {parts, sizeof...(Members)});
+    detail::walk_parts_of<T>(w, {parts, sizeof...(Members)});
   }(own_fields<T>{});
 }
 
 template <class T>
 void walk_members(walker& w, T& object) {
   if constexpr (category_of<T>() == category::record)
-    walk_record(w, object);
+    detail::walk_record(w, object);
   else
-    walk_listed(w, object);
+    detail::walk_listed(w, object);
 }
 
 /// Walks a part of the current object that an adapter names.
 template <class Member>
 void walk_field(walker& w, std::string_view name, Member& member) {
-  const named_part part = part_of(name, member);
+  const named_part part = detail::part_of(name, member);
   w.part(part.name, part.object, part.walk);
 }
 

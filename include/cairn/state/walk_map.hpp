@@ -32,7 +32,8 @@ std::string key_text(const Key& key) {
     return std::string(key.data(), key.size());
   } else {
     if constexpr (has_enum_names<Key>)
-      if (const auto name = name_of_value(enum_table<Key>, enum_number(key)); !name.empty()) return std::string(name);
+      if (const auto name = detail::name_of_value(enum_table<Key>, detail::enum_number(key)); !name.empty())
+        return std::string(name);
     return std::to_string(static_cast<typename key_number<Key>::type>(key));
   }
 }
@@ -49,7 +50,7 @@ bool parse_key(const std::string& from, Key& key) {
     return true;
   } else {
     if constexpr (has_enum_names<Key>)
-      if (const auto* const found = find_name(enum_table<Key>, from)) {
+      if (const auto* const found = detail::find_name(enum_table<Key>, from)) {
         key = static_cast<Key>(found->number);
         return true;
       }
@@ -68,26 +69,26 @@ struct map_of {
 
   static std::vector<map_operations::entry> entries(void* map) {
     std::vector<map_operations::entry> all;
-    for_each_in_key_order(
+    detail::for_each_in_key_order(
         *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
-        [&](auto& entry) { all.push_back({key_text(entry.first), std::addressof(entry.second)}); });
+        [&](auto& entry) { all.push_back({detail::key_text(entry.first), std::addressof(entry.second)}); });
     return all;
   }
   static bool is_key(const std::string& text) {
     key parsed{};
-    return parse_key(text, parsed);
+    return detail::parse_key(text, parsed);
   }
   static void* find(void* map, const std::string& text) {
     key parsed{};
-    parse_key(text, parsed);
-    check_associative(*static_cast<T*>(map), 1);
+    detail::parse_key(text, parsed);
+    detail::check_associative(*static_cast<T*>(map), 1);
     const auto at = static_cast<T*>(map)->find(parsed);
     return at == static_cast<T*>(map)->end() ? nullptr : std::addressof(at->second);
   }
   static void insert(void* map, const std::string& text) {
     if constexpr (makeable<mapped>) {
       key parsed{};
-      parse_key(text, parsed);
+      detail::parse_key(text, parsed);
       if constexpr (has_make_adapter<mapped>)
         static_cast<T*>(map)->emplace(std::move(parsed), adapter<mapped>::make());
       else
@@ -96,7 +97,7 @@ struct map_of {
   }
   static void erase(void* map, const std::string& text) {
     key parsed{};
-    parse_key(text, parsed);
+    detail::parse_key(text, parsed);
     static_cast<T*>(map)->erase(parsed);
   }
 
@@ -120,7 +121,7 @@ struct entries_of {
   }
   static std::vector<entries_operations::entry> entries(void* map) {
     std::vector<entries_operations::entry> all;
-    for_each_in_key_order(*static_cast<T*>(map), key_of, [&](auto& entry) {
+    detail::for_each_in_key_order(*static_cast<T*>(map), key_of, [&](auto& entry) {
       all.push_back({const_cast<key*>(std::addressof(entry.first)), std::addressof(entry.second)});
     });
     return all;
@@ -129,11 +130,11 @@ struct entries_of {
   static void destroy_keys(void* keys) { delete[] static_cast<key*>(keys); }
   static bool has_keys(void* map, const void* keys, std::uint64_t count) {
     const T& object = *static_cast<const T*>(map);
-    check_associative(object, count);
+    detail::check_associative(object, count);
     if (object.size() != count) return false;
     const auto* stored = static_cast<const key*>(keys);
     bool same = true;
-    for_each_in_key_order(object, key_of, [&](const auto& entry) {
+    detail::for_each_in_key_order(object, key_of, [&](const auto& entry) {
       if constexpr (requires { entry.first == *stored; })
         same = same && entry.first == *stored++;
       else
@@ -149,14 +150,14 @@ struct entries_of {
       object.clear();
       auto at = object.end();
       for (std::uint64_t i = 0; i < count; ++i) {
-        const auto hint = insertion_hint(object, at);
+        const auto hint = detail::insertion_hint(object, at);
         if constexpr (has_make_adapter<mapped>)
           at = object.emplace_hint(hint, stored[i], adapter<mapped>::make());
         else
           at = object.emplace_hint(hint, std::piecewise_construct, std::forward_as_tuple(stored[i]),
                                    std::forward_as_tuple());
       }
-      check_distinct(object.size(), static_cast<std::size_t>(count));
+      detail::check_distinct(object.size(), static_cast<std::size_t>(count));
       for (std::uint64_t i = 0; i < count; ++i) {  // an insertion may have moved the values of a flat map
         if (i > 0 && equivalent(object, stored[i - 1], stored[i]))
           ++at;
@@ -167,7 +168,7 @@ struct entries_of {
     }
     return values;
   }
-  static void* make_like(const void* map) { return new T(empty_like(*static_cast<const T*>(map))); }
+  static void* make_like(const void* map) { return new T(detail::empty_like(*static_cast<const T*>(map))); }
 
   static constexpr entries_operations operations{walk<key>,   walk<mapped>, sizeof(mapped), entries,
                                                  sizeof(key), make_keys,    destroy_keys,   has_keys,

@@ -36,15 +36,15 @@ template <class Base, class Make>
 void walk_pointee(walker& w, Base* object, presence what, const std::type_info* type, const Make& made) {
   const auto walk_as = [&]<class Derived>(Derived*) {
     if constexpr (requires { made.template operator()<Derived>(); }) {
-      if (what == presence::make) return walk_held<Derived>(w, made.template operator()<Derived>());
+      if (what == presence::make) return detail::walk_held<Derived>(w, made.template operator()<Derived>());
     }
     if (what == presence::walk)
-      walk_held<Derived>(w, derived_cast<Derived>(object));
+      detail::walk_held<Derived>(w, detail::derived_cast<Derived>(object));
     else
-      walk_held_prototype<Derived>(w);
+      detail::walk_held_prototype<Derived>(w);
   };
   if constexpr (has_type_list<Base>) {
-    for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived* derived) {
+    detail::for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived* derived) {
       if (*type != typeid(Derived)) return false;
       walk_as(derived);
       return true;
@@ -62,7 +62,7 @@ pointee<T>* object_of(const T& pointer) noexcept {
 
 template <class T>
 found_object found_behind(const T& pointer) {
-  const pointee<T>* const object = object_of(pointer);
+  const pointee<T>* const object = detail::object_of(pointer);
   found_object found{&pointer_type_of<typename T::element_type>, object, nullptr};
   if (object) found.type = &typeid(*object);
   if constexpr (std::is_polymorphic_v<pointee<T>>) found.address = dynamic_cast<const void*>(object);
@@ -73,21 +73,21 @@ template <class T>
 void walk_unique(walker& w, T& pointer) {
   if constexpr (is_walkable_pointer<T>) {
     constexpr bool deletes = is_default_delete<typename T::deleter_type>;
-    const auto answer = w.pointee(found_behind(pointer));
+    const auto answer = w.pointee(detail::found_behind(pointer));
     if (answer.what == presence::keep) return;
     if (answer.what == presence::clear) return pointer.reset();
     if (!deletes && answer.what != presence::walk)
       return w.reject("has to be made by the load but its pointer has a deleter of its own; make it before the load");
     const auto left_out = w.left_out();
     const bool replaces = answer.what != presence::walk && pointer;
-    walk_pointee(w, object_of(pointer), answer.what, answer.type,
-                 [&]<class Object>()
-                 requires(deletes && makeable<Object>)
-                 {
-                   auto* const object = new_object<Object>();
-                   pointer.reset(object);
-                   return object;
-                 });
+    detail::walk_pointee(w, detail::object_of(pointer), answer.what, answer.type,
+                         [&]<class Object>()
+                         requires(deletes && makeable<Object>)
+                         {
+                           auto* const object = new_object<Object>();
+                           pointer.reset(object);
+                           return object;
+                         });
     if (std::is_const_v<typename T::element_type> && replaces) w.require_whole(left_out);
   }
 }
@@ -97,7 +97,7 @@ template <class Base>
 std::shared_ptr<Base> shared_as(const std::shared_ptr<void>& object, const std::type_info& type) {
   if constexpr (has_type_list<Base>) {
     std::shared_ptr<Base> found;
-    for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
+    detail::for_some_type(polymorphic<Base>{}, [&]<class Derived>(Derived*) {
       if (type == typeid(Derived)) found = std::static_pointer_cast<Derived>(object);
       return found != nullptr;
     });
@@ -111,27 +111,27 @@ template <class T>
 void walk_shared(walker& w, T& pointer) {
   if constexpr (is_walkable_pointer<T>) {
     using base = pointee<T>;
-    const auto found = found_behind(pointer);
+    const auto found = detail::found_behind(pointer);
     const auto answer = w.shared(found, std::shared_ptr<void>(pointer, const_cast<void*>(found.address)));
-    if (answer.same) pointer = shared_as<base>(answer.same, *answer.type);
+    if (answer.same) pointer = detail::shared_as<base>(answer.same, *answer.type);
     if (answer.what == presence::keep) return;
     if (answer.what == presence::clear) return pointer.reset();
     const auto left_out = w.left_out();
     const bool replaces = answer.what != presence::walk && pointer;
     std::shared_ptr<base> fresh;
-    walk_pointee(w, object_of(pointer), answer.what, answer.type,
-                 [&]<class Object>()
-                 requires(makeable<Object>)
-                 {
-                   std::shared_ptr<Object> object;
-                   if constexpr (has_make_adapter<Object>)
-                     object = std::make_shared<Object>(adapter<Object>::make());
-                   else
-                     object = std::make_shared<Object>();
-                   fresh = object;
-                   w.shared_made(object, typeid(Object));
-                   return object.get();
-                 });
+    detail::walk_pointee(w, detail::object_of(pointer), answer.what, answer.type,
+                         [&]<class Object>()
+                         requires(makeable<Object>)
+                         {
+                           std::shared_ptr<Object> object;
+                           if constexpr (has_make_adapter<Object>)
+                             object = std::make_shared<Object>(adapter<Object>::make());
+                           else
+                             object = std::make_shared<Object>();
+                           fresh = object;
+                           w.shared_made(object, typeid(Object));
+                           return object.get();
+                         });
     w.shared_end();
     if (fresh) pointer = std::move(fresh);
     if (std::is_const_v<typename T::element_type> && replaces) w.require_whole(left_out);
@@ -143,7 +143,7 @@ void walk_weak(walker& w, T& pointer) {
   if constexpr (is_walkable_pointer<T>) {
     auto strong = pointer.lock();
     const auto before = strong;
-    walk_shared(w, strong);
+    detail::walk_shared(w, strong);
     if (strong != before) pointer = strong;
   }
 }

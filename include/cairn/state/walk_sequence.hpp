@@ -34,7 +34,7 @@ struct contiguous_container {
   }
   static void* resize(void* container, std::uint64_t size) {
     T& object = *static_cast<T*>(container);
-    resize_to(object, size);
+    detail::resize_to(object, size);
     return first(object);
   }
   static void* reserve(void* container, std::uint64_t size) {
@@ -51,7 +51,7 @@ struct contiguous_container {
   static void walk_all(walker& w, T& object) {
     w.contiguous(&object, object.size(), first(object),
                  {sizeof(element), walk<element>, &sample<element>(), resize, can_reserve ? reserve : nullptr,
-                  limits_of(object, object.size())});
+                  detail::limits_of(object, object.size())});
   }
 };
 
@@ -66,13 +66,13 @@ template <class T>
 void walk_elements(walker& w, T& object) {
   using element = typename T::value_type;
   const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
-  const auto [size, resize] = w.sequence(now, limits_of(object, now), adds_nothing<element>());
+  const auto [size, resize] = w.sequence(now, detail::limits_of(object, now), adds_nothing<element>());
   if (size != now) {
     std::uint64_t index = 0;  // elements that are contiguous move, those of other containers stay
     for (auto& each : object)
       if (contiguous<T> || index++ >= size) w.frees(&object, std::addressof(each), sizeof(element));
   }
-  if (resize) resize_to(object, size);
+  if (resize) detail::resize_to(object, size);
   std::uint64_t i = 0;
   for (auto& each : object) {
     if (i == size) return;
@@ -86,7 +86,7 @@ void walk_sequence(walker& w, T& object) {
   if constexpr (contiguous<T> && flat<typename T::value_type>)
     contiguous_container<T>::walk_all(w, object);
   else
-    walk_elements(w, object);
+    detail::walk_elements(w, object);
 }
 
 template <class T>
@@ -101,7 +101,7 @@ void walk_container_adaptor(walker& w, T& object) {
   struct opened : T {
     using T::c;
   };
-  walk<typename T::container_type>(w, &(object.*(&opened::c)));
+  detail::walk<typename T::container_type>(w, &(object.*(&opened::c)));
 }
 
 }  // namespace cairn::detail

@@ -78,7 +78,7 @@ template <class T>
 struct tensor_of {
   static constexpr bool adapted = has_adapter<T>;
 
-  static any_tensor_view view(void* tensor) { return any_view(view_of(*static_cast<T*>(tensor))); }
+  static any_tensor_view view(void* tensor) { return detail::any_view(detail::view_of(*static_cast<T*>(tensor))); }
   static bool can_be([[maybe_unused]] const void* tensor, const extents& shape) {
     if constexpr (requires { adapter<T>::can_be(shape); })
       return adapter<T>::can_be(shape);
@@ -132,7 +132,7 @@ inline constexpr tensor_operations operations_of_tensor = tensor_of<T>::make_ope
 
 template <class T>
 void walk_tensor(walker& w, T& tensor) {
-  walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
+  detail::walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
 }
 
 }  // namespace cairn::detail

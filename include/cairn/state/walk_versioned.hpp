@@ -60,7 +60,7 @@ void walk_members(walker& w, T& object);
 
 template <class T>
 struct version_of {
-  static void walk_parts(walker& w, void* object) { walk_members(w, *static_cast<T*>(object)); }
+  static void walk_parts(walker& w, void* object) { detail::walk_members(w, *static_cast<T*>(object)); }
   static void migrate(void* object, stored_parts& old) {
     if constexpr (has_migration<T>) static_cast<T*>(object)->cairn_migrate(old);
   }

@@ -73,7 +73,7 @@ consteval problem problem_of_list(const one_of<Listed...>*) {
   else if constexpr (((checkpoint_names<Listed>::template uses<Listed...>() > 1) || ...))
     return problem::listed_types_of_one_name;
   else if constexpr (((listing<Listed>::given.empty() &&
-                       !has_portable_name(type_name_view<typename listing<Listed>::type>())) ||
+                       !detail::has_portable_name(type_name_view<typename listing<Listed>::type>())) ||
                       ...))
     return problem::listed_type_without_portable_name;
   else
@@ -84,7 +84,8 @@ consteval problem problem_of_list(const one_of<Listed...>*) {
 template <class Base>
 inline constexpr problem list_problem = problem::none;
 template <has_type_list Base>
-inline constexpr problem list_problem<Base> = problem_of_list<Base>(static_cast<const polymorphic<Base>*>(nullptr));
+inline constexpr problem list_problem<Base> =
+    detail::problem_of_list<Base>(static_cast<const polymorphic<Base>*>(nullptr));
 
 template <class... Listed>
 consteval bool are_default_constructible(const one_of<Listed...>*) {
@@ -101,7 +102,7 @@ template <class Pointer, class Base>
 consteval bool misses_destructor() {
   if constexpr (has_type_list<Base> && requires { typename Pointer::deleter_type; })
     return has_default_delete<Pointer>() && !std::has_virtual_destructor_v<Base> &&
-           lists_derived<Base>(static_cast<const polymorphic<Base>*>(nullptr));
+           detail::lists_derived<Base>(static_cast<const polymorphic<Base>*>(nullptr));
   else
     return false;
 }
@@ -109,7 +110,7 @@ consteval bool misses_destructor() {
 template <class Base>
 consteval bool can_make_pointee() {
   if constexpr (has_type_list<Base>)
-    return are_default_constructible(static_cast<const polymorphic<Base>*>(nullptr));
+    return detail::are_default_constructible(static_cast<const polymorphic<Base>*>(nullptr));
   else
     return makeable<Base>;
 }

@@ -203,7 +203,7 @@ void pass_base(archived_values& to, std::string_view name, Base& object) {
   if constexpr (category_of<Base>() == category::bridged && !copied<Base>)
     to.base(name, std::addressof(object), cereal_functions<Base>::part);
   else
-    pass_object(to, name, object);
+    detail::pass_object(to, name, object);
 }
 
 template <class Archive, class T>
@@ -242,20 +242,20 @@ void pass_to(archived_values& to, std::string_view name, T& value) {
                 "cairn: a cereal function loads into something const: drop the const");
   auto& object = const_cast<type&>(value);  // a save changes nothing
   if constexpr (is_cereal_pair<type>)
-    pass_to<Archive>(to, name.empty() && value.name ? std::string_view(value.name) : name, object.value);
+    detail::pass_to<Archive>(to, name.empty() && value.name ? std::string_view(value.name) : name, object.value);
   else if constexpr (is_cereal_deferred<type>)
-    pass_to<Archive>(to, name, object.value);
+    detail::pass_to<Archive>(to, name, object.value);
   else if constexpr (is_cereal_size<type>)
-    pass_size<Archive>(to, name, object);
+    detail::pass_size<Archive>(to, name, object);
   else if constexpr (!std::is_void_v<typename cereal_binary<type>::element>)
-    pass_binary<Archive>(to, name, object);
+    detail::pass_binary<Archive>(to, name, object);
   else if constexpr (!std::is_void_v<typename cereal_base<type>::type>) {
     if constexpr (cereal_base<type>::is_virtual) {
       if (!to.is_new_base(typeid(typename cereal_base<type>::type), object.base_ptr)) return;
     }
-    pass_base(to, name, *object.base_ptr);
+    detail::pass_base(to, name, *object.base_ptr);
   } else {
-    pass_object(to, name, object);
+    detail::pass_object(to, name, object);
   }
 }
 
