@@ -104,7 +104,7 @@ class standard_types {
       queue_.push(text());
       priority_queue_.push(number());
     }
-    valarray_.resize(count(), number());
+    valarray_.resize(count() + 1, number());  // cereal refers to its first element
     pair_ = {number(), text()};
     tuple_ = {number(), text(), {my_record(next)}};
     if (next() % 2 == 0) optional_ = text();
