@@ -15,6 +15,9 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/archived.hpp"
 #include "cairn/state/column_copy.hpp"
+#include "cairn/state/member_name.hpp"
+#include "cairn/state/problem.hpp"
+#include "cairn/state/walk.hpp"
 
 namespace cairn::detail {
 
