@@ -77,7 +77,7 @@ MORE_HEADER_ONLY = {
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE,
-    "state/state.hpp": {f"state/{name}.hpp" for name in ("device_copies", "enum_names", "polymorphic")},
+    "state/state.hpp": {f"state/{name}.hpp" for name in ("device_copies", "polymorphic")},
 }
 
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the

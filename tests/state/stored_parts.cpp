@@ -17,6 +17,12 @@ struct layer {
   std::vector<float> weight;
   std::string name;
 };
+struct row {
+  float a = 0;
+};
+struct table {
+  std::vector<row> rows;
+};
 struct net {
   std::vector<layer> layers;
   std::map<std::string, std::vector<std::string>> tags;
@@ -63,9 +69,23 @@ struct careless {
   }
 };
 
+/// Its rows are not of fixed layout any more, so that they are stored one by one.
+struct named_row {
+  float a = 0;
+  std::string name;
+};
+struct table {
+  std::vector<named_row> rows;
+  static constexpr unsigned cairn_version = 1;
+  using cairn_changes = cairn::since<1, "rows">;
+  void cairn_migrate(cairn::stored_parts& old) {
+    rows.clear();
+    for (const auto& each : old.get<std::vector<old_parts::row>>("rows")) rows.push_back({each.a, "new"});
+  }
+};
+
 struct row {
   float a = 0;
-  std::string text() const { return {}; }
   static constexpr unsigned cairn_version = 1;
   using cairn_changes = cairn::since<1, "a">;
   void cairn_migrate(cairn::stored_parts& old) { a = static_cast<float>(old.get<std::string>("b").size()); }
@@ -111,4 +131,12 @@ TEST_CASE("parts of an element of a column are of fixed layout") {
   CHECK_THROWS_WITH(tests::kept(cairn::detail::describe(rows)).load(now),
                     Catch::Matchers::ContainsSubstring("it reads b as a type that is not of fixed layout"));
   CHECK(now.size() == 2);
+}
+
+TEST_CASE("a vector that was stored in columns is read as such") {
+  new_parts::table now{{{5, "a"}}};
+  tests::kept(cairn::detail::describe(old_parts::table{{{1}, {2}}})).load(now);
+  REQUIRE(now.rows.size() == 2);
+  CHECK(now.rows[1].a == 2);
+  CHECK(now.rows[1].name == "new");
 }

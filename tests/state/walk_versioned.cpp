@@ -436,3 +436,23 @@ TEST_CASE("large vectors of objects of an older version are migrated") {
   tests::kept(cairn::detail::describe(std::vector<before::row>{})).load(now);
   CHECK(now.empty());
 }
+
+TEST_CASE("an array that may move while its object is migrated must not be used elsewhere in the state") {
+  struct pair {
+    after::model model;
+    cairn::tensor_view<float> view;
+  };
+  struct old_model {
+    before::model model;
+    std::vector<float> view;
+  };
+  pair into{{{1, 2}, {3}, 4, "a"}, {}};
+  into.view = {into.model.weight.data(), {2}, {}};
+  const old_model old{{{1, 2, 3, 4}, 5, "b"}, {8, 9}};
+  CHECK_THAT(refusal(old, into), ContainsSubstring("view refers to elements of model.weight"));
+  std::vector<float> own{0, 0};
+  into.view = {own.data(), {2}, {}};
+  tests::kept(cairn::detail::describe(old)).load(into);
+  CHECK(own == std::vector<float>{8, 9});
+  CHECK(follows(old.model, into.model));
+}
