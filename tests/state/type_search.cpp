@@ -1,0 +1,104 @@
+#include "cairn/state/type_search.hpp"
+
+#include <array>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <valarray>
+#include <variant>
+#include <vector>
+
+#include "cairn/state/describe.hpp"
+#include "catch.hpp"
+#include "state/kept.hpp"
+#include "state/records.hpp"
+
+namespace {
+
+using cairn::detail::problem;
+
+class closed {
+ public:
+  closed() = default;
+
+ private:
+  [[maybe_unused]] int hidden_ = 0;
+};
+
+template <class T>
+struct holds {
+  int first;
+  T second;
+};
+struct tree {
+  std::vector<tree> children;
+  std::map<std::string, std::unique_ptr<tree>> named;
+  std::shared_ptr<tree> parent;
+};
+struct bad_tree {
+  std::vector<bad_tree> children;
+  std::map<std::string, holds<closed>> named;
+};
+struct with_const {
+  std::vector<std::pair<int, const float>> all;
+  int* bad;
+};
+
+template <class T>
+constexpr bool is_accepted =
+    cairn::detail::refusal_of<T>.what == problem::none && !cairn::detail::refusal_of<T>.has_const;
+
+/// The text that names the part which is refused.
+template <class T>
+std::string part_of() {
+  std::string text(cairn::detail::refusal_of<T>.where.view());
+  if (text.ends_with(" *")) text.erase(text.size() - 2, 1);  // clang spells int * so
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("types whose parts can all be saved are accepted, also recursive ones") {
+  STATIC_REQUIRE(is_accepted<int>);
+  STATIC_REQUIRE(is_accepted<tree>);
+  STATIC_REQUIRE(is_accepted<tests::recursive>);
+  STATIC_REQUIRE(is_accepted<std::variant<std::monostate, std::optional<std::vector<tree>>>>);
+  STATIC_REQUIRE(is_accepted<std::priority_queue<int>>);
+}
+
+TEST_CASE("the part that is refused is found in every kind of container, and is named") {
+  CHECK(part_of<holds<closed>>().substr(0, 8) == "second: ");
+  CHECK(part_of<holds<int*>>() == "second: int*");
+  CHECK(part_of<holds<std::vector<holds<int*>>>>() == "second.*.second: int*");
+  CHECK(part_of<holds<std::map<int, holds<int*>>>>() == "second.*.second: int*");
+  CHECK(part_of<holds<std::optional<std::tuple<int, int*>>>>() == "second.1: int*");
+  CHECK(part_of<holds<std::variant<int, holds<int*>>>>() == "second.second: int*");
+  CHECK(part_of<holds<std::unique_ptr<holds<int*>>>>() == "second.second: int*");
+  CHECK(part_of<holds<std::weak_ptr<holds<int*>>>>() == "second.second: int*");
+  CHECK(part_of<holds<std::queue<holds<int*>>>>() == "second.*.second: int*");
+  CHECK(part_of<holds<std::array<int*, 2>>>() == "second.*: int*");
+  CHECK(part_of<holds<int* [2]>>() == "second.*: int*");
+  CHECK(part_of<holds<cairn::per_rank<int*>>>() == "second: int*");
+  CHECK(part_of<bad_tree>().substr(0, 16) == "named.*.second: ");
+}
+
+TEST_CASE("a problem of the content comes before one of its container") {
+  CHECK(part_of<std::vector<holds<int&>>>().starts_with("*: member 2 of "));
+  CHECK(part_of<std::map<int, std::span<int*>>>() == "*.*: int*");
+  CHECK(part_of<std::span<std::vector<int>>>().starts_with("std::span"));
+}
+
+TEST_CASE("const parts are found apart from parts that are refused for a save, too") {
+  const auto& found = cairn::detail::refusal_of<with_const>;
+  CHECK(found.what == problem::raw_pointer);
+  CHECK(found.has_const);
+  CHECK(found.where_const.view() == "all.*.1");
+}
