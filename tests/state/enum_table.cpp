@@ -162,6 +162,15 @@ TEST_CASE("reordered and renamed values of another integer type are loaded by na
   check_load<with_names::kind, reordered::kind>();
 }
 
+TEST_CASE("large vectors of values are loaded by name") {
+  std::vector<row<with_names::kind>> old(50'000);
+  for (std::size_t i = 0; i < old.size(); ++i) old[i].kind = value_of<with_names::kind>(i % 4);
+  std::vector<row<reordered::kind>> now(3);
+  tests::kept(cairn::detail::describe(old)).load(now);
+  REQUIRE(now.size() == old.size());
+  for (std::size_t i = 0; i < old.size(); ++i) REQUIRE(now[i].kind == value_of<reordered::kind>(i % 4));
+}
+
 TEST_CASE("a name that is not listed is refused if an element has it, and nothing changes") {
   std::vector<row<with_names::kind>> old{{1, with_names::kind::relu}, {2, with_names::kind::last}};
   std::vector<row<fewer::kind>> now{{7, fewer::kind::more}};

@@ -21,9 +21,12 @@ class size_probe final : public walker {
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
   /// Members may have other names in the checkpoint: any part of the object has as many rows.
-  void changed_parts(std::span<const named_part> /*all*/, std::span<const change> /*changes*/) override {
-    const stored_leaf* const found = size_ ? nullptr : stored_.first_below(at_.path);
-    if (found) size_ = found->shape.front();
+  void changed_parts(std::span<const named_part> all, std::span<const change> /*changes*/) override {
+    if (size_) return;
+    if (const stored_leaf* const found = stored_.first_below(at_.path))
+      size_ = found->shape.front();
+    else
+      parts(all);  // which the load's options may rename
   }
 
   [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }
