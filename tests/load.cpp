@@ -229,6 +229,43 @@ TEST_CASE("rename, filter and conversion through real files, of one shard and of
   CHECK(fresh.ids.empty());
 }
 
+TEST_CASE("an embedding table that has more rows, or fewer, through real files of one shard and of three") {
+  struct embedding {
+    std::vector<std::array<float, 3>> rows;
+    std::array<std::array<double, 2>, 2> fixed{};
+    int step = 0;
+  };
+  struct grown {
+    std::vector<std::array<float, 3>> rows;
+    std::array<std::array<double, 3>, 4> fixed{};
+    int step = 0;
+  };
+  const auto reshape = [](cairn::reshaping how) { return [how](std::string_view) { return how; }; };
+  const sample::scratch scratch;
+  for (const std::size_t shards : {1U, 3U}) {
+    const std::string path = scratch.path("table" + std::to_string(shards));
+    embedding small;
+    for (std::size_t i = 0; i < 200; ++i) small.rows.push_back({static_cast<float>(i), 1, 2});
+    small.fixed = {{{1, 2}, {3, 4}}};
+    small.step = 7;
+    cairn::save(path, small, {.shards = shards});
+    grown large{std::vector<std::array<float, 3>>(300, {9, 9, 9}), {}, 0};
+    large.fixed.fill({9, 9, 9});
+    const auto report = cairn::load(path, large, {.reshape = reshape(cairn::reshaping::grow)});
+    CHECK(report.reshaped == names{"rows", "fixed"});
+    CHECK(report.resized.empty());
+    CHECK(large.step == 7);
+    CHECK(large.fixed == std::array<std::array<double, 3>, 4>{{{1, 2, 9}, {3, 4, 9}, {9, 9, 9}, {9, 9, 9}}});
+    for (std::size_t i = 0; i < 300; ++i)
+      CHECK(large.rows[i] == (i < 200 ? small.rows[i] : std::array<float, 3>{9, 9, 9}));
+    cairn::save(path + "-grown", large, {.shards = shards});
+    embedding cropped{std::vector<std::array<float, 3>>(50), {}, 0};
+    cairn::load(path + "-grown", cropped, {.reshape = reshape(cairn::reshaping::any)});
+    CHECK(cropped.rows == std::vector<std::array<float, 3>>(small.rows.begin(), small.rows.begin() + 50));
+    CHECK(cropped.fixed == small.fixed);
+  }
+}
+
 TEST_CASE("a state of the checkpoint's sizes is loaded where it is") {
   const sample::scratch scratch;
   cairn::save(scratch.path("once"), tests::trained(9), {.shards = 2});

@@ -49,7 +49,7 @@ FOR_ALL = {"version.hpp"}
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
-    "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "save_report"},
+    "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "reshape", "save_report"},
     "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},

@@ -155,7 +155,7 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
     std::int32_t count = 0;
   } flags;
   CHECK(advice(flags, cairn::conversion::any) ==
-        "values is F16 in the checkpoint and BOOL in the state. Nothing was changed");
+        "values is F16 in the checkpoint and BOOL in the state; leave it out with filter. Nothing was changed");
   CHECK_THROWS(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening}));
   CHECK_THROWS_WITH(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::any}),
                     Catch::Matchers::ContainsSubstring("count in kept has values that do not fit into I16"));

@@ -43,7 +43,7 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bytes > 0;
 }
 
-/// Reads the targets: those of the stored dtype together, the others one by one with a conversion.
+/// Reads the targets: those of the stored dtype together, the others one by one, converted or cropped.
 inline void read_targets(const chain_reader& from, const std::vector<target>& targets, const load_options& options) {
   std::vector<read_request> bulk;
   bulk.reserve(targets.size());
@@ -53,7 +53,8 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
       const auto [at, first] = filled.emplace(destination.memory, destination.bytes());
       if (!first && at->second == destination.bytes()) continue;
     }
-    if (from.contents().leaves[index].type == destination.type)
+    const stored_leaf& stored = from.contents().leaves[index];
+    if (stored.type == destination.type && element_count(stored.shape) == destination.count())
       bulk.push_back({index, destination});
     else
       fetch_leaf(from.contents(), index, destination);
@@ -79,8 +80,11 @@ inline void check(const chain_reader& from, const match_report& found, const loa
 /// load_from, without the conversion of exceptions.
 inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options) {
   const stopwatch watch;
-  const match_options how{
-      .strict = options.strict, .rename = options.rename, .filter = options.filter, .convert = options.convert};
+  const match_options how{.strict = options.strict,
+                          .rename = options.rename,
+                          .filter = options.filter,
+                          .convert = options.convert,
+                          .reshape = options.reshape};
   load_plan load(state, from.contents(), how);
   check(from, load.report(), options);
   load.apply();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cairn/core/convert.hpp"
+#include "cairn/core/reshape.hpp"
 #include "cairn/encode/choice.hpp"
 
 namespace cairn {
@@ -23,6 +24,9 @@ struct load_options {
   std::function<bool(std::string_view path)> filter{};
   /// Which conversions between dtypes are allowed.
   conversion convert = conversion::none;
+  /// Whether an array may have another shape, by its path in the checkpoint. Not set: none may. An array for which this does not give
+  /// reshaping::none keeps its shape, unless it is empty; any other one is resized if it can be.
+  std::function<reshaping(std::string_view path)> reshape{};
   bool verify = true;    ///< check all checksums before the state is changed
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule

@@ -11,8 +11,12 @@ CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
   if (index == catalog::npos) return;
   if (prototypes_ > 0 && view.bytes() > 0)  // its memory is gone when the targets are read
     fail(errc::invalid, {path(), " was not made by the load"});
-  if (device) buffers_.emplace_back(std::string(path()), view, *device);
-  targets_.push_back({index, std::move(view)});
+  const stored_leaf& leaf = load_.stored.contents().leaves[index];
+  if (device) {
+    buffers_.emplace_back(std::string(path()), view, *device);
+    if (view.shape != leaf.shape) buffers_.back().read_device();
+  }
+  targets_.push_back({index, destination(leaf, std::move(view))});
 }
 
 CAIRN_INLINE std::size_t applier::take(const memory_view& view) {
@@ -20,7 +24,7 @@ CAIRN_INLINE std::size_t applier::take(const memory_view& view) {
   const std::size_t index = load_.stored.accepts(stored) ? load_.stored.find_leaf(stored) : catalog::npos;
   if (index == catalog::npos)
     ++load_.left_out;
-  else if (element_count(load_.stored.contents().leaves[index].shape) != view.count())
+  else if (!takes_shape(load_.stored.contents().leaves[index], stored, view.shape))
     reject("has shape " + to_string(view.shape) + " in the state");
   return index;
 }

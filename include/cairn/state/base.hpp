@@ -10,6 +10,7 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/convert.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/reshape.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/state/rank_info.hpp"
 
@@ -22,6 +23,7 @@ struct match_report {
   std::vector<std::string> unexpected;  ///< only the checkpoint has it
   std::vector<std::string> converted;   ///< had another dtype
   std::vector<std::string> resized;     ///< containers that changed to the stored size
+  std::vector<std::string> reshaped;    ///< arrays of another shape: loaded where both have elements
 };
 
 namespace detail {
@@ -39,6 +41,9 @@ struct match_options {
   std::function<std::string(std::string_view path)> rename;
   std::function<bool(std::string_view path)> filter;
   conversion convert = conversion::none;
+  std::function<reshaping(std::string_view path)> reshape{};
+
+  [[nodiscard]] reshaping reshape_of(std::string_view path) const { return reshape ? reshape(path) : reshaping::none; }
 };
 
 /// Where stored leaf `index` is loaded to; it has as many elements as the leaf.

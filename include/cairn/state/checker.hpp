@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,7 +52,8 @@ class checker final : public loader {
   copy_loader copies_;
   match_report report_;
   std::vector<std::string> problems_;
-  std::vector<std::string> defaulted_;  // missing in the checkpoint, but not required
+  std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
+  std::set<std::string, std::less<>> explained_;  // paths of what is missing because something else is stored there
   std::vector<freed_memory> freed_;
   std::uint64_t growing_ = 0;                                             // bytes of all containers that become larger
   std::unordered_map<memory_key, std::size_t, memory_key::hash> arrays_;  // memory -> stored leaf

@@ -16,8 +16,12 @@ CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
 }
 
 CAIRN_INLINE std::size_t checker::take(const memory_view& view) {
-  const std::string stored = load_.stored.stored_path(path());
-  const std::size_t index = load_.stored.use_leaf(stored);
+  std::string stored = load_.stored.stored_path(path());
+  std::size_t index = load_.stored.use_leaf(stored);
+  if (index == catalog::npos && load_.stored.unwrap(path())) {
+    stored = load_.stored.stored_path(path());
+    index = load_.stored.use_leaf(stored);
+  }
   const bool is_accepted = load_.stored.accepts(stored);
   if (is_accepted && index == catalog::npos) {
     missing();
@@ -29,6 +33,7 @@ CAIRN_INLINE std::size_t checker::take(const memory_view& view) {
   }
   report_.loaded.push_back(stored);
   if (load_.stored.contents().leaves[index].type != view.type) report_.converted.push_back(stored);
+  if (is_reshaped(load_.stored.contents().leaves[index], view.shape)) report_.reshaped.push_back(stored);
   check_values(index, view);
   return index;
 }
@@ -44,9 +49,30 @@ CAIRN_INLINE void checker::record(std::string_view path, const std::string& prob
   ++load_.left_out;
 }
 
+/// Why an object of the state cannot be loaded from a holder with that entry, or from an object without entry.
+inline std::string what_is_stored(const structure_entry* holder) {
+  if (!holder) return " is another kind of object in the checkpoint; leave it out with filter";
+  if (holder->what == structure_entry::kind::engaged)
+    return " is null in the checkpoint and an object in the state; make it a std::optional, or leave it out with "
+           "filter";
+  return " is a container of " + std::to_string(holder->number) +
+         " objects in the checkpoint and one object in the state; leave it out with filter";
+}
+
 CAIRN_INLINE void checker::missing() {
-  report_.missing.emplace_back(path());
   ++load_.left_out;
+  stored_state& stored = load_.stored;
+  const std::string_view holder = stored.find_holder(path());
+  const std::string at(holder.empty() ? path() : holder);
+  for (std::string_view outer = path(); !outer.empty(); outer = outer_path(outer))
+    if (explained_.contains(outer)) return;
+  const bool is_other = !holder.empty() || stored.has_part(path());
+  if (!is_other || !stored.options().strict) report_.missing.push_back(at);
+  if (!is_other) return;
+  if (stored.options().strict)
+    problems_.push_back(at + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
+  stored.use_all(at);
+  explained_.insert(at);
 }
 
 CAIRN_INLINE void checker::keep_whole() {
@@ -91,20 +117,26 @@ CAIRN_INLINE void checker::finish() {
   for (std::size_t i = 0; i < std::min(shown, problems_.size()); ++i) text += (i ? "; " : "") + problems_[i];
   if (problems_.size() > shown) text += "; and " + std::to_string(problems_.size() - shown) + " more";
   fail(errc::mismatch,
-       {text, ". Nothing was changed", differ ? "; load with strict = false to leave out what only one side has" : ""});
+       {text, ". Nothing was changed",
+        report_.missing.empty() || report_.unexpected.empty() || !differ ? ""
+                                                                         : "; load with rename if paths have changed",
+        differ ? "; load with strict = false to leave out what only one side has" : ""});
 }
 
 CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
-  const bool tied = stored.path != path;  // one buffer may be seen in two shapes
-  const bool same_shape = tied ? element_count(stored.shape) == view.count() : stored.shape == view.shape;
+  const bool same_shape = takes_shape(stored, path, view.shape);
+  const auto add_problem = [&](std::string_view has, const std::string& there, const std::string& here,
+                               std::string_view advice) {
+    problems_.push_back(sentence({path, has, there, " in the checkpoint and ", here, " in the state",
+                                  advice.empty() ? "; leave it out with filter" : advice}));
+  };
   if (!same_shape)
-    problems_.push_back(path + " has shape " + to_string(stored.shape) + " in the checkpoint and " +
-                        to_string(view.shape) + " in the state");
+    add_problem(" has shape ", to_string(stored.shape), to_string(view.shape),
+                reshaping_advice(stored.shape, view.shape));
   const bool convertible = is_convertible(stored.type, view.type, load_.stored.options().convert);
   if (!convertible)
-    problems_.push_back(path + " is " + std::string(name(stored.type)) + " in the checkpoint and " +
-                        std::string(name(view.type)) + " in the state" +
-                        std::string(conversion_advice(stored.type, view.type)));
+    add_problem(" is ", std::string(name(stored.type)), std::string(name(view.type)),
+                conversion_advice(stored.type, view.type));
   return same_shape && convertible;
 }
 

@@ -9,8 +9,8 @@
 
 namespace cairn::detail {
 
-/// Fetches leaf `index` into `to`, which has as many elements; converts and scatters as needed. errc::mismatch: a value
-/// does not fit the dtype of `to`.
+/// Fetches leaf `index` into `to`, which has as many elements; or fewer in some of as many dimensions: these get the
+/// first ones. Converts and scatters as needed. errc::mismatch: a value does not fit the dtype of `to`.
 CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memory_view& to);
 
 }  // namespace cairn::detail

@@ -6,6 +6,7 @@
 
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/reshape.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/fetch_leaf.hpp"
 
@@ -13,14 +14,20 @@ namespace cairn::detail {
 
 CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memory_view& to) {
   const stored_leaf& stored = from.leaves[index];
-  if (stored.type == to.type && to.contiguous()) return from.fetch(index, {to.memory, to.bytes()});
+  const bool crops = element_count(stored.shape) != to.count();
+  if (stored.type == to.type && to.contiguous() && !crops) return from.fetch(index, {to.memory, to.bytes()});
   std::vector<std::byte> bytes(stored.bytes());
   from.fetch(index, bytes);
   if (stored.type != to.type) {
-    std::vector<std::byte> converted(to.bytes());
+    std::vector<std::byte> converted(element_count(stored.shape) * size_of(to.type));
     if (!convert(stored.type, bytes, to.type, converted))
       fail(errc::mismatch, {stored.path, " in ", from.origin, " has values that do not fit into ", name(to.type)});
     bytes.swap(converted);
+  }
+  if (crops) {
+    std::vector<std::byte> cropped(to.bytes());
+    gather(overlap_of({to.type, stored.shape, bytes.data(), {}}, to.shape), 0, cropped);
+    bytes.swap(cropped);
   }
   scatter(to, 0, bytes);
 }

@@ -52,7 +52,7 @@ class loader : public walker {
   void copy(void* object, const copy_operations& how) final;
   loader& begin_copy() override = 0;
   void prototype(void* object, walk_function walk, void (*destroy)(void*)) final;
-  [[nodiscard]] const stored_leaf* stored(std::uint64_t count) const final { return load_.stored.leaf(path(), count); }
+  [[nodiscard]] const stored_leaf* stored(std::uint64_t count) const final;
   [[nodiscard]] bool has_stored(std::string_view name) final;
   [[nodiscard]] std::size_t left_out() const noexcept final { return load_.left_out; }
   void require_whole(std::size_t left_out_before) final;
@@ -82,6 +82,7 @@ class loader : public walker {
       : walker(at), load_(load), null_(null), fresh_(fresh) {}
 
   bool enters() final;
+  void enter_content() final { load_.stored.move_content(at_.path); }
   /// Resizes a container, and returns the place of its first element.
   virtual void* resize(void* container, std::uint64_t /*from*/, std::uint64_t to, const contiguous_operations& how) {
     return how.resize(container, to);
@@ -90,6 +91,12 @@ class loader : public walker {
   [[nodiscard]] const std::string& origin() const noexcept { return load_.stored.origin(); }
   /// What is stored at and below the current path is not reported as unexpected.
   void mark_used() { load_.stored.use_all(at_.path); }
+  /// Whether the array takes the values of the stored leaf, which `stored` leads to.
+  [[nodiscard]] bool takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const;
+  /// Whether it then keeps its shape, as the options say.
+  [[nodiscard]] bool is_reshaped(const stored_leaf& leaf, const extents& now) const;
+  /// The elements of the array that are loaded from the leaf.
+  [[nodiscard]] memory_view destination(const stored_leaf& leaf, memory_view view) const;
   /// Calls `action`; adds the path and the checkpoint to an error's sentence.
   template <class Action>
   void with_path(const Action& action);
@@ -111,6 +118,9 @@ class loader : public walker {
   /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of its number.
   template <class Now>
   void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
+  /// The entry that such an object would have, where the checkpoint has an object and the state a holder or a container
+  /// of one, or the reverse. Null: neither. `found`: the entry that is there, or null.
+  const structure_entry* find_other(structure_entry::kind kind, const structure_entry* found);
   /// The stored keys of a map, each once; null: it keeps its own.
   const std::vector<std::string>* find_keys();
 

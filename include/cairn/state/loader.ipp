@@ -13,10 +13,12 @@
 
 namespace cairn::detail {
 
-/// Finds the stored size of a container that is saved as columns: the first dimension of the first stored column.
+/// Finds the stored size of a container that is saved as columns: the first dimension of the first stored column; 1
+/// where that has no such dimension. Where the load may reshape the column, it is the size `now`, unless that is 0.
 class size_probe final : public walker {
  public:
-  size_probe(walk_position& at, const stored_state& stored) noexcept : walker(at), stored_(stored) {}
+  size_probe(walk_position& at, stored_state& stored, std::uint64_t now) noexcept
+      : walker(at), stored_(stored), now_(now) {}
 
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
@@ -32,15 +34,28 @@ class size_probe final : public walker {
   [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }
 
  private:
-  void add(memory_view /*view*/, const device_copies* /*device*/) override {
+  void add(memory_view view, const device_copies* /*device*/) override {
     if (size_) return;
+    if (stored_.find_leaf(stored_.stored_path(path())) == catalog::npos) stored_.unwrap(path());
     const std::string stored = stored_.stored_path(path());
     const std::size_t index = stored_.find_leaf(stored);
     if (index == catalog::npos || !stored_.accepts(stored)) return;
-    if (const extents& shape = stored_.contents().leaves[index].shape; !shape.empty()) size_ = shape.front();
+    const extents& shape = stored_.contents().leaves[index].shape;
+    if (now_ > 0 && stored_.options().reshape_of(stored) != reshaping::none)
+      size_ = now_;
+    else if (differ_by_container(one_of(view.shape), shape))
+      size_ = 1;
+    else if (!shape.empty())
+      size_ = shape.front();
   }
 
-  const stored_state& stored_;
+  static extents one_of(extents shape) {
+    shape.front() = 1;
+    return shape;
+  }
+
+  stored_state& stored_;
+  std::uint64_t now_;
   std::optional<std::uint64_t> size_;
 };
 
@@ -53,7 +68,7 @@ CAIRN_INLINE bool loader::enters() {
 CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* first,
                                      const contiguous_operations& how) {
   if (how.resize) {
-    size_probe probe(at_, load_.stored);
+    size_probe probe(at_, load_.stored, size);
     probe.columns(0, 0, how.sample, how.walk_element);
     if (const auto now = size, stored = probe.size().value_or(now); stored != now) {
       const bool changes = resizes(now, stored, how.width);
@@ -67,6 +82,29 @@ CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* 
   ++prototypes_;  // there are no elements: the sample stands for them
   columns(size, how.width, how.sample, how.walk_element);
   --prototypes_;
+}
+
+CAIRN_INLINE const stored_leaf* loader::stored(std::uint64_t count) const {
+  const bool keeps_shape =
+      count > 0 && load_.stored.options().reshape_of(load_.stored.stored_path(path())) != reshaping::none;
+  return keeps_shape ? nullptr : load_.stored.leaf(path(), count);
+}
+
+CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const {
+  if (leaf.shape == now) return true;
+  if (leaf.shape.size() == now.size() && is_reshapable(leaf.shape, now, load_.stored.options().reshape_of(stored)))
+    return true;
+  const bool is_tied = leaf.path != stored;  // one buffer may be seen in two shapes
+  return is_tied ? element_count(leaf.shape) == element_count(now) : differ_by_container(leaf.shape, now);
+}
+
+CAIRN_INLINE bool loader::is_reshaped(const stored_leaf& leaf, const extents& now) const {
+  return leaf.shape != now && leaf.shape.size() == now.size() &&
+         load_.stored.options().reshape_of(load_.stored.stored_path(path())) != reshaping::none;
+}
+
+CAIRN_INLINE memory_view loader::destination(const stored_leaf& leaf, memory_view view) const {
+  return is_reshaped(leaf, view.shape) ? overlap_of(std::move(view), leaf.shape) : view;
 }
 
 CAIRN_INLINE void loader::prototype(void* object, walk_function walk, void (*destroy)(void*)) {
@@ -153,20 +191,60 @@ CAIRN_INLINE void loader::reject(const std::string& problem) {
 
 CAIRN_INLINE const structure_entry* loader::find(structure_entry::kind kind) {
   using enum structure_entry::kind;
-  const structure_entry* const found = load_.stored.find_entry(path());
+  stored_state& stored = load_.stored;
+  const structure_entry* found = stored.find_entry(path());
+  if (!found && stored.unwrap(path())) found = stored.find_entry(path());
+  const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
+  const bool fits =
+      found && (found->what == kind || (is_of_pointer(kind) && (is_of_pointer(found->what) || found->what == same)));
+  if (!fits && stored.contents().has_structure && !at_.path.empty())
+    if (const auto* const other = find_other(kind, found)) return other;
   if (!found) {
-    if (load_.stored.contents().has_structure) missing();
+    if (stored.contents().has_structure) missing();
     return nullptr;
   }
-  load_.stored.use_entry(*found);
-  const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
-  if (found->what == kind || (is_of_pointer(kind) && (is_of_pointer(found->what) || found->what == same))) return found;
-  reject("is another kind of object in the checkpoint");
+  stored.use_entry(*found);
+  if (fits) return found;
+  reject("is another kind of object in the checkpoint; leave it out with filter");
   return nullptr;
 }
 
-CAIRN_INLINE const structure_entry* loader::find_optional(structure_entry::kind kind) {
-  return load_.stored.find_entry(path()) ? find(kind) : nullptr;
+CAIRN_INLINE const structure_entry* loader::find_other(structure_entry::kind kind, const structure_entry* found) {
+  using enum structure_entry::kind;
+  static const structure_entry one{.what = size, .number = 1}, no_object{.what = size, .number = 0},
+      some{.what = engaged, .number = 1};
+  stored_state& stored = load_.stored;
+  const std::string at = at_.path, first = at + ".0", content = at + ".value";
+  const auto use_inner = [&](const std::string& inner) -> const structure_entry* {
+    const auto* const entry = stored.find_entry(inner);
+    if (!entry || entry->what != kind) return nullptr;
+    stored.use_entry(*found);
+    stored.use_entry(*entry);
+    stored.move(at, inner);
+    return entry;
+  };
+  if (!found) {
+    if ((kind != engaged && kind != size) || !stored.has_part(at)) return nullptr;
+    if (kind == size) stored.move(first, at);
+    return kind == size ? &one : &some;
+  }
+  if (kind == engaged) {  // that is the entry of the content; or the content is an element, and has none
+    stored.hold(at);
+    if (found->what == size && found->number == 1) {
+      stored.use_entry(*found);
+      stored.move(at, first);
+    }
+    return &some;
+  }
+  if (found->what == size && found->number == 1) return use_inner(first);
+  if (found->what != engaged) return nullptr;
+  if (found->number == 1)
+    if (const auto* const inner = use_inner(content)) return inner;
+  if (kind != size) return nullptr;
+  stored.use_entry(*found);
+  if (found->number == 0) return &no_object;
+  stored.move(first, stored.find_entry(content) ? content : at);
+  return &one;
 }
 
 CAIRN_INLINE const std::vector<std::string>* loader::find_keys() {
@@ -198,9 +276,10 @@ CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device
   const std::size_t index = take(view);
   if (index == catalog::npos) return;
   const auto& from = load_.stored.contents();
-  if (!device) return fetch_leaf(from, index, view);
+  if (!device) return fetch_leaf(from, index, destination(from.leaves[index], std::move(view)));
   const host_buffer buffer(std::string(path()), view, *device);
-  fetch_leaf(from, index, view);
+  if (view.shape != from.leaves[index].shape) buffer.read_device();
+  fetch_leaf(from, index, destination(from.leaves[index], std::move(view)));
   buffer.write_device();
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,12 @@
 #include "cairn/state/base.hpp"
 
 namespace cairn::detail {
+
+/// The path of the object that contains the one at `path`; empty if that is the whole state.
+[[nodiscard]] constexpr std::string_view outer_path(std::string_view path) noexcept {
+  const auto dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+}
 
 /// `path` is a path in the state; `stored`, one in the checkpoint.
 class stored_state {
@@ -25,9 +33,16 @@ class stored_state {
   [[nodiscard]] const match_options& options() const noexcept { return options_; }
   [[nodiscard]] const std::string& origin() const noexcept { return from_.origin; }
 
-  [[nodiscard]] std::string stored_path(std::string_view path) const {
-    return options_.rename ? options_.rename(path) : std::string(path);
-  }
+  [[nodiscard]] std::string stored_path(std::string_view path) const;
+  /// From now on the object at `path` is the one that is stored for `other`, which is a path in the state, too.
+  void move(std::string_view path, std::string_view other);
+  /// What is stored for `path` is the content of the holder there; if that is walked as a part, `move_content` is called before.
+  void hold(std::string_view path) { contents_.try_emplace(std::string(path), moved(path)); }
+  void move_content(std::string_view path);
+  /// Where nothing is stored for `path`, and an object at `path` or around it is a container of one element in the
+  /// checkpoint, and not in the state: that element takes the place of the container. Returns false if there is none.
+  bool unwrap(std::string_view path);
+
   /// Whether the filter selects what is stored there.
   [[nodiscard]] bool accepts(std::string_view stored) const { return !options_.filter || options_.filter(stored); }
   /// Whether the filter selects the object or a part of it.
@@ -37,6 +52,9 @@ class stored_state {
 
   /// The leaf, or the earlier leaf that a `same` entry names; npos if there is none.
   [[nodiscard]] std::size_t find_leaf(std::string_view stored) const;
+  /// The path of the next object, `path` or around it, that is a container or a null pointer in the checkpoint, and
+  /// that nothing uses as such; empty if there is none.
+  [[nodiscard]] std::string_view find_holder(std::string_view path) const;
   /// The entry, or null.
   [[nodiscard]] const structure_entry* find_entry(std::string_view path) const;
   /// The stored leaf; null if there is none, or if it is one of another path that has `count` numbers.
@@ -61,11 +79,16 @@ class stored_state {
   [[nodiscard]] std::vector<std::string> unexpected() const;
 
  private:
+  [[nodiscard]] std::string moved(std::string_view path) const;
+  [[nodiscard]] bool has_used_leaf(std::string_view stored) const;
+
   const catalog& from_;
   const match_options& options_;
   std::vector<bool> used_leaves_;  // per stored leaf
   std::unordered_set<const structure_entry*> used_entries_;
-  std::optional<std::uint64_t> bytes_;  // once it is asked for
+  std::map<std::string, std::string, std::less<>> moves_;     // path -> path, before `rename`
+  std::map<std::string, std::string, std::less<>> contents_;  // of `hold`
+  std::optional<std::uint64_t> bytes_;                        // once it is asked for
 };
 
 }  // namespace cairn::detail

@@ -8,6 +8,58 @@
 
 namespace cairn::detail {
 
+CAIRN_INLINE std::string stored_state::stored_path(std::string_view path) const {
+  if (moves_.empty()) return options_.rename ? options_.rename(path) : std::string(path);
+  const std::string other = moved(path);
+  return options_.rename ? options_.rename(other) : other;
+}
+
+CAIRN_INLINE std::string stored_state::moved(std::string_view path) const {
+  for (auto outer = path; !outer.empty(); outer = outer_path(outer))
+    if (const auto at = moves_.find(outer); at != moves_.end())
+      return at->second + std::string(path.substr(outer.size()));
+  return std::string(path);
+}
+
+CAIRN_INLINE void stored_state::move(std::string_view path, std::string_view other) {
+  if (!moves_.contains(path)) moves_.emplace(path, moved(other));
+}
+
+CAIRN_INLINE void stored_state::move_content(std::string_view path) {
+  if (const auto at = contents_.find(path); at != contents_.end())
+    moves_.try_emplace(std::string(path) + ".value", at->second);
+}
+
+CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) const {
+  using enum structure_entry::kind;
+  if (!from_.has_structure) return {};
+  for (auto outer = path; !outer.empty(); outer = outer_path(outer)) {
+    const auto* const entry = find_entry(outer);
+    if (entry && !used_entries_.contains(entry) &&
+        (entry->what == size || (entry->what == engaged && entry->number == 0)))
+      return outer;
+  }
+  return {};
+}
+
+CAIRN_INLINE bool stored_state::unwrap(std::string_view path) {
+  const auto outer = find_holder(path);
+  if (outer.empty()) return false;
+  const auto* const entry = find_entry(outer);
+  if (entry->what != structure_entry::kind::size || entry->number != 1) return false;
+  use_entry(*entry);
+  move(outer, std::string(outer) + ".0");
+  return true;
+}
+
+CAIRN_INLINE bool stored_state::has_used_leaf(std::string_view stored) const {
+  auto leaf = std::ranges::lower_bound(from_.leaves, stored, {}, &stored_leaf::path);
+  for (; leaf != from_.leaves.end() && leaf->path.starts_with(stored); ++leaf)
+    if (is_within(leaf->path, stored) && used_leaves_[static_cast<std::size_t>(leaf - from_.leaves.begin())])
+      return true;
+  return false;
+}
+
 CAIRN_INLINE bool stored_state::selects(std::string_view path) const {
   if (!options_.filter) return true;
   const std::string stored = stored_path(path);
@@ -99,8 +151,10 @@ CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < used_leaves_.size(); ++i)
     if (!used_leaves_[i] && accepts(from_.leaves[i].path)) all.push_back(from_.leaves[i].path);
-  for (const auto& [path, entry] : from_.structure)
-    if (!used_entries_.contains(&entry) && accepts(path)) all.push_back(path);
+  for (const auto& [path, entry] : from_.structure) {
+    const bool holds_used = entry.what == structure_entry::kind::engaged && entry.number == 1 && has_used_leaf(path);
+    if (!holds_used && !used_entries_.contains(&entry) && accepts(path)) all.push_back(path);
+  }
   return all;
 }
 

@@ -66,8 +66,14 @@ class walker {
   void prototype_part(std::string_view name, void (*walk_prototype)(walker&));
 
   /// Walks the content of the current object as its part `value`.
-  void content(void* object, walk_function walk) { part(content_name(), object, walk); }
-  void content_prototype(void (*walk_prototype)(walker&)) { prototype_part(content_name(), walk_prototype); }
+  void content(void* object, walk_function walk) {
+    enter_content();
+    part(content_name(), object, walk);
+  }
+  void content_prototype(void (*walk_prototype)(walker&)) {
+    enter_content();
+    prototype_part(content_name(), walk_prototype);
+  }
 
   /// An element of `type` at `memory`; in columns, the one in the first row.
   void element(dtype type, void* memory) { array(type, 1, memory, {}); }
@@ -177,6 +183,9 @@ class walker {
   virtual void visit(const void* /*object*/) {}
   /// Whether the filter selects the current object, or a part of it.
   [[nodiscard]] virtual bool enters() { return true; }
+
+  /// Before the content of the current object is walked as a part.
+  virtual void enter_content() {}
 
   /// Makes a part of the current object the current one, without a walk.
   void enter(std::string_view name);
