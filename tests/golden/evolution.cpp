@@ -184,3 +184,47 @@ TEST_CASE("what a later program saves it loads again, and the earlier program re
                     Catch::Matchers::ContainsSubstring(
                         "clip has version 2 in the checkpoint, which is newer than version 1 of this program"));
 }
+
+/// A later program in which numbers, optionals and vectors of one number have changed places, and an array has another shape.
+namespace reformed {
+
+struct forms {
+  std::optional<double> number;
+  std::vector<double> second_number;
+  double maybe = 0;
+  std::vector<double> second_maybe;
+  double one = 0;
+  std::optional<double> second_one;
+};
+struct state {
+  forms number_forms;
+  std::array<std::array<float, 4>, 3> grid{};
+  using cairn_changes = cairn::removed<"layers", "history", "clip", "current", "kinds", "rate", "counts">;
+};
+struct cropped {
+  forms number_forms;
+  std::array<std::array<float, 2>, 3> grid{};
+  using cairn_changes = state::cairn_changes;
+};
+
+}  // namespace reformed
+
+TEST_CASE("a later program loads numbers into optionals and vectors, and the reverse, and arrays of other shapes") {
+  const auto reshape = [](cairn::reshaping how) {
+    return cairn::load_options{
+        .reshape = [how](std::string_view path) { return path == "grid" ? how : cairn::reshaping::none; }};
+  };
+  const auto state = load<reformed::state>(reshape(cairn::reshaping::grow));
+  CHECK(state.number_forms.number == 1);
+  CHECK(state.number_forms.second_number == std::vector<double>{2});
+  CHECK(state.number_forms.maybe == 3);
+  CHECK(state.number_forms.second_maybe == std::vector<double>{4});
+  CHECK(state.number_forms.one == 5);
+  CHECK(state.number_forms.second_one == 6);
+  CHECK(state.grid == std::array<std::array<float, 4>, 3>{{{1, 2, 3, 0}, {4, 5, 6, 0}, {}}});
+  CHECK_THROWS_WITH(
+      load<reformed::cropped>(reshape(cairn::reshaping::grow)),
+      Catch::Matchers::ContainsSubstring("grid has shape [2, 3] in the checkpoint and [3, 2] in the state"));
+  const auto cropped = load<reformed::cropped>(reshape(cairn::reshaping::any));
+  CHECK(cropped.grid == std::array<std::array<float, 2>, 3>{{{1, 2}, {4, 5}, {}}});
+}

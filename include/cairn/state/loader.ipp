@@ -209,10 +209,6 @@ CAIRN_INLINE const structure_entry* loader::find(structure_entry::kind kind) {
   return nullptr;
 }
 
-CAIRN_INLINE const structure_entry* loader::find_optional(structure_entry::kind kind) {
-  return load_.stored.find_entry(path()) ? find(kind) : nullptr;
-}
-
 CAIRN_INLINE const structure_entry* loader::find_other(structure_entry::kind kind, const structure_entry* found) {
   using enum structure_entry::kind;
   static const structure_entry one{.what = size, .number = 1}, no_object{.what = size, .number = 0},

@@ -64,6 +64,10 @@ CAIRN_INLINE void describer::versioned(void* object, const version_operations& h
   how.walk_parts(*this, object);
 }
 
+CAIRN_INLINE const structure_entry* loader::find_optional(structure_entry::kind kind) {
+  return load_.stored.find_entry(path()) ? find(kind) : nullptr;
+}
+
 CAIRN_INLINE void loader::changed_parts(std::span<const named_part> all, std::span<const change> changes) {
   for (const change& each : changes)
     if (each.what == change::kind::removed) with_name(each.name, [&] { mark_used(); });
