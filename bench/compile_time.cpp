@@ -20,6 +20,7 @@
 #include "common/process.hpp"
 #include "common/report.hpp"
 #include "common/statistics.hpp"
+#include "compile_time/types.hpp"
 #include "compile_time/units.hpp"
 
 namespace {
@@ -28,11 +29,13 @@ namespace fs = std::filesystem;
 using namespace bench;
 
 constexpr std::string_view usage =
-    "compile_time [--reps 7] [--json FILE] [--before INCLUDE] [--compiler PATH] [--flags \"-std=c++20 -O2\"] [--keep "
-    "DIR]\n"
+    "compile_time [--reps 7] [--json FILE] [--before INCLUDE] [--types-before INCLUDE] [--compiler PATH]\n"
+    "             [--flags \"-std=c++20 -O2\"] [--keep DIR]\n"
     "  Compiles the same programs with Cairn and with cereal in turn. CPU seconds of the compiler, medians.\n"
     "  --before  the include folder of an older Cairn whose definitions are one unit: its wall time is what\n"
     "            definitions.over_before compares with. Needs two idle cores.\n"
+    "  --types-before  the include folder of an older Cairn: its time for the unit of 150 types is what\n"
+    "            types_separate.over_before compares with\n"
     "  --keep    where the generated units stay; a temporary directory by default\n";
 
 constexpr std::string_view separate = "-DCAIRN_SEPARATE_COMPILATION";
@@ -61,11 +64,12 @@ struct variant {
   std::vector<double> seconds{};
 };
 
-std::vector<variant> all_variants() {
+/// `types_before`: the include folder of an older Cairn; empty: none.
+std::vector<variant> all_variants(const std::string& types_before) {
   const std::vector<std::string> compiled{std::string(separate)};
   const std::vector<std::string> parsed{"-fsyntax-only"};
   const auto quickstart = text_of_file(CAIRN_BENCH_QUICKSTART);
-  return {
+  std::vector<variant> all{
       {"cairn save and load", units::cairn_save_and_load()},
       {"cairn save and load, compiled", units::cairn_save_and_load(), compiled},
       {"cereal save and load", units::cereal_save_and_load()},
@@ -84,7 +88,12 @@ std::vector<variant> all_variants() {
       {"cairn one int", units::cairn_one_int()},
       {"cairn save and load, parsed", units::cairn_save_and_load(), parsed},
       {"cereal save and load, parsed", units::cereal_save_and_load(), parsed},
+      {"cairn 150 types, compiled", units::many_types(), compiled},
   };
+  if (!types_before.empty())
+    all.push_back(
+        {"cairn 150 types before, compiled", units::many_types(), {"-I" + types_before, std::string(separate)}});
+  return all;
 }
 
 class compiler {
@@ -217,6 +226,7 @@ int main(int argc, char** argv) {
                             {{"reps", "7"},
                              {"json", ""},
                              {"before", ""},
+                             {"types-before", ""},
                              {"compiler", CAIRN_BENCH_COMPILER},
                              {"flags", "-std=c++20 -O2"},
                              {"keep", ""}},
@@ -227,7 +237,7 @@ int main(int argc, char** argv) {
     const fs::path dir = keeps ? fs::path(options.text("keep")) : fs::path(temporary);
     fs::create_directories(dir);
 
-    auto variants = all_variants();
+    auto variants = all_variants(options.text("types-before"));
     const compiler cxx(options, dir);
     const auto reps = options.count("reps");
     for (const auto& unit : variants) static_cast<void>(cxx.compile(unit));  // all headers are in the page cache now
@@ -279,6 +289,12 @@ int main(int argc, char** argv) {
     report.number("binary_kb.quickstart_of_cereal", kilobytes("cereal quickstart"));
     report.at_most("definitions.over_before", all.before.empty() ? std::nan("") : median_ratio(all.now, all.before),
                    0.4);
+    report.at_most("types_separate.over_before",
+                   options.text("types-before").empty()
+                       ? std::nan("")
+                       : median_ratio(seconds_of(variants, "cairn 150 types, compiled"),
+                                      seconds_of(variants, "cairn 150 types before, compiled")),
+                   0.8);
     report.print_figures();
     report.write_json(options.text("json"));
     if (!keeps) fs::remove_all(dir);

@@ -62,7 +62,7 @@ struct trainer_# {
 };
 bool resume_#(cairn::checkpointer& checkpoints, trainer_#& state) {
   const bool found = static_cast<bool>(checkpoints.restore(state));
-  checkpoints.step(state, {.step = state.step, .loss = state.best.first});
+  static_cast<void>(checkpoints.step(state, {.step = state.step, .loss = state.best.first}));
   return found;
 }
 )";

@@ -185,8 +185,9 @@ template <class T, std::size_t Fields>
 consteval field_count count_parts() {
   field_count found{.known = true, .fields = Fields};
   if constexpr (braces<0>::template take<T>) {
-    found.bases = leading_fields<T, any_base<T>>();
-    found.bases_are_empty = found.bases == 0 || found.bases == leading_fields<T, any_empty_base<T>>();
+    constexpr std::size_t bases = leading_fields<T, any_base<T>>();
+    found.bases = bases;
+    if constexpr (bases > 0) found.bases_are_empty = bases == leading_fields<T, any_empty_base<T>>();
     found.has_union = takes_unnamed_union<T>(std::make_index_sequence<Fields>{});
   } else {
     found.bases_are_empty = !takes_base_first<T>(std::make_index_sequence<Fields - 1>{});

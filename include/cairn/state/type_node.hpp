@@ -31,7 +31,7 @@ struct type_part {
   std::string_view name;
   type_node (*node)() = nullptr;
   problem own = problem::none;  ///< const_part or volatile_part
-  unsigned char bucket = 0;     ///< some number that depends on the type
+  std::size_t bucket = 0;       ///< some number that depends on the type
   bool is_number = false;
 };
 
