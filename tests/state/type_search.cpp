@@ -90,6 +90,16 @@ TEST_CASE("the part that is refused is found in every kind of container, and is 
   CHECK(part_of<bad_tree>().substr(0, 16) == "named.*.second: ");
 }
 
+TEST_CASE("pointers as keys are refused where their order is that of addresses") {
+  struct by_value {
+    bool operator()(const std::shared_ptr<int>& a, const std::shared_ptr<int>& b) const { return *a < *b; }
+  };
+  CHECK(cairn::detail::refusal_of<std::set<std::shared_ptr<int>>>.what == problem::keys_without_order);
+  CHECK(cairn::detail::refusal_of<std::map<std::unique_ptr<int>, int>>.what == problem::keys_without_order);
+  CHECK(cairn::detail::refusal_of<std::set<std::shared_ptr<int>, std::greater<>>>.what == problem::keys_without_order);
+  CHECK(is_accepted<std::set<std::shared_ptr<int>, by_value>>);
+}
+
 TEST_CASE("a problem of the content comes before one of its container") {
   CHECK(part_of<std::vector<holds<int&>>>().starts_with("*: member 2 of "));
   CHECK(part_of<std::map<int, std::span<int*>>>() == "*.*: int*");

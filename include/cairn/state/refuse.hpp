@@ -142,7 +142,9 @@ consteval walk_function checked_walk() {
                 "cairn: a load makes the elements of a container: give their type a default constructor");
   static_assert(
       is_not<Problem, problem::keys_without_order>,
-      "cairn: the keys of an unordered container need operator<, so that the same state gives the same bytes");
+      "cairn: keys without an order that a load restores (the order of pointers is that of their addresses): the keys "
+      "of "
+      "an unordered container need operator<, and pointers as keys need a comparator that compares their objects");
   static_assert(is_not<Problem, problem::span_of_objects>,
                 "cairn: a span of elements that are not of fixed layout: save the container that owns them");
   static_assert(is_not<Problem, problem::array_of_objects>,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,23 @@ namespace cairn::detail {
 template <class T>
 concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
 
+template <class T, class... Types>
+inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
+
+/// Whether the order of the keys is the same after a load, which gives pointers other addresses.
+template <class T>
+consteval bool has_stable_order() {
+  using key = typename T::key_type;
+  if constexpr (requires { typename T::key_compare; }) {
+    constexpr bool is_pointer =
+        category_of<key>() == category::unique_pointer || category_of<key>() == category::shared_pointer;
+    return !is_pointer ||
+           !is_one_of<typename T::key_compare, std::less<key>, std::less<>, std::greater<key>, std::greater<>>;
+  } else {
+    return has_key_order<key>();
+  }
+}
+
 template <class T>
 consteval problem problem_of_container() {
   using element = typename T::value_type;
@@ -32,7 +50,7 @@ consteval problem problem_of_container() {
       return problem::const_content;
     else if constexpr (!std::is_default_constructible_v<key> || (columnar<mapped> && !makeable<mapped>))
       return problem::no_default_constructor;
-    else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
+    else if constexpr (!has_stable_order<T>())
       return problem::keys_without_order;
     else
       return problem::none;
@@ -41,7 +59,7 @@ consteval problem problem_of_container() {
       return problem::const_content;
     else if constexpr (!makeable<element>)
       return problem::no_default_constructor;
-    else if constexpr (!requires { typename T::key_compare; } && !has_key_order<element>())
+    else if constexpr (!has_stable_order<T>())
       return problem::keys_without_order;
     else
       return problem::none;

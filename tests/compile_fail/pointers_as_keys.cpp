@@ -1,0 +1,12 @@
+// expect: pointers as keys need a comparator
+// expect: [^a-z]keys
+#include <memory>
+#include <set>
+
+#include "cairn/state/describe.hpp"
+
+struct state {
+  std::set<std::shared_ptr<int>> keys;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here
