@@ -15,7 +15,27 @@
 #include "state/kept.hpp"
 #include "store/sample.hpp"
 
+// Not in an unnamed namespace: clang warns of the conversions by which the fields of state_of are counted.
+namespace evolved {
+
+struct flat_record {
+  float x = 1;
+  std::int32_t y = 2;
+  bool operator==(const flat_record&) const = default;
+};
+struct layer {
+  std::vector<float> weight{1, 2, 3};
+  std::string name = "dense";
+  int value = 4;
+  bool operator==(const layer&) const = default;
+};
+
+}  // namespace evolved
+
 namespace {
+
+using evolved::flat_record;
+using evolved::layer;
 
 template <class Form>
 struct state_of {
@@ -73,18 +93,6 @@ void load_each_as_each(const T& value, const T& other) {
   };
   (save_as(std::type_identity<Forms>{}), ...);
 }
-
-struct flat_record {
-  float x = 1;
-  std::int32_t y = 2;
-  bool operator==(const flat_record&) const = default;
-};
-struct layer {
-  std::vector<float> weight{1, 2, 3};
-  std::string name = "dense";
-  int value = 4;
-  bool operator==(const layer&) const = default;
-};
 
 using keyed = std::map<std::string, std::vector<int>>;
 
