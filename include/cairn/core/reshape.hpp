@@ -38,7 +38,7 @@ namespace detail {
 /// The elements of `view` that an array of `shape`, of as many dimensions, also has.
 [[nodiscard]] inline memory_view overlap_of(memory_view view, const extents& shape) {
   if (view.strides.empty()) view.strides = packed_strides(view.shape, size_of(view.type));
-  for (std::size_t d = 0; d < shape.size(); ++d) view.shape[d] = std::min(view.shape[d], shape[d]);
+  for (std::size_t d = 0; d < shape.size(); ++d) view.shape[d] = (std::min)(view.shape[d], shape[d]);
   if (is_packed(view.shape, view.strides, size_of(view.type))) view.strides.clear();
   return view;
 }

@@ -23,10 +23,13 @@
 #endif
 #endif
 // Highway includes <math.h>. That of libstdc++ adds overloads such as ::exp(float), which would change the results of a program's own
-// unqualified calls. While Highway is read, its include guard is defined, so that it adds nothing; Highway needs only <cmath>.
+// unqualified calls. While Highway is read, its include guard is defined, so that it adds nothing. Highway uses only isnan of it.
 #if !defined(_GLIBCXX_MATH_H)
 #define _GLIBCXX_MATH_H 1
 #define CAIRN_HIDES_MATH_H
+namespace hwy {
+using std::isnan;
+}  // namespace hwy
 #endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hwy/highway.h"
