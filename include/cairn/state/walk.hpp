@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/has_entry.hpp"
+#include "cairn/state/per_rank.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/resize.hpp"
 #include "cairn/state/state.hpp"
@@ -63,6 +66,52 @@ void walk_held_prototype(walker& w) {
   else
     detail::walk_prototype<T>(w);
 }
+
+// The walk functions of the categories, which the headers below define.
+template <class T>
+void walk_complex(walker& w, T& object);
+template <class T>
+void walk_duration(walker& w, T& object);
+template <class T>
+void walk_fixed_array(walker& w, T& object);
+template <class T>
+void walk_tuple(walker& w, T& object);
+template <class T>
+void walk_record(walker& w, T& object);
+template <class T>
+void walk_listed(walker& w, T& object);
+template <class T>
+void walk_valarray(walker& w, T& object);
+template <class T>
+void walk_sequence(walker& w, T& object);
+template <class T>
+void walk_span(walker& w, T& object);
+template <class T>
+void walk_container_adaptor(walker& w, T& object);
+template <class T>
+void walk_map(walker& w, T& object);
+template <class T>
+void walk_unique(walker& w, T& object);
+template <class T>
+void walk_shared(walker& w, T& object);
+template <class T>
+void walk_weak(walker& w, T& object);
+template <class T>
+void walk_optional(walker& w, T& object);
+template <class T>
+void walk_variant(walker& w, T& object);
+template <class T>
+void walk_tensor(walker& w, T& object);
+template <class T>
+void walk_adapted(walker& w, T& object);
+template <class T, class Redistribute>
+void walk_per_rank(walker& w, per_rank<T, Redistribute>& object);
+template <class T>
+void walk_parts_of(walker& w, std::span<const named_part> parts);
+template <class Member>
+void walk_field(walker& w, std::string_view name, Member& member);
+template <class Member>
+void walk_field_prototype(walker& w, std::string_view name, Member& temporary);
 
 }  // namespace cairn::detail
 
