@@ -357,6 +357,21 @@ static void partial(const std::string& place) {
   // [partial]
 }
 
+static void new_shapes(const std::string& place) {
+  trainer_state state;
+  state.layers.resize(1);
+  state.layers[0].bias = {1, 2};
+  cairn::save(place + "/small", state);
+  state.layers[0].bias = {0, 0, 9};
+  // [reshape]
+  cairn::load(place + "/small", state, {.reshape = [](std::string_view path) {
+                                          return path == "layers.0.bias" ? cairn::reshaping::grow
+                                                                         : cairn::reshaping::none;
+                                        }});
+  // [reshape]
+  assert((state.layers[0].bias == std::vector<float>{1, 2, 9}));
+}
+
 static void run(const std::string& place) {
   trainer_state state;
   // [run]
@@ -560,6 +575,7 @@ int main() {
   std::filesystem::create_directories(place);
   one_shot(place);
   partial(place);
+  new_shapes(place);
   run(place);
   smaller_checkpoints(place);
   data_order(place);

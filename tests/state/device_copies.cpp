@@ -201,6 +201,19 @@ TEST_CASE("a load checks before it writes to a device, and writes only what it l
   CHECK(other.host == std::vector<float>{1, 2});
 }
 
+TEST_CASE("an array on a device keeps its shape, and the elements that the checkpoint lacks") {
+  struct state {
+    gpu_array table;
+  };
+  const tests::kept kept(cairn::detail::describe(state{counted({2, 2}, 1)}));
+  state larger{counted({3, 3}, 10)};
+  const auto report = kept.load(larger, {.rename = {}, .filter = {}, .reshape = [](std::string_view) {
+                                           return cairn::reshaping::grow;
+                                         }});
+  CHECK(report.reshaped == std::vector<std::string>{"table"});
+  CHECK(larger.table.values<float>() == std::vector<float>{1, 2, 12, 3, 4, 15, 16, 17, 18});
+}
+
 TEST_CASE("one array on a device under two names is stored once, and checked when it is loaded") {
   struct pair {
     gpu_array embedding, output;

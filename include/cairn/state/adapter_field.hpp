@@ -3,7 +3,10 @@
 
 #include <string_view>
 
-#include "cairn/state/walk.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/walk_fixed.hpp"
+#include "cairn/state/walk_tensor.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn {
 

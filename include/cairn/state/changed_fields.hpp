@@ -1,7 +1,6 @@
 // What a class says about its changes, as a table for the walker, and what is wrong with it.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/changes.hpp"
+#include "cairn/state/join_arrays.hpp"
 #include "cairn/state/listed.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/problem.hpp"
@@ -46,16 +46,7 @@ struct change_rows<removed<Names...>> {
 template <class... Changes>
 struct change_rows<changes<Changes...>> {
   static constexpr bool known = (change_rows<Changes>::known && ...);
-  static constexpr auto join() {
-    std::array<change, (0 + ... + change_rows<Changes>::all.size())> joined{};
-    std::size_t at = 0;
-    const auto add = [&](const auto& rows) {
-      for (const change& each : rows) joined[at++] = each;
-    };
-    (add(change_rows<Changes>::all), ...);
-    return joined;
-  }
-  static constexpr auto all = join();
+  static constexpr auto all = join_arrays<change>(change_rows<Changes>::all...);
 };
 
 /// Whether the list is that of one of the base classes in `cairn_bases`, which applies it to its own members.

@@ -83,7 +83,7 @@ CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
   keys.reserve(now.size());
   for (const auto& entry : now) keys.push_back(entry.key);
   note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
-  for (const auto& entry : now) part(entry.key, entry.value, how.walk_value);
+  for (const auto& entry : now) part(entry.key, entry.value, how.value.walk);
 }
 
 CAIRN_INLINE std::uint64_t describer::saved_ranks(bool /*takes_all*/) {

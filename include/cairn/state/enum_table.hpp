@@ -11,6 +11,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/enum_names.hpp"
+#include "cairn/state/join_arrays.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
 
@@ -53,20 +54,9 @@ consteval auto enumerator_rows() {
     return std::array<enum_entry, 1>{};
 }
 
-template <std::size_t... Sizes>
-consteval auto join_rows(const std::array<enum_entry, Sizes>&... rows) {
-  std::array<enum_entry, (0 + ... + Sizes)> joined{};
-  std::size_t at = 0;
-  const auto add = [&](const auto& some) {
-    for (const enum_entry& each : some) joined[at++] = each;
-  };
-  (add(rows), ...);
-  return joined;
-}
-
 template <class Enum, auto... Values>
 consteval auto rows_of(const enumerators<Values...>*) {
-  return join_rows(detail::enumerator_rows<Enum, Values>()...);
+  return join_arrays<enum_entry>(detail::enumerator_rows<Enum, Values>()...);
 }
 
 /// The values that `cairn::by_name` lists, with their names.

@@ -36,7 +36,7 @@ struct load_progress {
 class loader : public walker {
  public:
   [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::apply; }
-  void changed_parts(std::span<const named_part> all, std::span<const change> changes) final;
+  void changed_members(const object_members& of, std::span<const change> changes) final;
   void versioned(void* object, const version_operations& how) final;
   void enumerated(dtype type, void* memory, std::span<const enum_entry> names) final;
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how) final;
@@ -51,7 +51,7 @@ class loader : public walker {
   std::uint64_t saved_ranks(bool takes_all) final;
   void copy(void* object, const copy_operations& how) final;
   loader& begin_copy() override = 0;
-  void prototype(void* object, walk_function walk, void (*destroy)(void*)) final;
+  void walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) final;
   [[nodiscard]] const stored_leaf* stored(std::uint64_t count) const final;
   [[nodiscard]] bool has_stored(std::string_view name) final;
   [[nodiscard]] std::size_t left_out() const noexcept final { return load_.left_out; }

@@ -23,12 +23,12 @@ class size_probe final : public walker {
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
   /// Members may have other names in the checkpoint: any part of the object has as many rows.
-  void changed_parts(std::span<const named_part> all, std::span<const change> /*changes*/) override {
+  void changed_members(const object_members& of, std::span<const change> /*changes*/) override {
     if (size_) return;
     if (const stored_leaf* const found = stored_.first_below(at_.path))
       size_ = found->shape.front();
     else
-      parts(all);  // which the load's options may rename
+      members(of);  // which the load's options may rename
   }
 
   [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }
@@ -107,9 +107,9 @@ CAIRN_INLINE memory_view loader::destination(const stored_leaf& leaf, memory_vie
   return is_reshaped(leaf, view.shape) ? overlap_of(std::move(view), leaf.shape) : view;
 }
 
-CAIRN_INLINE void loader::prototype(void* object, walk_function walk, void (*destroy)(void*)) {
+CAIRN_INLINE void loader::walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) {
   ++prototypes_;
-  walker::prototype(object, walk, destroy);
+  walker::walk_temporary(object, walk, destroy);
   --prototypes_;
 }
 

@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "cairn/state/changes.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/resize.hpp"
 
 namespace cairn::detail {
@@ -17,10 +21,89 @@ class walker;
 /// Walks the object, whose type the function knows.
 using walk_function = void (*)(walker&, void* object);
 
-struct named_part {
-  std::string_view name;
-  void* object = nullptr;
-  walk_function walk = nullptr;
+/// A member of a class.
+struct member_operations {
+  std::string_view name;  ///< in a checkpoint
+  walk_function walk;     ///< null: the member is not state
+};
+
+/// The members of an object.
+struct object_members {
+  void* const* addresses;
+  std::span<const member_operations> all;
+};
+
+/// A type of which a load may make objects.
+struct object_operations {
+  walk_function walk;
+  void* (*make)();  ///< a new object; null: there is no default constructor, and no function `make` of an adapter
+  void (*destroy)(void* object);
+};
+
+/// The content of a holder: an optional, a variant, a pointer.
+struct content_operations {
+  object_operations object;
+  bool has_entry;  ///< see has_entry.hpp
+};
+
+/// What to do with an object in a holder or a map.
+enum class access : unsigned char { find, make, remove };
+
+/// Finds, makes or removes the content of a holder. Returns its address; null if there is none then: the load cannot make one.
+using access_function = void* (*)(void* holder, access what);
+
+struct optional_operations {
+  access_function at;
+  content_operations content;
+};
+
+/// An alternative of a variant.
+struct alternative_operations {
+  access_function at;  ///< finds or makes
+  content_operations content;
+};
+
+struct variant_operations {
+  std::size_t (*index)(const void* variant);
+  std::span<const alternative_operations> alternatives;
+};
+
+/// A type of the objects to which a unique pointer may point.
+struct unique_type {
+  const std::type_info* type;
+  content_operations content;
+  void (*reset)(void* pointer, void* object);  ///< gives the pointer the object, or null
+};
+
+struct unique_operations {
+  found_object (*found)(void* pointer);
+  std::span<const unique_type> types;
+  bool deletes;  ///< false: the pointer has a deleter of its own, and can only be reset to null
+};
+
+/// A type of the objects to which a shared pointer may point.
+struct shared_type {
+  const std::type_info* type;
+  content_operations content;
+  std::shared_ptr<void> (*make)();  ///< null: the load cannot make an object
+  void (*set)(void* pointer, const std::shared_ptr<void>& object);
+};
+
+struct shared_operations {
+  found_object (*found)(void* pointer, std::shared_ptr<void>& object);  ///< also shares the whole object
+  std::span<const shared_type> types;
+};
+
+/// A sequence whose elements have paths of their own.
+struct sequence_operations {
+  object_operations element;
+  std::size_t width;   ///< bytes per element
+  bool elements_move;  ///< if the size changes
+  bool elements_are_empty;
+  std::uint64_t (*size)(void* sequence, size_limits& limits);  ///< also gives its limits
+  void (*resize)(void* sequence, std::uint64_t size);
+  /// Calls `action` with each element, in order.
+  void (*for_each)(void* sequence, void* context, void (*action)(void* context, void* element));
 };
 
 /// A change of a class since older checkpoints, which concerns one name.
@@ -70,13 +153,11 @@ struct map_operations {
     void* value;
   };
   std::size_t value_width;  ///< bytes per value
-  walk_function walk_value;
-  void (*walk_prototype)(walker&);
+  object_operations value;
   std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
   bool (*is_key)(const std::string& key);
-  void* (*find)(void* map, const std::string& key);  ///< the value, or null
-  void (*insert)(void* map, const std::string& key);
-  void (*erase)(void* map, const std::string& key);
+  /// Finds, makes or removes the value of a key. Returns it; null if there is none then.
+  void* (*at)(void* map, const std::string& key, access what);
 };
 
 /// A map whose entries are saved as objects: entry i has the parts `i.first`, its key, and `i.second`, its value.

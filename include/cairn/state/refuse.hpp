@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "cairn/state/type_search.hpp"
-#include "cairn/state/walk.hpp"
+#include "cairn/state/walk_object.hpp"
 
 namespace cairn::detail {
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -79,7 +81,18 @@ class stored_state {
   [[nodiscard]] std::vector<std::string> unexpected() const;
 
  private:
+  using entry_range = std::ranges::subrange<decltype(catalog::structure)::const_iterator>;
+
   [[nodiscard]] std::string moved(std::string_view path) const;
+  /// The leaves and the entries below a path in the checkpoint. O(log n).
+  [[nodiscard]] std::span<const stored_leaf> leaves_below(std::string_view stored) const;
+  [[nodiscard]] entry_range entries_below(std::string_view stored) const;
+  /// The leaves below a path in the state. An empty path is that of the whole state.
+  [[nodiscard]] std::span<const stored_leaf> leaves_in(std::string_view path) const;
+  [[nodiscard]] std::size_t index_of(const stored_leaf& leaf) const noexcept {
+    return static_cast<std::size_t>(&leaf - from_.leaves.data());
+  }
+  [[nodiscard]] bool is_used(const stored_leaf& leaf) const { return used_leaves_[index_of(leaf)]; }
   [[nodiscard]] bool has_used_leaf(std::string_view stored) const;
 
   const catalog& from_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cairn/state/overlaps.hpp"
 #include "cairn/state/stored_state.hpp"
 
 namespace cairn::detail {
@@ -52,34 +51,39 @@ CAIRN_INLINE bool stored_state::unwrap(std::string_view path) {
   return true;
 }
 
+CAIRN_INLINE std::span<const stored_leaf> stored_state::leaves_below(std::string_view stored) const {
+  const auto first_from = [&](char after) {
+    return std::ranges::lower_bound(from_.leaves, std::string(stored) + after, {}, &stored_leaf::path);
+  };
+  return {first_from('.'), first_from('.' + 1)};
+}
+
+CAIRN_INLINE std::span<const stored_leaf> stored_state::leaves_in(std::string_view path) const {
+  return path.empty() ? std::span<const stored_leaf>(from_.leaves) : leaves_below(stored_path(path));
+}
+
+CAIRN_INLINE auto stored_state::entries_below(std::string_view stored) const -> entry_range {
+  const auto first_from = [&](char after) { return from_.structure.lower_bound(std::string(stored) + after); };
+  return {first_from('.'), first_from('.' + 1)};
+}
+
 CAIRN_INLINE bool stored_state::has_used_leaf(std::string_view stored) const {
-  auto leaf = std::ranges::lower_bound(from_.leaves, stored, {}, &stored_leaf::path);
-  for (; leaf != from_.leaves.end() && leaf->path.starts_with(stored); ++leaf)
-    if (is_within(leaf->path, stored) && used_leaves_[static_cast<std::size_t>(leaf - from_.leaves.begin())])
-      return true;
-  return false;
+  const std::size_t index = from_.find(stored);
+  return (index != catalog::npos && used_leaves_[index]) ||
+         std::ranges::any_of(leaves_below(stored), [&](const stored_leaf& each) { return is_used(each); });
 }
 
 CAIRN_INLINE bool stored_state::selects(std::string_view path) const {
   if (!options_.filter) return true;
   const std::string stored = stored_path(path);
-  if (options_.filter(stored)) return true;
-  const std::string inside = stored + '.';
-  auto at = std::ranges::lower_bound(from_.leaves, inside, {}, &stored_leaf::path);
-  for (; at != from_.leaves.end() && at->path.starts_with(inside); ++at)
-    if (options_.filter(at->path)) return true;
-  return false;
+  return options_.filter(stored) ||
+         std::ranges::any_of(leaves_below(stored), options_.filter, &stored_leaf::path);
 }
 
 CAIRN_INLINE bool stored_state::selects_some(std::string_view path) const {
-  const std::string inside = path.empty() ? "" : stored_path(path) + '.';
-  std::size_t parts = 0, selected = 0;
-  for (const auto& leaf : from_.leaves) {
-    if (!leaf.path.starts_with(inside)) continue;
-    ++parts;
-    if (accepts(leaf.path)) ++selected;
-  }
-  return selected > 0 && selected < parts;
+  const auto parts = leaves_in(path);
+  const auto selected = std::ranges::count_if(parts, [&](const stored_leaf& each) { return accepts(each.path); });
+  return selected > 0 && static_cast<std::size_t>(selected) < parts.size();
 }
 
 CAIRN_INLINE std::size_t stored_state::find_leaf(std::string_view stored) const {
@@ -104,20 +108,16 @@ CAIRN_INLINE const stored_leaf* stored_state::leaf(std::string_view path, std::u
 }
 
 CAIRN_INLINE const stored_leaf* stored_state::first_below(std::string_view path) const {
-  const std::string inside = path.empty() ? "" : stored_path(path) + '.';
-  auto at = std::ranges::lower_bound(from_.leaves, inside, {}, &stored_leaf::path);
-  for (; at != from_.leaves.end() && at->path.starts_with(inside); ++at)
-    if (!at->shape.empty() && accepts(at->path)) return &*at;
-  return nullptr;
+  const auto parts = leaves_in(path);
+  const auto found = std::ranges::find_if(
+      parts, [&](const stored_leaf& each) { return !each.shape.empty() && accepts(each.path); });
+  return found == parts.end() ? nullptr : &*found;
 }
 
 CAIRN_INLINE bool stored_state::is_stored(std::string_view path) const {
-  const std::string stored = stored_path(path), inside = stored + '.';
-  const auto leaf = std::ranges::lower_bound(from_.leaves, inside, {}, &stored_leaf::path);
-  const auto entry = from_.structure.lower_bound(inside);
-  return from_.find(stored) != catalog::npos || from_.structure.contains(stored) ||
-         (leaf != from_.leaves.end() && leaf->path.starts_with(inside)) ||
-         (entry != from_.structure.end() && entry->first.starts_with(inside));
+  const std::string stored = stored_path(path);
+  return from_.find(stored) != catalog::npos || from_.structure.contains(stored) || !leaves_below(stored).empty() ||
+         !entries_below(stored).empty();
 }
 
 CAIRN_INLINE std::uint64_t stored_state::bytes() {
@@ -138,19 +138,21 @@ CAIRN_INLINE std::size_t stored_state::use_leaf(std::string_view stored) {
 }
 
 CAIRN_INLINE void stored_state::use_all(std::string_view path) {
-  const std::string at = path.empty() ? "" : stored_path(path);
-  auto leaf = std::ranges::lower_bound(from_.leaves, at, {}, &stored_leaf::path);
-  for (; leaf != from_.leaves.end() && leaf->path.starts_with(at); ++leaf)
-    if (is_within(leaf->path, at)) used_leaves_[static_cast<std::size_t>(leaf - from_.leaves.begin())] = true;
-  auto entry = from_.structure.lower_bound(at);
-  for (; entry != from_.structure.end() && entry->first.starts_with(at); ++entry)
-    if (is_within(entry->first, at)) used_entries_.insert(&entry->second);
+  for (const stored_leaf& each : leaves_in(path)) used_leaves_[index_of(each)] = true;
+  if (path.empty()) {
+    for (const auto& [name, entry] : from_.structure) use_entry(entry);
+    return;
+  }
+  const std::string stored = stored_path(path);
+  if (const std::size_t index = from_.find(stored); index != catalog::npos) used_leaves_[index] = true;
+  if (const auto entry = from_.structure.find(stored); entry != from_.structure.end()) use_entry(entry->second);
+  for (const auto& [name, entry] : entries_below(stored)) use_entry(entry);
 }
 
 CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < used_leaves_.size(); ++i)
-    if (!used_leaves_[i] && accepts(from_.leaves[i].path)) all.push_back(from_.leaves[i].path);
+  for (const stored_leaf& each : from_.leaves)
+    if (!is_used(each) && accepts(each.path)) all.push_back(each.path);
   for (const auto& [path, entry] : from_.structure) {
     const bool holds_used = entry.what == structure_entry::kind::engaged && entry.number == 1 && has_used_leaf(path);
     if (!holds_used && !used_entries_.contains(&entry) && accepts(path)) all.push_back(path);

@@ -2,130 +2,31 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/adapter_field.hpp"
+#include "cairn/state/category.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
-#include "cairn/state/flat.hpp"
-#include "cairn/state/has_entry.hpp"
-#include "cairn/state/per_rank.hpp"
-#include "cairn/state/polymorphic.hpp"
-#include "cairn/state/resize.hpp"
+#include "cairn/state/enum_table.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/refuse.hpp"  // IWYU pragma: export
 #include "cairn/state/state.hpp"
-#include "cairn/state/tensor_view.hpp"
+#include "cairn/state/walk_choice.hpp"
+#include "cairn/state/walk_fixed.hpp"
+#include "cairn/state/walk_map.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walk_per_rank.hpp"
+#include "cairn/state/walk_pointer.hpp"
+#include "cairn/state/walk_sequence.hpp"
+#include "cairn/state/walk_tensor.hpp"
+#include "cairn/state/walk_versioned.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 
-/// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say.
-template <class T>
-void walk(walker& w, void* object);
-
-/// The operations of a class that has a version: walk_versioned.hpp.
-template <class T>
-struct version_of;
-
 template <class T>
 inline constexpr bool always_false = false;
-
-template <class T>
-void destroy(void* object) {
-  delete static_cast<T*>(object);
-}
-
-/// Walks a temporary T in place of an object that the load will make.
-template <class T>
-void walk_prototype(walker& w) {
-  if constexpr (makeable<T>)
-    w.prototype(new_object<T>(), walk<T>, destroy<T>);
-  else
-    w.reject(
-        "has to be made by the load but its type has no default constructor; make it before the load, or give its "
-        "adapter a function make()");
-}
-
-/// Walks the content of a holder that has an entry at its path: an optional, a variant, a pointer. The content has the same path; if it
-/// has an entry, too, it is the part `value` of the holder.
-template <class T>
-void walk_held(walker& w, void* object) {
-  if constexpr (has_entry<T>)
-    w.content(object, walk<T>);
-  else
-    detail::walk<T>(w, object);
-}
-
-/// The same for a content that the load will make.
-template <class T>
-void walk_held_prototype(walker& w) {
-  if constexpr (has_entry<T>)
-    w.content_prototype(walk_prototype<T>);
-  else
-    detail::walk_prototype<T>(w);
-}
-
-// The walk functions of the categories, which the headers below define.
-template <class T>
-void walk_complex(walker& w, T& object);
-template <class T>
-void walk_duration(walker& w, T& object);
-template <class T>
-void walk_fixed_array(walker& w, T& object);
-template <class T>
-void walk_tuple(walker& w, T& object);
-template <class T>
-void walk_record(walker& w, T& object);
-template <class T>
-void walk_listed(walker& w, T& object);
-template <class T>
-void walk_valarray(walker& w, T& object);
-template <class T>
-void walk_sequence(walker& w, T& object);
-template <class T>
-void walk_span(walker& w, T& object);
-template <class T>
-void walk_container_adaptor(walker& w, T& object);
-template <class T>
-void walk_map(walker& w, T& object);
-template <class T>
-void walk_unique(walker& w, T& object);
-template <class T>
-void walk_shared(walker& w, T& object);
-template <class T>
-void walk_weak(walker& w, T& object);
-template <class T>
-void walk_optional(walker& w, T& object);
-template <class T>
-void walk_variant(walker& w, T& object);
-template <class T>
-void walk_tensor(walker& w, T& object);
-template <class T>
-void walk_adapted(walker& w, T& object);
-template <class T, class Redistribute>
-void walk_per_rank(walker& w, per_rank<T, Redistribute>& object);
-template <class T>
-void walk_parts_of(walker& w, std::span<const named_part> parts);
-template <class Member>
-void walk_field(walker& w, std::string_view name, Member& member);
-template <class Member>
-void walk_field_prototype(walker& w, std::string_view name, Member& temporary);
-
-}  // namespace cairn::detail
-
-#include "cairn/state/walk_fixed.hpp"
-#include "cairn/state/walk_sequence.hpp"
-#include "cairn/state/walk_map.hpp"
-#include "cairn/state/walk_pointer.hpp"
-#include "cairn/state/walk_choice.hpp"
-#include "cairn/state/walk_tensor.hpp"
-#include "cairn/state/enum_table.hpp"
-#include "cairn/state/adapter_field.hpp"
-#include "cairn/state/walk_per_rank.hpp"
-
-namespace cairn::detail {
 
 template <class T>
 struct copied_object {
@@ -218,4 +119,4 @@ void walk(walker& w, void* at) {
 
 }  // namespace cairn::detail
 
-#include "cairn/state/refuse.hpp"  // IWYU pragma: export
+

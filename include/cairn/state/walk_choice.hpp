@@ -1,64 +1,79 @@
 // Walks optionals and variants.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-#include "cairn/state/walk.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 
+CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operations& how);
+CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations& how);
+
+template <class T>
+struct optional_of {
+  using value = std::remove_cvref_t<decltype(*std::declval<T&>())>;
+
+  static void* at(void* optional, access what) {
+    T& object = *static_cast<T*>(optional);
+    if (what == access::remove) object.reset();
+    if (what == access::make) {
+      if constexpr (has_make_adapter<value>)
+        object.emplace(adapter<value>::make());
+      else if constexpr (requires { object.emplace(); })
+        object.emplace();
+    }
+    return object.has_value() ? std::addressof(*object) : nullptr;
+  }
+
+  static constexpr optional_operations operations{at, content_operations_of<value>};
+};
+
 template <class T>
 void walk_optional(walker& w, T& object) {
-  using value = std::remove_cvref_t<decltype(*object)>;
-  switch (w.optional(object.has_value())) {
-    case presence::keep:
-      return;
-    case presence::clear:
-      return object.reset();
-    case presence::make:
-      if constexpr (has_make_adapter<value>) {
-        object.emplace(adapter<value>::make());
-        break;
-      } else if constexpr (requires { object.emplace(); }) {
-        object.emplace();
-        break;
-      }
-      [[fallthrough]];
-    case presence::prototype:
-      return detail::walk_held_prototype<value>(w);
-    case presence::walk:
-      break;
-  }
-  detail::walk_held<value>(w, std::addressof(*object));
+  detail::walk_optional(w, std::addressof(object), optional_of<T>::operations);
 }
 
-/// Walks alternative I, which `object` holds or will hold.
-template <std::size_t I, class T>
-void walk_alternative(walker& w, T& object, presence what) {
-  using type = std::variant_alternative_t<I, T>;
-  if (what == presence::make) {
-    if constexpr (has_make_adapter<type>)
-      object.template emplace<I>(adapter<type>::make());
-    else if constexpr (std::is_default_constructible_v<type>)
-      object.template emplace<I>();
+template <class T>
+struct variant_of {
+  template <std::size_t I>
+  static void* at(void* variant, access what) {
+    using type = std::variant_alternative_t<I, T>;
+    T& object = *static_cast<T*>(variant);
+    if (what == access::make) {
+      if constexpr (has_make_adapter<type>)
+        object.template emplace<I>(adapter<type>::make());
+      else if constexpr (std::is_default_constructible_v<type>)
+        object.template emplace<I>();
+    }
+    return std::get_if<I>(std::addressof(object));
   }
-  if (object.index() == I)
-    detail::walk_held<type>(w, std::get_if<I>(&object));
-  else
-    detail::walk_held_prototype<type>(w);
-}
+  static std::size_t index(const void* variant) { return static_cast<const T*>(variant)->index(); }
+
+  template <std::size_t... I>
+  static constexpr auto list_alternatives(std::index_sequence<I...>) {
+    return std::array{alternative_operations{at<I>, content_operations_of<std::variant_alternative_t<I, T>>}...};
+  }
+  static constexpr auto alternatives = list_alternatives(std::make_index_sequence<std::variant_size_v<T>>{});
+  static constexpr variant_operations operations{index, alternatives};
+};
 
 template <class T>
 void walk_variant(walker& w, T& object) {
-  const auto [what, index] = w.alternative(object.index(), std::variant_size_v<T>);
-  if (what == presence::keep) return;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((I == index ? detail::walk_alternative<I>(w, object, what) : void()), ...);
-  }(std::make_index_sequence<std::variant_size_v<T>>{});
+  detail::walk_variant(w, std::addressof(object), variant_of<T>::operations);
 }
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walk_choice.ipp"  // IWYU pragma: keep
+#endif

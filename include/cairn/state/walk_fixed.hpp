@@ -1,7 +1,9 @@
 // Walks types with a fixed number of parts: records, tuples, fixed arrays, complex numbers and durations.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -10,8 +12,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/state/walk.hpp"
+#include "cairn/state/category.hpp"
+#include "cairn/state/flat.hpp"
+#include "cairn/state/listed.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/record.hpp"
+#include "cairn/state/resize.hpp"
+#include "cairn/state/skipped_fields.hpp"
+#include "cairn/state/walk_object.hpp"
 #include "cairn/state/walk_versioned.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 
@@ -28,42 +38,31 @@ void walk_duration(walker& w, T& object) {
     w.element(dtype_of<typename T::rep>(), &object);
 }
 
-/// The walk function of a part whose type was not checked with that of the state: refuse.hpp.
+/// The address of an object, which may be const: a load does not walk those.
 template <class T>
-consteval walk_function checked_part_walk();
-
-/// A part that an adapter passes. Its type is checked here, since the type of the object does not show it.
-template <class T>
-[[nodiscard]] named_part part_of(std::string_view name, T& member) noexcept {
-  return {name, std::addressof(member), checked_part_walk<T>()};
+[[nodiscard]] void* address_of(T& object) noexcept {
+  return const_cast<std::remove_const_t<T>*>(std::addressof(object));
 }
 
-/// A part of a type that is checked. A load does not walk const ones.
-template <class T>
-[[nodiscard]] named_part checked_part(std::string_view name, T& member) noexcept {
-  return {name, const_cast<std::remove_const_t<T>*>(std::addressof(member)), walk<std::remove_const_t<T>>};
+template <class T, std::size_t I, class Member>
+consteval member_operations member_of_record() {
+  if constexpr (is_skipped_field<T, I, Member>())
+    return {{}, nullptr};
+  else
+    return {stored_field_name<T, I>.view(), walk<std::remove_const_t<Member>>};
 }
 
-template <bool IsSkipped, class Member>
-void append_part([[maybe_unused]] named_part*& end, [[maybe_unused]] std::string_view name,
-                 [[maybe_unused]] Member& member) {
-  if constexpr (!IsSkipped) *end++ = detail::checked_part(name, member);
-}
+template <class T>
+inline constexpr auto record_members = []<class... Types, std::size_t... I>(type_list<Types...>,
+                                                                            std::index_sequence<I...>) {
+  return std::array<member_operations, sizeof...(I)>{member_of_record<T, I, Types>()...};
+}(field_types<T>{}, std::make_index_sequence<arity<T>>{});
 
 template <class T>
 void walk_record(walker& w, T& object) {
-  detail::with_fields(object, [&]<class... Members>(Members&... members) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      if constexpr (has_skip_list<T> || (is_skip<Members> || ...)) {
-        named_part parts[sizeof...(I)];
-        named_part* end = parts;
-        (detail::append_part<is_skipped_field<T, I, Members>()>(end, stored_field_name<T, I>.view(), members), ...);
-        detail::walk_parts_of<T>(w, {parts, end});
-      } else {
-        const named_part parts[] = {detail::checked_part(stored_field_name<T, I>.view(), members)..., {}};
-        detail::walk_parts_of<T>(w, {parts, sizeof...(I)});
-      }
-    }(std::index_sequence_for<Members...>{});
+  detail::with_fields(object, [&](auto&... members) {
+    void* const addresses[] = {detail::address_of(members)..., nullptr};
+    detail::walk_members_of<T>(w, {addresses, record_members<T>});
   });
 }
 
@@ -83,8 +82,10 @@ void walk_listed(walker& w, T& object) {
     (detail::walk_base<I>(w, static_cast<Bases&>(object)), ...);
   }(base_list<T>{}, std::make_index_sequence<base_count<T>>{});
   [&]<auto... Members>(fields<Members...>) {
-    const named_part parts[] = {detail::checked_part(listed_name<Members>(), object.*Members)..., {}};
-    detail::walk_parts_of<T>(w, {parts, sizeof...(Members)});
+    static constexpr std::array<member_operations, sizeof...(Members)> all{
+        member_operations{listed_name<Members>(), walk<std::remove_const_t<type_of<Members>>>}...};
+    void* const addresses[] = {detail::address_of(object.*Members)..., nullptr};
+    detail::walk_members_of<T>(w, {addresses, all});
   }(own_fields<T>{});
 }
 
@@ -99,15 +100,14 @@ void walk_members(walker& w, T& object) {
 /// Walks a part of the current object that an adapter names.
 template <class Member>
 void walk_field(walker& w, std::string_view name, Member& member) {
-  const named_part part = detail::part_of(name, member);
-  w.part(part.name, part.object, part.walk);
+  w.part(name, std::addressof(member), checked_part_walk<Member>());
 }
 
 /// The same for a part that the load will make. `temporary` is walked in its place.
 template <class Member>
 void walk_field_prototype(walker& w, std::string_view name, Member& temporary) {
   w.part(name, std::addressof(temporary),
-         [](walker& inner, void* object) { inner.prototype(object, checked_part_walk<Member>(), [](void*) {}); });
+         [](walker& inner, void* object) { inner.walk_temporary(object, checked_part_walk<Member>(), [](void*) {}); });
 }
 
 /// `get<I>`: std::get, or that of the library to which the type belongs.
@@ -123,19 +123,18 @@ auto& get_element(T& object) {
 
 template <class T>
 void walk_tuple(walker& w, T& object) {
+  const auto walk_element = [&]<class Element>(const auto& name, Element& element) {
+    w.part(name, detail::address_of(element), walk<std::remove_const_t<Element>>);
+  };
   if constexpr (requires {
                   object.first;
                   object.second;
                 }) {
-    const named_part parts[] = {detail::checked_part("first", object.first),
-                                detail::checked_part("second", object.second)};
-    w.parts(parts);
+    walk_element("first", object.first);
+    walk_element("second", object.second);
   } else {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const auto walk_element = [&](std::size_t i, const named_part& element) {
-        w.part(i, element.object, element.walk);
-      };
-      (walk_element(I, detail::checked_part({}, detail::get_element<I>(object))), ...);
+      (walk_element(std::uint64_t{I}, detail::get_element<I>(object)), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }

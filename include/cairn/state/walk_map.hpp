@@ -10,8 +10,14 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/state/walk.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/container_copies.hpp"
+#include "cairn/state/copies.hpp"
 #include "cairn/state/enum_table.hpp"
+#include "cairn/state/flat.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 
@@ -78,31 +84,26 @@ struct map_of {
     key parsed{};
     return detail::parse_key(text, parsed);
   }
-  static void* find(void* map, const std::string& text) {
+  static void* at(void* map, const std::string& text, access what) {
+    T& object = *static_cast<T*>(map);
     key parsed{};
     detail::parse_key(text, parsed);
-    detail::check_associative(*static_cast<T*>(map), 1);
-    const auto at = static_cast<T*>(map)->find(parsed);
-    return at == static_cast<T*>(map)->end() ? nullptr : std::addressof(at->second);
-  }
-  static void insert(void* map, const std::string& text) {
-    if constexpr (makeable<mapped>) {
-      key parsed{};
-      detail::parse_key(text, parsed);
-      if constexpr (has_make_adapter<mapped>)
-        static_cast<T*>(map)->emplace(std::move(parsed), adapter<mapped>::make());
-      else
-        (*static_cast<T*>(map))[std::move(parsed)];
+    detail::check_associative(object, 1);
+    if constexpr (has_make_adapter<mapped>) {
+      if (what == access::make) object.emplace(parsed, adapter<mapped>::make());
+    } else if constexpr (makeable<mapped>) {
+      if (what == access::make) return std::addressof(object[std::move(parsed)]);
     }
-  }
-  static void erase(void* map, const std::string& text) {
-    key parsed{};
-    detail::parse_key(text, parsed);
-    static_cast<T*>(map)->erase(parsed);
+    const auto found = object.find(parsed);
+    if (found == object.end()) return nullptr;
+    if (what == access::remove) {
+      object.erase(found);
+      return nullptr;
+    }
+    return std::addressof(found->second);
   }
 
-  static constexpr map_operations operations{
-      sizeof(mapped), walk<mapped>, walk_prototype<mapped>, entries, is_key, find, insert, erase};
+  static constexpr map_operations operations{sizeof(mapped), object_operations_of<mapped>, entries, is_key, at};
 };
 
 /// The operations of a map that is neither columnar nor keyed.

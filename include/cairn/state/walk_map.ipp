@@ -24,7 +24,7 @@ CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { 
 CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return parse_whole(from, number); }
 
 CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
-  for (const auto& entry : how.entries(object)) part(entry.key, entry.value, how.walk_value);
+  for (const auto& entry : how.entries(object)) part(entry.key, entry.value, how.value.walk);
 }
 
 CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
@@ -35,7 +35,7 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   for (const auto& key : *stored) {
     if (!how.is_key(key))
       fail(errc::corrupt, {path(), " in ", origin(), " has the key '", key, "', which is not a key of that map"});
-    with_path([&] { differs = how.find(object, key) == nullptr || differs; });
+    with_path([&] { differs = how.at(object, key, access::find) == nullptr || differs; });
   }
   if (differs) {
     const bool now_changes = resizes(now.size(), stored->size(), 0);
@@ -43,18 +43,18 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
     for (const auto& entry : now)
       if (!kept.contains(entry.key)) {
         frees(object, entry.value, how.value_width);
-        if (now_changes) how.erase(object, entry.key);
+        if (now_changes) how.at(object, entry.key, access::remove);
       }
     if (now_changes)
-      for (const auto& key : *stored) how.insert(object, key);
+      for (const auto& key : *stored) how.at(object, key, access::make);
   }
   for (const auto& key : *stored) {
     enter(key);
     if (enters()) {
-      if (void* value = how.find(object, key))
-        how.walk_value(*this, value);
+      if (void* const value = how.at(object, key, access::find))
+        how.value.walk(*this, value);
       else
-        how.walk_prototype(*this);
+        prototype(how.value);
     }
     leave();
   }

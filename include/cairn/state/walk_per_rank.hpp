@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/state/walk.hpp"
+#include "cairn/state/per_rank.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 

@@ -5,12 +5,19 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <type_traits>
 
-#include "cairn/state/walk.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/state/flat.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/resize.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
+
+/// Walks elements of varying size, each with its index as path.
+CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 
 /// The operations of a container whose elements have a fixed layout and are contiguous.
 template <class T>
@@ -61,32 +68,37 @@ void walk_valarray(walker& w, T& object) {
   contiguous_container<T>::walk_all(w, object);
 }
 
-/// Walks elements of varying size, each with its index as path.
+/// The operations of a sequence whose elements have paths of their own.
 template <class T>
-void walk_elements(walker& w, T& object) {
+struct sequence_of {
   using element = typename T::value_type;
-  const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
-  const auto [size, resize] = w.sequence(now, detail::limits_of(object, now), adds_nothing<element>());
-  if (size != now) {
-    std::uint64_t index = 0;  // elements that are contiguous move, those of other containers stay
-    for (auto& each : object)
-      if (contiguous<T> || index++ >= size) w.frees(&object, std::addressof(each), sizeof(element));
+
+  static std::uint64_t size(void* sequence, size_limits& limits) {
+    const T& object = *static_cast<const T*>(sequence);
+    const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+    limits = detail::limits_of(object, now);
+    return now;
   }
-  if (resize) detail::resize_to(object, size);
-  std::uint64_t i = 0;
-  for (auto& each : object) {
-    if (i == size) return;
-    w.part(i++, std::addressof(each), walk<element>);
+  static void resize(void* sequence, std::uint64_t size) { detail::resize_to(*static_cast<T*>(sequence), size); }
+  static void for_each(void* sequence, void* context, void (*action)(void* context, void* element)) {
+    for (auto& each : *static_cast<T*>(sequence)) action(context, std::addressof(each));
   }
-  for (; i < size; ++i) w.prototype_part(std::to_string(i), walk_prototype<element>);
-}
+
+  static constexpr sequence_operations operations{object_operations_of<element>,
+                                                  sizeof(element),
+                                                  contiguous<T>,
+                                                  adds_nothing<element>(),
+                                                  size,
+                                                  resize,
+                                                  for_each};
+};
 
 template <class T>
 void walk_sequence(walker& w, T& object) {
   if constexpr (contiguous<T> && flat<typename T::value_type>)
     contiguous_container<T>::walk_all(w, object);
   else
-    detail::walk_elements(w, object);
+    detail::walk_elements(w, std::addressof(object), sequence_of<T>::operations);
 }
 
 template <class T>
@@ -105,3 +117,7 @@ void walk_container_adaptor(walker& w, T& object) {
 }
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/walk_sequence.ipp"  // IWYU pragma: keep
+#endif

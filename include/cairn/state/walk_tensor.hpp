@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/state/walk.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/concepts.hpp"
+#include "cairn/state/tensor_view.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
@@ -12,15 +11,13 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/changed_fields.hpp"
+#include "cairn/state/flat.hpp"
+#include "cairn/state/operations.hpp"
 #include "cairn/state/stored_parts.hpp"
-#include "cairn/state/walk.hpp"
+#include "cairn/state/walk_object.hpp"
+#include "cairn/state/walker.hpp"
 
 namespace cairn {
-
-namespace detail {
-template <class T>
-consteval walk_function checked_part_walk();
-}  // namespace detail
 
 template <class P>
 P stored_parts::get(std::string_view name) {
@@ -78,11 +75,11 @@ struct version_of {
 
 /// Walks the members of a T.
 template <class T>
-void walk_parts_of(walker& w, std::span<const named_part> parts) {
+void walk_members_of(walker& w, const object_members& members) {
   if constexpr (changed<T>)
-    w.changed_parts(parts, change_rows<typename T::cairn_changes>::all);
+    w.changed_members(members, change_rows<typename T::cairn_changes>::all);
   else
-    w.parts(parts);
+    w.members(members);
 }
 
 }  // namespace detail

@@ -68,13 +68,15 @@ CAIRN_INLINE const structure_entry* loader::find_optional(structure_entry::kind 
   return load_.stored.find_entry(path()) ? find(kind) : nullptr;
 }
 
-CAIRN_INLINE void loader::changed_parts(std::span<const named_part> all, std::span<const change> changes) {
+CAIRN_INLINE void loader::changed_members(const object_members& of, std::span<const change> changes) {
   for (const change& each : changes)
     if (each.what == change::kind::removed) with_name(each.name, [&] { mark_used(); });
-  for (const named_part& each : all) {
+  for (std::size_t i = 0; i < of.all.size(); ++i) {
+    const member_operations& each = of.all[i];
+    if (!each.walk) continue;
     const std::string_view name = stored_name(each.name, changes);
     if (!name.empty())
-      part(name, each.object, each.walk);
+      part(name, of.addresses[i], each.walk);
     else if (!at_.is_migrated)
       with_name(each.name, [&] { keep_default(); });
   }

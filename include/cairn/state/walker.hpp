@@ -56,24 +56,20 @@ class walker {
   /// Walks a part of the current object unless the filter excludes it. errc::invalid: too deep.
   void part(std::string_view name, void* object, walk_function walk);
   void part(std::uint64_t index, void* object, walk_function walk);
-  void parts(std::span<const named_part> all);
-  /// The members of a class that has changed since older checkpoints.
-  virtual void changed_parts(std::span<const named_part> all, std::span<const change> /*changes*/) { parts(all); }
+  void members(const object_members& of);
+  /// The same for a class that has changed since older checkpoints.
+  virtual void changed_members(const object_members& of, std::span<const change> /*changes*/) { members(of); }
   /// An object of a class that has a version; in columns, the one in the first row.
   virtual void versioned(void* object, const version_operations& how) { how.walk_parts(*this, object); }
   /// A part in packed columns, `width` bytes per row.
   void packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk);
-  void prototype_part(std::string_view name, void (*walk_prototype)(walker&));
+  void prototype_part(std::string_view name, const object_operations& how);
 
-  /// Walks the content of the current object as its part `value`.
-  void content(void* object, walk_function walk) {
-    enter_content();
-    part(content_name(), object, walk);
-  }
-  void content_prototype(void (*walk_prototype)(walker&)) {
-    enter_content();
-    prototype_part(content_name(), walk_prototype);
-  }
+  /// Walks the content of the current object, which is a holder that has an entry at its path. The content has the same path; if it has an
+  /// entry, too, it is the part `value` of the holder.
+  void content(void* object, const content_operations& how);
+  /// The same for a content that the load will make.
+  void content_prototype(const content_operations& how);
 
   /// An element of `type` at `memory`; in columns, the one in the first row.
   void element(dtype type, void* memory) { array(type, 1, memory, {}); }
@@ -155,8 +151,10 @@ class walker {
   /// Records that the load frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
   virtual void frees(const void* /*container*/, const void* /*memory*/, std::uint64_t /*bytes*/) {}
 
-  /// Walks a temporary object in place of one that the load will make, and destroys it.
-  virtual void prototype(void* object, walk_function walk, void (*destroy)(void*));
+  /// Walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
+  void prototype(const object_operations& how);
+  /// The same with an object that exists, and that `destroy` destroys.
+  virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
 
   /// Passes the object that was made for the answer `make` of `shared`. Call it before the object is walked.
   virtual void shared_made(std::shared_ptr<void> /*object*/, const std::type_info& /*type*/) {}

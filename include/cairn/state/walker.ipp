@@ -37,17 +37,37 @@ CAIRN_INLINE void walker::part(std::uint64_t index, void* object, walk_function 
   part(std::to_string(index), object, walk);
 }
 
-CAIRN_INLINE void walker::parts(std::span<const named_part> all) {
-  for (const auto& each : all) part(each.name, each.object, each.walk);
+CAIRN_INLINE void walker::members(const object_members& of) {
+  for (std::size_t i = 0; i < of.all.size(); ++i)
+    if (of.all[i].walk) part(of.all[i].name, of.addresses[i], of.all[i].walk);
 }
 
-CAIRN_INLINE void walker::prototype_part(std::string_view name, void (*walk_prototype)(walker&)) {
+CAIRN_INLINE void walker::prototype_part(std::string_view name, const object_operations& how) {
   enter(name);
-  if (enters()) walk_prototype(*this);
+  if (enters()) prototype(how);
   leave();
 }
 
-CAIRN_INLINE void walker::prototype(void* object, walk_function walk, void (*destroy)(void*)) {
+CAIRN_INLINE void walker::content(void* object, const content_operations& how) {
+  if (!how.has_entry) return how.object.walk(*this, object);
+  enter_content();
+  part(content_name(), object, how.object.walk);
+}
+
+CAIRN_INLINE void walker::content_prototype(const content_operations& how) {
+  if (!how.has_entry) return prototype(how.object);
+  enter_content();
+  prototype_part(content_name(), how.object);
+}
+
+CAIRN_INLINE void walker::prototype(const object_operations& how) {
+  if (how.make) return walk_temporary(how.make(), how.walk, how.destroy);
+  reject(
+      "has to be made by the load but its type has no default constructor; make it before the load, or give its "
+      "adapter a function make()");
+}
+
+CAIRN_INLINE void walker::walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) {
   const std::shared_ptr<void> owner(object, destroy);
   walk(*this, object);
 }

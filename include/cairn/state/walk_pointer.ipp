@@ -1,0 +1,65 @@
+// Definitions of walk_pointer.hpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <typeinfo>
+
+#include "cairn/state/walk_pointer.hpp"
+
+namespace cairn::detail {
+
+/// The entry of that type. Null: the pointer has no list, and one entry.
+template <class Entry>
+const Entry& entry_of_type(std::span<const Entry> types, const std::type_info* type) {
+  for (const Entry& each : types)
+    if (type && *each.type == *type) return each;
+  return types.front();
+}
+
+CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how) {
+  const found_object found = how.found(pointer);
+  const auto answer = w.pointee(found);
+  if (answer.what == presence::keep) return;
+  if (answer.what == presence::clear) return how.types.front().reset(pointer, nullptr);
+  if (!how.deletes && answer.what != presence::walk)
+    return w.reject("has to be made by the load but its pointer has a deleter of its own; make it before the load");
+  const unique_type& type = entry_of_type(how.types, answer.type);
+  const auto left_out = w.left_out();
+  if (answer.what == presence::walk) {
+    w.content(const_cast<void*>(found.address), type.content);
+  } else if (answer.what == presence::make && type.content.object.make) {
+    void* const object = type.content.object.make();
+    type.reset(pointer, object);
+    w.content(object, type.content);
+  } else {
+    w.content_prototype(type.content);
+  }
+  if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
+}
+
+CAIRN_INLINE void walk_shared(walker& w, void* pointer, const shared_operations& how) {
+  std::shared_ptr<void> object;
+  const found_object found = how.found(pointer, object);
+  const auto answer = w.shared(found, object);
+  if (answer.same) entry_of_type(how.types, answer.type).set(pointer, answer.same);
+  if (answer.what == presence::keep) return;
+  const shared_type& type = entry_of_type(how.types, answer.type);
+  if (answer.what == presence::clear) return type.set(pointer, nullptr);
+  const auto left_out = w.left_out();
+  std::shared_ptr<void> made;
+  if (answer.what == presence::walk) {
+    w.content(object.get(), type.content);
+  } else if (answer.what == presence::make && type.make) {
+    made = type.make();
+    w.shared_made(made, *type.type);
+    w.content(made.get(), type.content);
+  } else {
+    w.content_prototype(type.content);
+  }
+  w.shared_end();
+  if (made) type.set(pointer, made);
+  if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
+}
+
+}  // namespace cairn::detail
