@@ -365,9 +365,8 @@ static void new_shapes(const std::string& place) {
   state.layers[0].bias = {0, 0, 9};
   // [reshape]
   cairn::load(place + "/small", state, {.reshape = [](std::string_view path) {
-                                          return path == "layers.0.bias" ? cairn::reshaping::grow
-                                                                         : cairn::reshaping::none;
-                                        }});
+                return path == "layers.0.bias" ? cairn::reshaping::grow : cairn::reshaping::none;
+              }});
   // [reshape]
   assert((state.layers[0].bias == std::vector<float>{1, 2, 9}));
 }

@@ -3,6 +3,7 @@
 #
 #   --compiler gcc|clang-19   the compiler; gcc when not given
 #   --sanitize                with the address, leak and undefined behaviour sanitizers and the fuzz targets (clang-19)
+#   --no-units                without the tests that mirror the headers and the matrix, which another run has
 #   --no-install              do not install packages
 #   --long                    the long durability tests: many times the crashes, faults and saves; all types of the matrix
 #   --only REGEX              run only the tests whose names match
@@ -11,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
-preset=gcc install=yes select=()
+preset=gcc install=yes units=ON select=()
 usage() { sed -n '2,/^set /s/^# \{0,1\}//p' tests/run.sh; }
 while (($#)); do
   case $1 in
@@ -23,6 +24,7 @@ while (($#)); do
       esac
       shift ;;
     --sanitize) preset=asan ;;
+    --no-units) units=OFF ;;
     --no-install) install=no ;;
     --long) export CAIRN_LONG_TESTS=1 ;;
     --only) select=(--tests-regex "${2?--only takes a regular expression}"); shift ;;
@@ -42,7 +44,7 @@ build=build/$preset
 jobs=$(nproc)
 keep_going=(-k)
 if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
-cmake --preset "$preset"
+cmake --preset "$preset" -DCAIRN_UNIT_TESTS=$units
 if grep -q '^CMAKE_GENERATOR:INTERNAL=Ninja$' "$build/CMakeCache.txt"; then keep_going=(-k 0); fi
 
 # A program that does not build fails its own tests; the build then counts as one more failed test.

@@ -77,7 +77,8 @@ MORE_HEADER_ONLY = {
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE,
-    "state/state.hpp": {f"state/{name}.hpp" for name in ("device_copies", "polymorphic")},
+    "state/state.hpp": {"state/device_copies.hpp"},
+    "state/walk_versioned.hpp": {"core/convert.hpp", "core/error.hpp", "core/reshape.hpp", "state/base.hpp"},
 }
 
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the

@@ -207,9 +207,8 @@ TEST_CASE("an array on a device keeps its shape, and the elements that the check
   };
   const tests::kept kept(cairn::detail::describe(state{counted({2, 2}, 1)}));
   state larger{counted({3, 3}, 10)};
-  const auto report = kept.load(larger, {.rename = {}, .filter = {}, .reshape = [](std::string_view) {
-                                           return cairn::reshaping::grow;
-                                         }});
+  const auto report = kept.load(
+      larger, {.rename = {}, .filter = {}, .reshape = [](std::string_view) { return cairn::reshaping::grow; }});
   CHECK(report.reshaped == std::vector<std::string>{"table"});
   CHECK(larger.table.values<float>() == std::vector<float>{1, 2, 12, 3, 4, 15, 16, 17, 18});
 }

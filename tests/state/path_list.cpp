@@ -12,7 +12,7 @@ TEST_CASE("path_list keeps all paths in their order") {
   for (std::size_t i = 0; i < 1000; ++i) {
     expected.push_back(std::string(i % 40, 'x') + std::to_string(i / 2));
     if (i % 2 == 0)
-      CHECK(list.add_leaf(expected.back()));
+      list.add_leaf(expected.back());
     else
       list.add(expected.back());
   }
@@ -20,12 +20,22 @@ TEST_CASE("path_list keeps all paths in their order") {
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(list[i] == expected[i]);
 }
 
-TEST_CASE("path_list refuses a second leaf of one path, but not a leaf with the path of an entry") {
+TEST_CASE("path_list finds a second leaf of one path, but not a leaf with the path of an entry") {
   cairn::detail::path_list list;
-  CHECK(list.add_leaf(""));
+  CHECK_FALSE(list.find_twice());
+  list.add_leaf("");
   list.add("a.b");
-  CHECK(list.add_leaf("a.b"));
-  CHECK_FALSE(list.add_leaf("a.b"));
-  CHECK_FALSE(list.add_leaf(""));
-  CHECK(list.add_leaf("a.b.c"));
+  list.add("a.b");
+  list.add_leaf("a.b");
+  for (int i = 0; i < 100; ++i) list.add_leaf("c." + std::to_string(i));
+  CHECK_FALSE(list.find_twice());
+  SECTION("the path of the whole state") {
+    list.add_leaf("");
+    CHECK(list.find_twice() == "");
+  }
+  SECTION("any other") {
+    list.add_leaf("c.37");
+    list.add_leaf("d");
+    CHECK(list.find_twice() == "c.37");
+  }
 }

@@ -21,7 +21,7 @@ CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t
   if (element_count(shape) == 0) return true;
   auto step = static_cast<std::int64_t>(item_bytes);
   for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d]))
-    if (shape[d] != 1 && strides[d] != step) return false;
+    if (d < strides.size() && shape[d] != 1 && strides[d] != step) return false;
   return true;
 }
 

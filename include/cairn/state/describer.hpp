@@ -13,6 +13,7 @@
 #include "cairn/state/array_index.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/host_buffer.hpp"
+#include "cairn/state/path_list.hpp"
 #include "cairn/state/shared_objects.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -37,7 +38,7 @@ class describer final : public walker {
   void begin_temporary() noexcept override { ++temporaries_; }
   void end_temporary() noexcept override { --temporaries_; }
 
-  /// The description of the whole state. errc::invalid: a part of a shared object is elsewhere in the state, too.
+  /// The description of the whole state. errc::invalid: two leaves have one path; a part of a shared object is elsewhere in the state, too.
   [[nodiscard]] description take();
 
  private:
@@ -53,14 +54,15 @@ class describer final : public walker {
   /// The name of the object's type. errc::invalid: the type is not listed.
   [[nodiscard]] std::string stored_name(const found_object& found) const;
 
-  [[noreturn]] void fail_twice() const;
+  [[noreturn]] static void fail_twice(std::string_view path);
 
   description result_;
   std::vector<std::shared_ptr<const void>> owners_;        // the open copies
   unsigned temporaries_ = 0;                               // that are open
   std::vector<std::shared_ptr<void>> shared_temporaries_;  // kept, so that no other object gets their address
   array_index array_leaves_;
-  shared_objects shared_;
+  path_list paths_;
+  shared_objects shared_{paths_};
 };
 
 }  // namespace cairn::detail

@@ -11,7 +11,7 @@ namespace cairn::detail {
 CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) {
   if (path() == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
-  if (!shared_.add_leaf(path())) fail_twice();
+  paths_.add_leaf(path());
   if (temporaries_ > 0 && !device) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
     gather(view, 0, *bytes);
@@ -77,15 +77,6 @@ CAIRN_INLINE alternative_answer describer::alternative(std::uint64_t index, std:
   return {presence::walk, index};
 }
 
-CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
-  std::vector<std::string> keys;
-  const auto now = how.entries(object);
-  keys.reserve(now.size());
-  for (const auto& entry : now) keys.push_back(entry.key);
-  note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
-  for (const auto& entry : now) part(entry.key, entry.value, how.value.walk);
-}
-
 CAIRN_INLINE std::uint64_t describer::saved_ranks(bool /*takes_all*/) {
   note({.what = structure_entry::kind::ranks, .number = here().ranks});
   return here().ranks;
@@ -107,8 +98,8 @@ CAIRN_INLINE void describer::copy(void* object, const copy_operations& how) {
 
 CAIRN_INLINE void describer::note(structure_entry entry) {
   const auto [at, first] = result_.structure.try_emplace(std::string(path()), std::move(entry));
-  if (!first) fail_twice();
-  shared_.add_entry(at->first);
+  if (!first) fail_twice(path());
+  paths_.add(at->first);
 }
 
 CAIRN_INLINE void describer::note_pointee(const found_object& found) {
@@ -126,12 +117,13 @@ CAIRN_INLINE std::string describer::stored_name(const found_object& found) const
 }
 
 CAIRN_INLINE description describer::take() {
+  if (const auto path = paths_.find_twice()) fail_twice(*path);
   shared_.refuse_overlaps(result_.leaves);
   return std::move(result_);
 }
 
-CAIRN_INLINE void describer::fail_twice() const {
-  fail(errc::invalid, {"two parts of the state have the path ", path(), "; rename a member or a map key"});
+CAIRN_INLINE void describer::fail_twice(std::string_view path) {
+  fail(errc::invalid, {"two parts of the state have the path ", path, "; rename a member or a map key"});
 }
 
 }  // namespace cairn::detail

@@ -25,7 +25,7 @@ consteval bool adds_entry() {
 }
 
 /// True if `walk<T>` adds an entry (size, keys, engaged, index, type, same or ranks) at the path of the object itself. A path has at most
-/// one entry, so a holder that has one walks such a content as a part: `walk_held`.
+/// one entry, so a holder that has one walks such a content as a part: `walker::content`.
 template <class T>
 inline constexpr bool has_entry = adds_entry<T>();
 

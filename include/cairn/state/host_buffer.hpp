@@ -25,9 +25,13 @@ struct memory_key {
 
   friend bool operator==(const memory_key&, const memory_key&) = default;
 
+  /// Spreads pages over the table, and keeps the arrays of a page near each other.
   struct hash {
     [[nodiscard]] std::size_t operator()(const memory_key& key) const noexcept {
-      return std::hash<const void*>{}(key.address) ^ (std::hash<const void*>{}(key.space) << 1U);
+      const auto address = reinterpret_cast<std::uintptr_t>(key.address),
+                 space = reinterpret_cast<std::uintptr_t>(key.space);
+      const std::uint64_t page = ((address >> 12U) ^ (space << 8U)) * 0x9E3779B97F4A7C15U;
+      return (page >> 32U) ^ ((address >> 4U) & 0xFFU);
     }
   };
 

@@ -11,7 +11,7 @@ template <class Element, std::size_t... Sizes>
 constexpr std::array<Element, (0 + ... + Sizes)> join_arrays(const std::array<Element, Sizes>&... arrays) {
   std::array<Element, (0 + ... + Sizes)> joined{};
   [[maybe_unused]] auto at = joined.begin();
-  const auto append = [&](const auto& array) {
+  [[maybe_unused]] const auto append = [&](const auto& array) {
     for (const Element& each : array) *at++ = each;
   };
   (append(arrays), ...);

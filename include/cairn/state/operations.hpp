@@ -148,13 +148,11 @@ struct contiguous_operations {
 
 /// A map whose keys name the paths of the values.
 struct map_operations {
-  struct entry {
-    std::string key;
-    void* value;
-  };
+  using action = void(void* context, std::string_view key, void* value);
+
   std::size_t value_width;  ///< bytes per value
   object_operations value;
-  std::vector<entry> (*entries)(void* map);  ///< in the order of the keys
+  void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
   bool (*is_key)(const std::string& key);
   /// Finds, makes or removes the value of a key. Returns it; null if there is none then.
   void* (*at)(void* map, const std::string& key, access what);

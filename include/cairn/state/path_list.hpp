@@ -1,9 +1,12 @@
-// A list of paths in one buffer, which refuses a second path of a leaf.
+// A list of the paths of leaves and entries in one buffer, which finds a path that two leaves have.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,17 +18,15 @@ namespace cairn::detail {
 /// Fewer than 2^32 paths.
 class path_list {
  public:
+  /// The path of an entry.
   void add(std::string_view path) {
     text_ += path;
     ends_.push_back(text_.size());
   }
-
-  /// Adds the path of a leaf. Returns false if another leaf has it.
-  [[nodiscard]] bool add_leaf(std::string_view path) {
-    const auto position = static_cast<std::uint32_t>(ends_.size());
+  /// The path of a leaf.
+  void add_leaf(std::string_view path) {
+    leaves_.push_back(static_cast<std::uint32_t>(ends_.size()));
     add(path);
-    const auto hash = std::hash<std::string_view>{}(path);
-    return leaves_.find_or_add(hash, position, [&](std::uint32_t i) { return (*this)[i] == path; }) == position;
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
@@ -35,10 +36,30 @@ class path_list {
     return std::string_view(text_).substr(begin, ends_[i] - begin);
   }
 
+  /// A path that two leaves have, if there is one. O(n).
+  [[nodiscard]] std::optional<std::string_view> find_twice() const {
+    position_index seen(leaves_.size());
+    std::array<std::size_t, 16> hashes{};  // of the next leaves, whose slots are loaded together
+    for (std::size_t first = 0; first < leaves_.size(); first += hashes.size()) {
+      const std::size_t count = (std::min)(hashes.size(), leaves_.size() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        hashes[i] = std::hash<std::string_view>{}((*this)[leaves_[first + i]]);
+        seen.prefetch(hashes[i]);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t leaf = leaves_[first + i];
+        const std::string_view path = (*this)[leaf];
+        if (seen.find_or_add(hashes[i], leaf, [&](std::uint32_t other) { return (*this)[other] == path; }) != leaf)
+          return path;
+      }
+    }
+    return std::nullopt;
+  }
+
  private:
   std::string text_;
-  std::vector<std::size_t> ends_;  // of each path in `text_`
-  position_index leaves_;
+  std::vector<std::size_t> ends_;      // of each path in `text_`
+  std::vector<std::uint32_t> leaves_;  // the positions of their paths
 };
 
 }  // namespace cairn::detail

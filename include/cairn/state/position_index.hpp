@@ -1,6 +1,7 @@
 // A hash table of positions in a list that is kept elsewhere.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -8,15 +9,20 @@
 
 namespace cairn::detail {
 
-/// Finds equal entries of a list of fewer than 2^32 entries. It has 8 to 32 bytes per position: open addressing with linear probing.
+/// Finds equal entries of a list of fewer than 2^32 entries. It has 8 to 32 bytes per position: open addressing with linear probing. Hashes
+/// have to differ in their lower bits; entries whose hashes are near each other are near each other in memory.
 class position_index {
  public:
+  position_index() = default;
+  /// Has memory for `count` entries.
+  explicit position_index(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+
   /// The position of the entry that is equal; if there is none, adds `position` and returns it. `is_equal(p)` compares with the entry at
   /// p, which has the same hash in its lower 32 bits.
   template <class Equal>
   std::uint32_t find_or_add(std::size_t hash, std::uint32_t position, const Equal& is_equal) {
     if (2 * ++size_ > slots_.size()) grow();
-    const auto key = mix(hash);
+    const auto key = static_cast<std::uint32_t>(hash);
     for (std::size_t at = key & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
       slot& here = slots_[at];
       if (here.next == 0) {
@@ -30,16 +36,16 @@ class position_index {
     }
   }
 
+  /// Loads the memory that a later `find_or_add` of that hash needs. Precondition: the table has memory.
+  void prefetch(std::size_t hash) const noexcept {
+    __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash) & (slots_.size() - 1)], 1);
+  }
+
  private:
   struct slot {
     std::uint32_t key = 0;
     std::uint32_t next = 0;  // the position + 1; 0: empty
   };
-
-  /// Spreads hashes that differ only in their upper bits, such as addresses.
-  static std::uint32_t mix(std::size_t hash) noexcept {
-    return static_cast<std::uint32_t>((hash * 0x9E3779B97F4A7C15U) >> 32U);
-  }
 
   void grow() {
     std::vector<slot> larger(slots_.empty() ? 16 : 2 * slots_.size());

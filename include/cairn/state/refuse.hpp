@@ -117,8 +117,7 @@ consteval walk_function checked_walk() {
                 "members with cairn_fields");
   static_assert(is_not<Problem, problem::const_part>,
                 "cairn: a const member cannot be loaded into, only saved, nor can a cairn::const_state: drop the "
-                "const, also of the "
-                "elements of a span, view or tuple, or list the members to load with cairn_fields");
+                "const, also of the elements of a span, view or tuple, or list the members to load with cairn_fields");
   static_assert(is_not<Problem, problem::const_content>,
                 "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
   static_assert(
@@ -143,8 +142,7 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::keys_without_order>,
       "cairn: keys without an order that a load restores (the order of pointers is that of their addresses): the keys "
-      "of "
-      "an unordered container need operator<, and pointers as keys need a comparator that compares their objects");
+      "of an unordered container need operator<, and pointers as keys need a comparator that compares their objects");
   static_assert(is_not<Problem, problem::span_of_objects>,
                 "cairn: a span of elements that are not of fixed layout: save the container that owns them");
   static_assert(is_not<Problem, problem::array_of_objects>,

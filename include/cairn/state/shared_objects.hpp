@@ -23,15 +23,13 @@ namespace cairn::detail {
 /// copy, such as a set or a vector of strings.
 class shared_objects {
  public:
+  /// `paths`: those of the leaves and entries so far, in the order of the walk.
+  explicit shared_objects(const path_list& paths) noexcept : paths_(paths) {}
+
   /// A part of the state, which is at a path of `path_size` characters. Its leaves and entries follow.
   void visit(const void* object, std::size_t path_size) {
     visits_.push_back({object, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint32_t>(path_size)});
   }
-
-  /// A leaf. Returns false if another leaf has the path.
-  [[nodiscard]] bool add_leaf(std::string_view path) { return paths_.add_leaf(path); }
-  /// An entry of the structure.
-  void add_entry(std::string_view path) { paths_.add(path); }
 
   /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves` leaves before it,
   /// and ends with `end`. Keeps the object.
@@ -61,8 +59,8 @@ class shared_objects {
   [[nodiscard]] std::string path_of(const visited& part) const;
   [[noreturn]] static void fail_overlap(const std::string& path, std::string_view other);
 
+  const path_list& paths_;
   std::vector<visited> visits_;
-  path_list paths_;
   shared_map objects_;
   std::vector<shared*> open_;  // whose walks have not ended
 };

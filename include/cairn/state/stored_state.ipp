@@ -76,8 +76,7 @@ CAIRN_INLINE bool stored_state::has_used_leaf(std::string_view stored) const {
 CAIRN_INLINE bool stored_state::selects(std::string_view path) const {
   if (!options_.filter) return true;
   const std::string stored = stored_path(path);
-  return options_.filter(stored) ||
-         std::ranges::any_of(leaves_below(stored), options_.filter, &stored_leaf::path);
+  return options_.filter(stored) || std::ranges::any_of(leaves_below(stored), options_.filter, &stored_leaf::path);
 }
 
 CAIRN_INLINE bool stored_state::selects_some(std::string_view path) const {
@@ -109,8 +108,8 @@ CAIRN_INLINE const stored_leaf* stored_state::leaf(std::string_view path, std::u
 
 CAIRN_INLINE const stored_leaf* stored_state::first_below(std::string_view path) const {
   const auto parts = leaves_in(path);
-  const auto found = std::ranges::find_if(
-      parts, [&](const stored_leaf& each) { return !each.shape.empty() && accepts(each.path); });
+  const auto found =
+      std::ranges::find_if(parts, [&](const stored_leaf& each) { return !each.shape.empty() && accepts(each.path); });
   return found == parts.end() ? nullptr : &*found;
 }
 

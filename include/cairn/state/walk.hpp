@@ -118,5 +118,3 @@ void walk(walker& w, void* at) {
 }
 
 }  // namespace cairn::detail
-
-

@@ -53,10 +53,10 @@ consteval member_operations member_of_record() {
 }
 
 template <class T>
-inline constexpr auto record_members = []<class... Types, std::size_t... I>(type_list<Types...>,
-                                                                            std::index_sequence<I...>) {
-  return std::array<member_operations, sizeof...(I)>{member_of_record<T, I, Types>()...};
-}(field_types<T>{}, std::make_index_sequence<arity<T>>{});
+inline constexpr auto record_members =
+    []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
+      return std::array<member_operations, sizeof...(I)>{member_of_record<T, I, Types>()...};
+    }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
 
 template <class T>
 void walk_record(walker& w, T& object) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,10 +33,11 @@ struct key_number<Key> {
   using type = std::underlying_type_t<Key>;
 };
 
+/// A key as it is written in a path: a std::string, or a view of a key that is text.
 template <class Key>
-std::string key_text(const Key& key) {
+auto key_text(const Key& key) {
   if constexpr (text<Key>) {
-    return std::string(key.data(), key.size());
+    return std::string_view(key.data(), key.size());
   } else {
     if constexpr (has_enum_names<Key>)
       if (const auto name = detail::name_of_value(enum_table<Key>, detail::enum_number(key)); !name.empty())
@@ -73,37 +75,40 @@ struct map_of {
   using key = typename T::key_type;
   using mapped = typename T::mapped_type;
 
-  static std::vector<map_operations::entry> entries(void* map) {
-    std::vector<map_operations::entry> all;
+  static void for_each(void* map, void* context, map_operations::action* action) {
     detail::for_each_in_key_order(
         *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
-        [&](auto& entry) { all.push_back({detail::key_text(entry.first), std::addressof(entry.second)}); });
-    return all;
+        [&](auto& entry) { action(context, detail::key_text(entry.first), std::addressof(entry.second)); });
   }
   static bool is_key(const std::string& text) {
     key parsed{};
     return detail::parse_key(text, parsed);
   }
   static void* at(void* map, const std::string& text, access what) {
-    T& object = *static_cast<T*>(map);
-    key parsed{};
-    detail::parse_key(text, parsed);
+    if constexpr (std::is_same_v<key, std::string>) {
+      return at_key(*static_cast<T*>(map), text, what);
+    } else {
+      key parsed{};
+      detail::parse_key(text, parsed);
+      return at_key(*static_cast<T*>(map), parsed, what);
+    }
+  }
+  static void* at_key(T& object, const key& wanted, access what) {
     detail::check_associative(object, 1);
-    if constexpr (has_make_adapter<mapped>) {
-      if (what == access::make) object.emplace(parsed, adapter<mapped>::make());
-    } else if constexpr (makeable<mapped>) {
-      if (what == access::make) return std::addressof(object[std::move(parsed)]);
+    if (what == access::make) {
+      if constexpr (has_make_adapter<mapped>)
+        object.emplace(wanted, adapter<mapped>::make());
+      else if constexpr (makeable<mapped>)
+        return std::addressof(object[wanted]);
     }
-    const auto found = object.find(parsed);
+    const auto found = object.find(wanted);
     if (found == object.end()) return nullptr;
-    if (what == access::remove) {
-      object.erase(found);
-      return nullptr;
-    }
-    return std::addressof(found->second);
+    if (what != access::remove) return std::addressof(found->second);
+    object.erase(found);
+    return nullptr;
   }
 
-  static constexpr map_operations operations{sizeof(mapped), object_operations_of<mapped>, entries, is_key, at};
+  static constexpr map_operations operations{sizeof(mapped), object_operations_of<mapped>, for_each, is_key, at};
 };
 
 /// The operations of a map that is neither columnar nor keyed.

@@ -6,9 +6,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
 
@@ -23,14 +25,28 @@ bool parse_whole(const std::string& from, Number& number) {
 CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { return parse_whole(from, number); }
 CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return parse_whole(from, number); }
 
+template <class Action>
+void for_each_entry(void* map, const map_operations& how, Action action) {
+  how.for_each(map, &action,
+               [](void* context, std::string_view key, void* value) { (*static_cast<Action*>(context))(key, value); });
+}
+
 CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
-  for (const auto& entry : how.entries(object)) part(entry.key, entry.value, how.value.walk);
+  for_each_entry(object, how, [&](std::string_view key, void* value) { part(key, value, how.value.walk); });
+}
+
+CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
+  std::vector<std::string> keys;
+  for_each_entry(object, how, [&](std::string_view key, void* /*value*/) { keys.emplace_back(key); });
+  note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
+  walker::map(object, how);
 }
 
 CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   const std::vector<std::string>* const stored = find_keys();
   if (!stored) return walker::map(object, how);
-  const auto now = how.entries(object);
+  std::vector<std::pair<std::string, void*>> now;
+  for_each_entry(object, how, [&](std::string_view key, void* value) { now.emplace_back(key, value); });
   bool differs = now.size() != stored->size();
   for (const auto& key : *stored) {
     if (!how.is_key(key))
@@ -40,10 +56,10 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   if (differs) {
     const bool now_changes = resizes(now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
-    for (const auto& entry : now)
-      if (!kept.contains(entry.key)) {
-        frees(object, entry.value, how.value_width);
-        if (now_changes) how.at(object, entry.key, access::remove);
+    for (const auto& [key, value] : now)
+      if (!kept.contains(key)) {
+        frees(object, value, how.value_width);
+        if (now_changes) how.at(object, key, access::remove);
       }
     if (now_changes)
       for (const auto& key : *stored) how.at(object, key, access::make);

@@ -38,10 +38,10 @@ template <class Base, class Entry>
 consteval auto for_types_behind(Entry entry) {
   if constexpr (has_type_list<Base>)
     return [&]<class... Listed>(const one_of<Listed...>*) {
-      return std::array{entry.template operator()<typename listing<Listed>::type>()...};
+      return std::array { entry.template operator()<typename listing<Listed>::type>()... };
     }(static_cast<const polymorphic<Base>*>(nullptr));
   else
-    return std::array{entry.template operator()<Base>()};
+    return std::array { entry.template operator()<Base>() };
 }
 
 template <class T>
@@ -57,9 +57,8 @@ struct unique_of {
       static_cast<T*>(pointer)->reset();
   }
 
-  static constexpr auto types = for_types_behind<pointee<T>>([]<class Object>() {
-    return unique_type{&typeid(Object), content_operations_of<Object>, reset<Object>};
-  });
+  static constexpr auto types = for_types_behind<pointee<T>>(
+      []<class Object>() { return unique_type{&typeid(Object), content_operations_of<Object>, reset<Object>}; });
   static constexpr unique_operations operations{found, types, deletes};
 };
 

@@ -84,13 +84,8 @@ struct sequence_of {
     for (auto& each : *static_cast<T*>(sequence)) action(context, std::addressof(each));
   }
 
-  static constexpr sequence_operations operations{object_operations_of<element>,
-                                                  sizeof(element),
-                                                  contiguous<T>,
-                                                  adds_nothing<element>(),
-                                                  size,
-                                                  resize,
-                                                  for_each};
+  static constexpr sequence_operations operations{
+      object_operations_of<element>, sizeof(element), contiguous<T>, adds_nothing<element>(), size, resize, for_each};
 };
 
 template <class T>

@@ -90,6 +90,7 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
 CAIRN_INLINE void walker::set_strides(memory_view& view, unsigned components,
                                       const std::vector<std::int64_t>& strides) const {
   const std::size_t width = size_of(view.type);
+  if (strides.empty() && is_packed(view.shape, at_.strides, width)) return;
   auto steps = at_.strides;
   if (strides.empty()) {
     const auto outer = static_cast<std::ptrdiff_t>(at_.strides.size());
