@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and runs all tests. On a fresh Debian 12: bash tests/run.sh
+# Installs what is missing, builds and runs the tests of one compiler; .ci/run runs all. On a fresh Debian 12: bash tests/run.sh
 #
 #   --compiler gcc|clang-19   the compiler; gcc when not given
 #   --sanitize                with the address, leak and undefined behaviour sanitizers and the fuzz targets (clang-19)
-#   --no-units                without the tests that mirror the headers and the matrix, which another run has
+#   --no-units                without the unit tests: those that mirror the headers, and the matrix
 #   --no-install              do not install packages
-#   --long                    the long durability tests: many times the crashes, faults and saves; all types of the matrix
+#   --long                    the long durability tests, with many more crashes, faults and saves; all types of the matrix
 #   --only REGEX              run only the tests whose names match
 #
 # The last line is `N passed, N failed`; CAIRN_TEST_DATA may name a folder with MNIST's idx files.

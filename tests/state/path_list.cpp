@@ -22,20 +22,20 @@ TEST_CASE("path_list keeps all paths in their order") {
 
 TEST_CASE("path_list finds a second leaf of one path, but not a leaf with the path of an entry") {
   cairn::detail::path_list list;
-  CHECK_FALSE(list.find_twice());
+  CHECK_FALSE(list.find_duplicate_leaf());
   list.add_leaf("");
   list.add("a.b");
   list.add("a.b");
   list.add_leaf("a.b");
   for (int i = 0; i < 100; ++i) list.add_leaf("c." + std::to_string(i));
-  CHECK_FALSE(list.find_twice());
+  CHECK_FALSE(list.find_duplicate_leaf());
   SECTION("the path of the whole state") {
     list.add_leaf("");
-    CHECK(list.find_twice() == "");
+    CHECK(list.find_duplicate_leaf() == "");
   }
   SECTION("any other") {
     list.add_leaf("c.37");
     list.add_leaf("d");
-    CHECK(list.find_twice() == "c.37");
+    CHECK(list.find_duplicate_leaf() == "c.37");
   }
 }

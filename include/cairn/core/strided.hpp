@@ -19,6 +19,10 @@ namespace cairn::detail {
 [[nodiscard]] CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
                                           std::size_t item_bytes) noexcept;
 
+/// The lowest address of an element, and the end of the highest one. Precondition: the view has elements.
+[[nodiscard]] CAIRN_INLINE std::pair<const std::byte*, const std::byte*> address_range(
+    const memory_view& view) noexcept;
+
 /// Copies elements [first_element, first_element + out.size() / item size) of the flattened view into `out`.
 CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out);
 

@@ -25,6 +25,15 @@ CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t
   return true;
 }
 
+CAIRN_INLINE std::pair<const std::byte*, const std::byte*> address_range(const memory_view& view) noexcept {
+  const std::byte *begin = view.memory, *end = view.memory;
+  for (std::size_t d = 0; d < view.strides.size(); ++d) {
+    const auto reach = view.strides[d] * (static_cast<std::int64_t>(view.shape[d]) - 1);
+    (reach < 0 ? begin : end) += reach;
+  }
+  return {begin, end + (view.contiguous() ? view.bytes() : size_of(view.type))};
+}
+
 enum class strided_direction { gather, scatter };
 
 template <strided_direction Direction>

@@ -28,7 +28,7 @@ class applier final : public loader {
 
   loader& begin_copy() override { return copies_.begin_copy(); }
   [[noreturn]] void keep_whole() override;
-  std::size_t take(const memory_view& view) override;
+  std::size_t match_leaf(const memory_view& view) override;
   void missing() override { ++load_.left_out; }
   /// errc::mismatch: the check did not find the problem.
   [[noreturn]] void record(std::string_view path, const std::string& problem) override;

@@ -7,7 +7,7 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
-  const std::size_t index = take(view);
+  const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
   if (prototypes_ > 0 && view.bytes() > 0)  // its memory is gone when the targets are read
     fail(errc::invalid, {path(), " was not made by the load"});
@@ -19,7 +19,7 @@ CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
   targets_.push_back({index, destination(leaf, std::move(view))});
 }
 
-CAIRN_INLINE std::size_t applier::take(const memory_view& view) {
+CAIRN_INLINE std::size_t applier::match_leaf(const memory_view& view) {
   const std::string stored = load_.stored.stored_path(path());
   const std::size_t index = load_.stored.accepts(stored) ? load_.stored.find_leaf(stored) : catalog::npos;
   if (index == catalog::npos)
@@ -49,6 +49,10 @@ CAIRN_INLINE void applier::record(std::string_view path, const std::string& prob
        {path, " ", problem, "; the check of the load did not find that, so the state may have changed in part"});
 }
 
-CAIRN_INLINE void applier::keep_whole() { record(path(), "reads other values than on a new object"); }
+CAIRN_INLINE void applier::keep_whole() {
+  record(path(),
+         "has read other parts than in the check of the load, which ran its cairn_migrate or cereal function on a new "
+         "object");
+}
 
 }  // namespace cairn::detail

@@ -26,9 +26,9 @@ class checker final : public loader {
   shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
   loader& begin_copy() override { return copies_.begin_copy(); }
   void keep_whole() override;
-  bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width) override;
-  void frees(const void* container, const void* memory, std::uint64_t bytes) override;
-  std::size_t take(const memory_view& view) override;
+  bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
+  void note_freed(const void* container, const void* memory, std::uint64_t bytes) override;
+  std::size_t match_leaf(const memory_view& view) override;
   void missing() override;
   void keep_default() override { defaulted_.emplace_back(path()); }
   void record(std::string_view path, const std::string& problem) override;

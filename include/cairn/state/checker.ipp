@@ -12,13 +12,13 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
-  if (const std::size_t index = take(view); index != catalog::npos) check_ties(index, view, device);
+  if (const std::size_t index = match_leaf(view); index != catalog::npos) check_ties(index, view, device);
 }
 
-CAIRN_INLINE std::size_t checker::take(const memory_view& view) {
+CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
   std::string stored = load_.stored.stored_path(path());
   std::size_t index = load_.stored.use_leaf(stored);
-  if (index == catalog::npos && load_.stored.unwrap(path())) {
+  if (index == catalog::npos && load_.stored.redirect_to_only_element(path())) {
     stored = load_.stored.stored_path(path());
     index = load_.stored.use_leaf(stored);
   }
@@ -82,13 +82,13 @@ CAIRN_INLINE void checker::keep_whole() {
     reject("can only be loaded as a whole; let the filter select all of it, or nothing");
 }
 
-CAIRN_INLINE bool checker::resizes(std::uint64_t from, std::uint64_t to, std::size_t width) {
+CAIRN_INLINE bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
   report_.resized.emplace_back(path());
   require_memory(from, to, width);
   return false;
 }
 
-CAIRN_INLINE void checker::frees(const void* container, const void* memory, std::uint64_t bytes) {
+CAIRN_INLINE void checker::note_freed(const void* container, const void* memory, std::uint64_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   if (prototypes_ == 0 && bytes > 0) freed_.push_back({begin, begin + bytes, container, at_.path});
 }

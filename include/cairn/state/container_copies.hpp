@@ -27,8 +27,7 @@ CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
 
 /// Sequences of columnar elements that are not contiguous, or whose elements are not of fixed layout.
 template <class T>
-requires(category_of<T>() == category::sequence && columnar<typename T::value_type> &&
-         !(contiguous<T> && flat<typename T::value_type>))
+requires(category_of<T>() == category::sequence && columnar<typename T::value_type> && !column_sequence<T>)
 struct copy_traits<T> {
   using element = typename T::value_type;
   using type = column<element>;

@@ -21,7 +21,7 @@ CAIRN_INLINE description describe(any_state state, rank_info here, std::string_v
   } catch (...) {
     throw error(as_error(std::current_exception(), sentence({checkpoint, " cannot be saved: ", purpose.path()})));
   }
-  return purpose.take();
+  return purpose.finish();
 }
 
 }  // namespace detail

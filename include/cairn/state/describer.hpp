@@ -39,7 +39,7 @@ class describer final : public walker {
   void end_temporary() noexcept override { --temporaries_; }
 
   /// The description of the whole state. errc::invalid: two leaves have one path; a part of a shared object is elsewhere in the state, too.
-  [[nodiscard]] description take();
+  [[nodiscard]] description finish();
 
  private:
   /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf. An array on a device is copied to the host.
@@ -54,7 +54,7 @@ class describer final : public walker {
   /// The name of the object's type. errc::invalid: the type is not listed.
   [[nodiscard]] std::string stored_name(const found_object& found) const;
 
-  [[noreturn]] static void fail_twice(std::string_view path);
+  [[noreturn]] static void fail_duplicate_path(std::string_view path);
 
   description result_;
   std::vector<std::shared_ptr<const void>> owners_;        // the open copies

@@ -98,7 +98,7 @@ CAIRN_INLINE void describer::copy(void* object, const copy_operations& how) {
 
 CAIRN_INLINE void describer::note(structure_entry entry) {
   const auto [at, first] = result_.structure.try_emplace(std::string(path()), std::move(entry));
-  if (!first) fail_twice(path());
+  if (!first) fail_duplicate_path(path());
   paths_.add(at->first);
 }
 
@@ -116,13 +116,13 @@ CAIRN_INLINE std::string describer::stored_name(const found_object& found) const
                        found.by->spelled, "> does not list: add it to the list"});
 }
 
-CAIRN_INLINE description describer::take() {
-  if (const auto path = paths_.find_twice()) fail_twice(*path);
+CAIRN_INLINE description describer::finish() {
+  if (const auto path = paths_.find_duplicate_leaf()) fail_duplicate_path(*path);
   shared_.refuse_overlaps(result_.leaves);
   return std::move(result_);
 }
 
-CAIRN_INLINE void describer::fail_twice(std::string_view path) {
+CAIRN_INLINE void describer::fail_duplicate_path(std::string_view path) {
   fail(errc::invalid, {"two parts of the state have the path ", path, "; rename a member or a map key"});
 }
 

@@ -88,7 +88,7 @@ CAIRN_INLINE void describer::enumerated(dtype type, void* memory, std::span<cons
 }
 
 CAIRN_INLINE void loader::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
-  const auto* const entry = with_name("@names", [&] { return find_optional(structure_entry::kind::names); });
+  const auto* const entry = with_name("@names", [&] { return take_entry_if_stored(structure_entry::kind::names); });
   if (!entry) return element(type, memory);
   const stored_names stored = parse_names(entry->keys, sentence({path(), " in ", origin()}));
   const stored_leaf* const leaf = this->stored(element_count(at_.shape));

@@ -150,6 +150,10 @@ concept contiguous = requires(T& t) {
   t.size();
 };
 
+/// A sequence that is saved as columns where it is, without an entry of its own.
+template <class T>
+concept column_sequence = contiguous<T> && flat<typename T::value_type>;
+
 /// A string.
 template <class T>
 concept text = contiguous<T> && std::same_as<typename T::value_type, char> && requires(T& t) { t.append(t); };

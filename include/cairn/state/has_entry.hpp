@@ -14,7 +14,7 @@ consteval bool adds_entry() {
   } else {
     constexpr auto kind = category_of<T>();
     if constexpr (kind == category::sequence)
-      return !(contiguous<T> && flat<typename T::value_type>);
+      return !column_sequence<T>;
     else if constexpr (kind == category::container_adaptor)
       return adds_entry<typename T::container_type>();
     else

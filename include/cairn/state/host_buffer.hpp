@@ -28,10 +28,9 @@ struct memory_key {
   /// Spreads pages over the table, and keeps the arrays of a page near each other.
   struct hash {
     [[nodiscard]] std::size_t operator()(const memory_key& key) const noexcept {
-      const auto address = reinterpret_cast<std::uintptr_t>(key.address),
-                 space = reinterpret_cast<std::uintptr_t>(key.space);
-      const std::uint64_t page = ((address >> 12U) ^ (space << 8U)) * 0x9E3779B97F4A7C15U;
-      return (page >> 32U) ^ ((address >> 4U) & 0xFFU);
+      const auto at = reinterpret_cast<std::uintptr_t>(key.address), on = reinterpret_cast<std::uintptr_t>(key.space);
+      const std::uint64_t page = ((at >> 12U) ^ (on << 8U)) * 0x9E3779B97F4A7C15U;
+      return (page >> 32U) ^ ((at >> 4U) & 0xFFU);
     }
   };
 

@@ -1,4 +1,4 @@
-// Answers a walk from a checkpoint: what all walks of a load have in common. The object may be changed.
+// Answers a walk from a checkpoint: what all walks of a load have in common.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class loader : public walker {
   void changed_members(const object_members& of, std::span<const change> changes) final;
   void versioned(void* object, const version_operations& how) final;
   void enumerated(dtype type, void* memory, std::span<const enum_entry> names) final;
-  void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how) final;
+  void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                  const size_limits& limits) final;
   size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) final;
   presence optional(bool engaged) final;
   pointee_answer pointee(const found_object& found) final;
@@ -60,13 +61,13 @@ class loader : public walker {
   [[nodiscard]] std::uint64_t stored_bytes() final { return load_.stored.bytes(); }
   void reject(const std::string& problem) final;
 
-  bool resizes(std::uint64_t from, std::uint64_t to, std::size_t width) override {
+  bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override {
     require_memory(from, to, width);
     return true;
   }
 
   /// The index of the stored leaf that is loaded into the array; npos if there is none, which is then recorded.
-  virtual std::size_t take(const memory_view& view) = 0;
+  virtual std::size_t match_leaf(const memory_view& view) = 0;
   /// Records that the checkpoint does not have the current object.
   virtual void missing() = 0;
   /// Records that the current object keeps its value, as its class allows it to be missing.
@@ -77,12 +78,13 @@ class loader : public walker {
   virtual void require_memory(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {}
 
  protected:
-  /// `null` and `fresh`: the answers for an object that the checkpoint does not have, and for one that only the checkpoint has.
+  /// `null`: the answer where the checkpoint has a null pointer or an empty optional. `fresh`: where the load needs a new object, since there
+  /// is none, or one that is const, of another type, or filled by another path.
   loader(walk_position& at, load_progress& load, presence null, presence fresh) noexcept
       : walker(at), load_(load), null_(null), fresh_(fresh) {}
 
-  bool enters() final;
-  void enter_content() final { load_.stored.move_content(at_.path); }
+  bool is_selected() final;
+  void enter_content() final { load_.stored.redirect_content(at_.path); }
   /// Resizes a container, and returns the place of its first element.
   virtual void* resize(void* container, std::uint64_t /*from*/, std::uint64_t to, const contiguous_operations& how) {
     return how.resize(container, to);
@@ -105,11 +107,11 @@ class loader : public walker {
   unsigned prototypes_ = 0;  // in which the walk is
 
  private:
-  /// The entry of that kind; null if there is none: the object then keeps its structure. A missing entry is reported if Cairn
-  /// wrote the checkpoint.
-  const structure_entry* find(structure_entry::kind kind);
+  /// The entry of that kind, which is used then; null if there is none: the object then keeps its structure. A missing entry is reported if
+  /// Cairn wrote the checkpoint, and one of another kind is rejected.
+  const structure_entry* take_entry(structure_entry::kind kind);
   /// The entry of that kind, which may be missing.
-  const structure_entry* find_optional(structure_entry::kind kind);
+  const structure_entry* take_entry_if_stored(structure_entry::kind kind);
   /// The name under which the checkpoint has the member; empty: the member keeps its value.
   [[nodiscard]] std::string_view stored_name(std::string_view name, std::span<const change> changes);
   /// Loads an object of an older version at once, or all objects of a column; in the check, new ones.
@@ -118,9 +120,10 @@ class loader : public walker {
   /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of its number.
   template <class Now>
   void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
-  /// The entry that such an object would have, where the checkpoint has an object and the state a holder or a container
-  /// of one, or the reverse. Null: neither. `found`: the entry that is there, or null.
-  const structure_entry* find_other(structure_entry::kind kind, const structure_entry* found);
+  /// Loads one object into another form of it: an object, a holder (an optional or a pointer) of one, or a container of one. Redirects the path
+  /// of the content, and returns an entry as the state's form has it; null if the forms do not differ so. `found`: the entry that is stored,
+  /// or null.
+  const structure_entry* find_other_form(structure_entry::kind kind, const structure_entry* found);
   /// The stored keys of a map, each once; null: it keeps its own.
   const std::vector<std::string>* find_keys();
 
@@ -142,8 +145,8 @@ class loader : public walker {
   presence fresh_;
 };
 
-/// Fills the private copies of a load: objects of other types, whose values are put into the state afterwards. Changes them at once, in
-/// either walk. All else is the business of the walker of the state.
+/// Fills the private copies of a load, whose values are put into the state afterwards. Changes them at once, in both walks. Reports problems
+/// and arrays to the walker of the state.
 class copy_loader final : public loader {
  public:
   /// `whole`: the answer for a copy of which the checkpoint has all, if it is not inside another copy.
@@ -157,7 +160,7 @@ class copy_loader final : public loader {
   [[nodiscard]] copy_answer end_copy() override;
 
   void keep_whole() override { state_.keep_whole(); }
-  std::size_t take(const memory_view& view) override { return state_.take(view); }
+  std::size_t match_leaf(const memory_view& view) override { return state_.match_leaf(view); }
   void missing() override { state_.missing(); }
   void keep_default() override { state_.keep_default(); }
   void record(std::string_view path, const std::string& problem) override { state_.record(path, problem); }

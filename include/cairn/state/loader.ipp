@@ -36,7 +36,7 @@ class size_probe final : public walker {
  private:
   void add(memory_view view, const device_copies* /*device*/) override {
     if (size_) return;
-    if (stored_.find_leaf(stored_.stored_path(path())) == catalog::npos) stored_.unwrap(path());
+    if (stored_.find_leaf(stored_.stored_path(path())) == catalog::npos) stored_.redirect_to_only_element(path());
     const std::string stored = stored_.stored_path(path());
     const std::size_t index = stored_.find_leaf(stored);
     if (index == catalog::npos || !stored_.accepts(stored)) return;
@@ -59,28 +59,28 @@ class size_probe final : public walker {
   std::optional<std::uint64_t> size_;
 };
 
-CAIRN_INLINE bool loader::enters() {
+CAIRN_INLINE bool loader::is_selected() {
   if (load_.stored.selects(at_.path)) return true;
   ++load_.left_out;
   return false;
 }
 
-CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* first,
-                                     const contiguous_operations& how) {
+CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                                     const size_limits& limits) {
   if (how.resize) {
     size_probe probe(at_, load_.stored, size);
-    probe.columns(0, 0, how.sample, how.walk_element);
+    probe.columns(0, 0, how.sample(), how.walk_element);
     if (const auto now = size, stored = probe.size().value_or(now); stored != now) {
-      const bool changes = resizes(now, stored, how.width);
-      if (!admits(how.limits, stored)) return;
-      if (now > 0) frees(container, first, now * how.width);
+      const bool changes = note_resize(now, stored, how.width);
+      if (!admits(limits, stored)) return;
+      if (now > 0) note_freed(container, first, now * how.width);
       first = changes ? resize(container, now, stored, how) : nullptr;
       size = stored;
     }
   }
   if (size > 0 && first) return columns(size, how.width, first, how.walk_element);
   ++prototypes_;  // there are no elements: the sample stands for them
-  columns(size, how.width, how.sample, how.walk_element);
+  columns(size, how.width, how.sample(), how.walk_element);
   --prototypes_;
 }
 
@@ -114,22 +114,22 @@ CAIRN_INLINE void loader::walk_temporary(void* object, walk_function walk, void 
 }
 
 CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
-  const auto* stored = find(structure_entry::kind::size);
+  const auto* stored = take_entry(structure_entry::kind::size);
   if (!stored || stored->number == size) return {size};
   check_size(stored->number, empty_elements);
-  const bool changes = resizes(size, stored->number, 0);
+  const bool changes = note_resize(size, stored->number, 0);
   return admits(limits, stored->number) ? size_answer{stored->number, changes} : size_answer{};
 }
 
 CAIRN_INLINE presence loader::optional(bool engaged) {
-  const auto* stored = find(structure_entry::kind::engaged);
+  const auto* stored = take_entry(structure_entry::kind::engaged);
   if (!stored) return walker::optional(engaged);
   if (stored->what == structure_entry::kind::engaged && stored->number == 0) return null_;
   return engaged ? presence::walk : fresh_;
 }
 
 CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::uint64_t count) {
-  const auto* stored = find(structure_entry::kind::index);
+  const auto* stored = take_entry(structure_entry::kind::index);
   if (!stored) return {presence::walk, index};
   if (stored->number >= count) {
     reject("holds alternative " + std::to_string(stored->number) + " of a variant of " + std::to_string(count));
@@ -139,7 +139,7 @@ CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::ui
 }
 
 CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
-  const auto* stored = find(structure_entry::kind::ranks);
+  const auto* stored = take_entry(structure_entry::kind::ranks);
   if (!stored) return 0;
   mark_used();
   if (stored->number == 0) reject("is per-rank state saved by no rank");
@@ -189,16 +189,16 @@ CAIRN_INLINE void loader::reject(const std::string& problem) {
   mark_used();
 }
 
-CAIRN_INLINE const structure_entry* loader::find(structure_entry::kind kind) {
+CAIRN_INLINE const structure_entry* loader::take_entry(structure_entry::kind kind) {
   using enum structure_entry::kind;
   stored_state& stored = load_.stored;
   const structure_entry* found = stored.find_entry(path());
-  if (!found && stored.unwrap(path())) found = stored.find_entry(path());
+  if (!found && stored.redirect_to_only_element(path())) found = stored.find_entry(path());
   const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
   const bool fits =
       found && (found->what == kind || (is_of_pointer(kind) && (is_of_pointer(found->what) || found->what == same)));
   if (!fits && stored.contents().has_structure && !at_.path.empty())
-    if (const auto* const other = find_other(kind, found)) return other;
+    if (const auto* const other = find_other_form(kind, found)) return other;
   if (!found) {
     if (stored.contents().has_structure) missing();
     return nullptr;
@@ -209,7 +209,7 @@ CAIRN_INLINE const structure_entry* loader::find(structure_entry::kind kind) {
   return nullptr;
 }
 
-CAIRN_INLINE const structure_entry* loader::find_other(structure_entry::kind kind, const structure_entry* found) {
+CAIRN_INLINE const structure_entry* loader::find_other_form(structure_entry::kind kind, const structure_entry* found) {
   using enum structure_entry::kind;
   static const structure_entry one{.what = size, .number = 1}, no_object{.what = size, .number = 0},
       some{.what = engaged, .number = 1};
@@ -220,19 +220,19 @@ CAIRN_INLINE const structure_entry* loader::find_other(structure_entry::kind kin
     if (!entry || entry->what != kind) return nullptr;
     stored.use_entry(*found);
     stored.use_entry(*entry);
-    stored.move(at, inner);
+    stored.redirect(at, inner);
     return entry;
   };
   if (!found) {
     if ((kind != engaged && kind != size) || !stored.has_part(at)) return nullptr;
-    if (kind == size) stored.move(first, at);
+    if (kind == size) stored.redirect(first, at);
     return kind == size ? &one : &some;
   }
   if (kind == engaged) {  // that is the entry of the content; or the content is an element, and has none
-    stored.hold(at);
+    stored.note_content(at);
     if (found->what == size && found->number == 1) {
       stored.use_entry(*found);
-      stored.move(at, first);
+      stored.redirect(at, first);
     }
     return &some;
   }
@@ -243,12 +243,12 @@ CAIRN_INLINE const structure_entry* loader::find_other(structure_entry::kind kin
   if (kind != size) return nullptr;
   stored.use_entry(*found);
   if (found->number == 0) return &no_object;
-  stored.move(first, stored.find_entry(content) ? content : at);
+  stored.redirect(first, stored.find_entry(content) ? content : at);
   return &one;
 }
 
 CAIRN_INLINE const std::vector<std::string>* loader::find_keys() {
-  const auto* stored = find(structure_entry::kind::keys);
+  const auto* stored = take_entry(structure_entry::kind::keys);
   if (!stored) return nullptr;
   std::unordered_set<std::string_view> seen;
   for (const auto& each : stored->keys)
@@ -273,7 +273,7 @@ CAIRN_INLINE void loader::check_size(std::uint64_t size, bool empty_elements) co
 }
 
 CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device) {
-  const std::size_t index = take(view);
+  const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
   const auto& from = load_.stored.contents();
   if (!device) return fetch_leaf(from, index, destination(from.leaves[index], std::move(view)));

@@ -17,7 +17,7 @@ CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
     if (what != presence::walk) return {what, nullptr};
     return {keeps_const(found) ? presence::keep : take_over(found, true), nullptr};
   }
-  const auto* stored = find(structure_entry::kind::type);
+  const auto* stored = take_entry(structure_entry::kind::type);
   if (!stored) return {};
   if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_, nullptr};
   const auto* const type = find_type(found, *stored);
@@ -27,7 +27,7 @@ CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
 
 CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::shared_ptr<void>& object) {
   const bool listed = found.by->list != nullptr;
-  const auto* stored = find(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
+  const auto* stored = take_entry(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
   if (!stored) {
     if (listed || !object || keeps_const(found) || !load_.filled_objects.insert(object.get()).second) return {};
     return {take_over(found, true)};

@@ -1,4 +1,5 @@
-// Tables of functions: the operations of a type that the walker needs. The walker itself is free of templates over the state.
+// Tables of functions: the operations of a type that the walker needs. The walker itself is free of templates over the state. Where a table
+// has a null function pointer, the type does not have that operation.
 #pragma once
 
 #include <cstddef>
@@ -46,10 +47,11 @@ struct content_operations {
   bool has_entry;  ///< see has_entry.hpp
 };
 
-/// What to do with an object in a holder or a map.
+/// What an operation does with an object in a holder or a map.
 enum class access : unsigned char { find, make, remove };
 
-/// Finds, makes or removes the content of a holder. Returns its address; null if there is none then: the load cannot make one.
+/// Finds, makes or removes the content of a holder. Returns its address after that; null if there is none. After `make`, null means that its
+/// type has neither a default constructor nor a function `make` of an adapter.
 using access_function = void* (*)(void* holder, access what);
 
 struct optional_operations {
@@ -137,13 +139,12 @@ struct enum_entry {
 struct contiguous_operations {
   std::size_t width;  ///< bytes per element
   walk_function walk_element;
-  void* sample;  ///< stands for an element of an empty container; neither read nor written
+  void* (*sample)();  ///< stands for an element of an empty container; neither read nor written
   /// Resizes and returns the first element. Null if the container cannot be resized.
   void* (*resize)(void* container, std::uint64_t size);
   /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does nothing, if
   /// the capacity suffices already. Null if the container cannot reserve.
   void* (*reserve)(void* container, std::uint64_t size);
-  size_limits limits;  ///< of `resize`
 };
 
 /// A map whose keys name the paths of the values.
@@ -154,7 +155,7 @@ struct map_operations {
   object_operations value;
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
   bool (*is_key)(const std::string& key);
-  /// Finds, makes or removes the value of a key. Returns it; null if there is none then.
+  /// Finds, makes or removes the value of a key. Returns its address after that; null if there is none.
   void* (*at)(void* map, const std::string& key, access what);
 };
 

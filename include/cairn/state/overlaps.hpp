@@ -31,8 +31,8 @@ struct freed_memory {
   std::string path;  ///< of the container; empty: it is the whole state
 };
 
-/// Visits all objects and arrays that are not in private copies. The parts of the containers themselves may be in that memory, under any path
-/// that leads to the container.
+/// Finds objects and arrays, outside of private copies, in memory that a load frees. The elements of a container may be in the memory that this
+/// container itself frees, under any path that leads to it.
 class overlap_search final : public walker {
  public:
   struct overlap {

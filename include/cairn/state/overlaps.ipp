@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cairn/core/strided.hpp"
 #include "cairn/state/overlaps.hpp"
 
 namespace cairn::detail {
@@ -32,17 +33,8 @@ CAIRN_INLINE void overlap_search::visit(const void* object) {
 
 CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* device) {
   if (device || view.bytes() == 0) return;  // a device's memory is not the host's
-  auto begin = reinterpret_cast<std::uintptr_t>(view.memory);
-  auto end = begin + size_of(view.type);
-  if (view.contiguous()) {
-    end = begin + view.bytes();
-  } else {
-    for (std::size_t d = 0; d < view.strides.size(); ++d) {
-      const auto last = view.strides[d] * static_cast<std::int64_t>(view.shape[d] - 1);
-      (last < 0 ? begin : end) += static_cast<std::uintptr_t>(last);
-    }
-  }
-  visit(begin, end);
+  const auto [begin, end] = address_range(view);
+  visit(reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end));
 }
 
 CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {

@@ -15,7 +15,7 @@
 
 namespace cairn::detail {
 
-/// Fewer than 2^32 paths.
+/// Precondition: fewer than 2^32 paths.
 class path_list {
  public:
   /// The path of an entry.
@@ -37,7 +37,7 @@ class path_list {
   }
 
   /// A path that two leaves have, if there is one. O(n).
-  [[nodiscard]] std::optional<std::string_view> find_twice() const {
+  [[nodiscard]] std::optional<std::string_view> find_duplicate_leaf() const {
     position_index seen(leaves_.size());
     std::array<std::size_t, 16> hashes{};  // of the next leaves, whose slots are loaded together
     for (std::size_t first = 0; first < leaves_.size(); first += hashes.size()) {

@@ -9,7 +9,7 @@
 
 namespace cairn::detail {
 
-/// Finds equal entries of a list of fewer than 2^32 entries. It has 8 to 32 bytes per position: open addressing with linear probing. Hashes
+/// Finds equal entries of a list of fewer than 2^32 entries. It has 16 to 32 bytes per position: open addressing with linear probing. Hashes
 /// have to differ in their lower bits; entries whose hashes are near each other are near each other in memory.
 class position_index {
  public:
@@ -25,13 +25,13 @@ class position_index {
     const auto key = static_cast<std::uint32_t>(hash);
     for (std::size_t at = key & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
       slot& here = slots_[at];
-      if (here.next == 0) {
+      if (here.position_plus_one == 0) {
         here = {key, position + 1};
         return position;
       }
-      if (here.key == key && is_equal(here.next - 1)) {
+      if (here.key == key && is_equal(here.position_plus_one - 1)) {
         --size_;
-        return here.next - 1;
+        return here.position_plus_one - 1;
       }
     }
   }
@@ -44,15 +44,15 @@ class position_index {
  private:
   struct slot {
     std::uint32_t key = 0;
-    std::uint32_t next = 0;  // the position + 1; 0: empty
+    std::uint32_t position_plus_one = 0;  // 0: empty
   };
 
   void grow() {
     std::vector<slot> larger(slots_.empty() ? 16 : 2 * slots_.size());
     for (const slot& each : slots_) {
-      if (each.next == 0) continue;
+      if (each.position_plus_one == 0) continue;
       std::size_t at = each.key & (larger.size() - 1);
-      while (larger[at].next != 0) at = (at + 1) & (larger.size() - 1);
+      while (larger[at].position_plus_one != 0) at = (at + 1) & (larger.size() - 1);
       larger[at] = each;
     }
     slots_ = std::move(larger);

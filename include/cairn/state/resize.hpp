@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -29,6 +30,11 @@ T& sample() {
     static T object{};
     return object;
   }
+}
+
+template <class T>
+void* sample_address() {
+  return std::addressof(detail::sample<T>());
 }
 
 /// How `resize_to` changes the size of a sequence.

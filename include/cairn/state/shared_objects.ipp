@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/shared_objects.hpp"
 
 namespace cairn::detail {
@@ -43,16 +44,6 @@ CAIRN_INLINE void shared_objects::fail_overlap(const std::string& path, std::str
        {"the object behind the shared pointer ", path, " is also at ", other,
         " or a part of it, which a load could not share again; leave one of them out of the state, or point to the "
         "whole object"});
-}
-
-/// The lowest and the highest address of the elements; the end is that of the last element.
-inline std::pair<const std::byte*, const std::byte*> address_range(const memory_view& view) noexcept {
-  const std::byte *begin = view.memory, *end = view.memory;
-  for (std::size_t d = 0; d < view.strides.size(); ++d) {
-    const auto reach = view.strides[d] * (static_cast<std::int64_t>(view.shape[d]) - 1);
-    (reach < 0 ? begin : end) += reach;
-  }
-  return {begin, end + (view.contiguous() ? view.bytes() : size_of(view.type))};
 }
 
 /// Whether an element of the strided view, of the dimensions from `d` on, begins in [begin, end).

@@ -37,13 +37,14 @@ class stored_state {
 
   [[nodiscard]] std::string stored_path(std::string_view path) const;
   /// From now on the object at `path` is the one that is stored for `other`, which is a path in the state, too.
-  void move(std::string_view path, std::string_view other);
-  /// What is stored for `path` is the content of the holder there; if that is walked as a part, `move_content` is called before.
-  void hold(std::string_view path) { contents_.try_emplace(std::string(path), moved(path)); }
-  void move_content(std::string_view path);
-  /// Where nothing is stored for `path`, and an object at `path` or around it is a container of one element in the
-  /// checkpoint, and not in the state: that element takes the place of the container. Returns false if there is none.
-  bool unwrap(std::string_view path);
+  void redirect(std::string_view path, std::string_view other);
+  /// The object that is stored for `path` is the content of the holder there. Call `redirect_content` if the content is walked as its part
+  /// `value`.
+  void note_content(std::string_view path) { content_paths_.try_emplace(std::string(path), redirected(path)); }
+  void redirect_content(std::string_view path);
+  /// If the innermost object, the one at `path` or one around it, that is stored as a container or null and not used yet is a container of
+  /// one element: redirects its path to that element. Returns whether it did.
+  bool redirect_to_only_element(std::string_view path);
 
   /// Whether the filter selects what is stored there.
   [[nodiscard]] bool accepts(std::string_view stored) const { return !options_.filter || options_.filter(stored); }
@@ -54,12 +55,13 @@ class stored_state {
 
   /// The leaf, or the earlier leaf that a `same` entry names; npos if there is none.
   [[nodiscard]] std::size_t find_leaf(std::string_view stored) const;
-  /// The path of the next object, `path` or around it, that is a container or a null pointer in the checkpoint, and
-  /// that nothing uses as such; empty if there is none.
+  /// The path of the innermost object, the one at `path` or one around it, that is stored as a container or null and not used yet; empty if
+  /// there is none.
   [[nodiscard]] std::string_view find_holder(std::string_view path) const;
   /// The entry, or null.
   [[nodiscard]] const structure_entry* find_entry(std::string_view path) const;
-  /// The stored leaf; null if there is none, or if it is one of another path that has `count` numbers.
+  /// The stored leaf; null if there is none. Also null if another path has it, by a `same` entry, and it has `count` numbers: the array then
+  /// keeps its shape.
   [[nodiscard]] const stored_leaf* leaf(std::string_view path, std::uint64_t count) const;
   /// The first leaf below the path that the filter selects and that is no scalar, or null. An empty path is that of the whole state.
   [[nodiscard]] const stored_leaf* first_below(std::string_view path) const;
@@ -71,8 +73,7 @@ class stored_state {
   /// The bytes of all leaves.
   [[nodiscard]] std::uint64_t bytes();
 
-  /// What is used is not unexpected.
-  /// Returns the same as `find_leaf`.
+  /// The load uses the leaf, so that `unexpected` does not list it. Returns the same as `find_leaf`.
   std::size_t use_leaf(std::string_view stored);
   void use_entry(const structure_entry& entry) { used_entries_.insert(&entry); }
   /// All at and below the path. An empty path is that of the whole state.
@@ -83,7 +84,7 @@ class stored_state {
  private:
   using entry_range = std::ranges::subrange<decltype(catalog::structure)::const_iterator>;
 
-  [[nodiscard]] std::string moved(std::string_view path) const;
+  [[nodiscard]] std::string redirected(std::string_view path) const;
   /// The leaves and the entries below a path in the checkpoint. O(log n).
   [[nodiscard]] std::span<const stored_leaf> leaves_below(std::string_view stored) const;
   [[nodiscard]] entry_range entries_below(std::string_view stored) const;
@@ -99,9 +100,9 @@ class stored_state {
   const match_options& options_;
   std::vector<bool> used_leaves_;  // per stored leaf
   std::unordered_set<const structure_entry*> used_entries_;
-  std::map<std::string, std::string, std::less<>> moves_;     // path -> path, before `rename`
-  std::map<std::string, std::string, std::less<>> contents_;  // of `hold`
-  std::optional<std::uint64_t> bytes_;                        // once it is asked for
+  std::map<std::string, std::string, std::less<>> redirects_;      // path -> path, before `rename`
+  std::map<std::string, std::string, std::less<>> content_paths_;  // of `note_content`
+  std::optional<std::uint64_t> bytes_;                             // once it is asked for
 };
 
 }  // namespace cairn::detail

@@ -8,25 +8,25 @@
 namespace cairn::detail {
 
 CAIRN_INLINE std::string stored_state::stored_path(std::string_view path) const {
-  if (moves_.empty()) return options_.rename ? options_.rename(path) : std::string(path);
-  const std::string other = moved(path);
+  if (redirects_.empty()) return options_.rename ? options_.rename(path) : std::string(path);
+  const std::string other = redirected(path);
   return options_.rename ? options_.rename(other) : other;
 }
 
-CAIRN_INLINE std::string stored_state::moved(std::string_view path) const {
+CAIRN_INLINE std::string stored_state::redirected(std::string_view path) const {
   for (auto outer = path; !outer.empty(); outer = outer_path(outer))
-    if (const auto at = moves_.find(outer); at != moves_.end())
+    if (const auto at = redirects_.find(outer); at != redirects_.end())
       return at->second + std::string(path.substr(outer.size()));
   return std::string(path);
 }
 
-CAIRN_INLINE void stored_state::move(std::string_view path, std::string_view other) {
-  if (!moves_.contains(path)) moves_.emplace(path, moved(other));
+CAIRN_INLINE void stored_state::redirect(std::string_view path, std::string_view other) {
+  if (!redirects_.contains(path)) redirects_.emplace(path, redirected(other));
 }
 
-CAIRN_INLINE void stored_state::move_content(std::string_view path) {
-  if (const auto at = contents_.find(path); at != contents_.end())
-    moves_.try_emplace(std::string(path) + ".value", at->second);
+CAIRN_INLINE void stored_state::redirect_content(std::string_view path) {
+  if (const auto at = content_paths_.find(path); at != content_paths_.end())
+    redirects_.try_emplace(std::string(path) + ".value", at->second);
 }
 
 CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) const {
@@ -41,13 +41,13 @@ CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) c
   return {};
 }
 
-CAIRN_INLINE bool stored_state::unwrap(std::string_view path) {
+CAIRN_INLINE bool stored_state::redirect_to_only_element(std::string_view path) {
   const auto outer = find_holder(path);
   if (outer.empty()) return false;
   const auto* const entry = find_entry(outer);
   if (entry->what != structure_entry::kind::size || entry->number != 1) return false;
   use_entry(*entry);
-  move(outer, std::string(outer) + ".0");
+  redirect(outer, std::string(outer) + ".0");
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Passes the parts of an object of any type to the walker: one function per category.
+// Defines `walk<T>`, which calls the walk function of the category of T.
 #pragma once
 
 #include <memory>

@@ -11,21 +11,14 @@ CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operatio
   if (what == presence::keep) return;
   if (what == presence::clear) return static_cast<void>(how.at(object, access::remove));
   if (what == presence::make) value = how.at(object, access::make);
-  if (value && what != presence::prototype)
-    w.content(value, how.content);
-  else
-    w.content_prototype(how.content);
+  w.content(value, how.content);
 }
 
 CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations& how) {
   const auto [what, index] = w.alternative(how.index(object), how.alternatives.size());
   if (what == presence::keep) return;
   const alternative_operations& alternative = how.alternatives[index];
-  void* const value = alternative.at(object, what == presence::make ? access::make : access::find);
-  if (value)
-    w.content(value, alternative.content);
-  else
-    w.content_prototype(alternative.content);
+  w.content(alternative.at(object, what == presence::make ? access::make : access::find), alternative.content);
 }
 
 }  // namespace cairn::detail

@@ -62,7 +62,7 @@ template <class T>
 void walk_record(walker& w, T& object) {
   detail::with_fields(object, [&](auto&... members) {
     void* const addresses[] = {detail::address_of(members)..., nullptr};
-    detail::walk_members_of<T>(w, {addresses, record_members<T>});
+    detail::pass_members<T>(w, {addresses, record_members<T>});
   });
 }
 
@@ -85,7 +85,7 @@ void walk_listed(walker& w, T& object) {
     static constexpr std::array<member_operations, sizeof...(Members)> all{
         member_operations{listed_name<Members>(), walk<std::remove_const_t<type_of<Members>>>}...};
     void* const addresses[] = {detail::address_of(object.*Members)..., nullptr};
-    detail::walk_members_of<T>(w, {addresses, all});
+    detail::pass_members<T>(w, {addresses, all});
   }(own_fields<T>{});
 }
 

@@ -54,11 +54,11 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
     with_path([&] { differs = how.at(object, key, access::find) == nullptr || differs; });
   }
   if (differs) {
-    const bool now_changes = resizes(now.size(), stored->size(), 0);
+    const bool now_changes = note_resize(now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
     for (const auto& [key, value] : now)
       if (!kept.contains(key)) {
-        frees(object, value, how.value_width);
+        note_freed(object, value, how.value_width);
         if (now_changes) how.at(object, key, access::remove);
       }
     if (now_changes)
@@ -66,7 +66,7 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   }
   for (const auto& key : *stored) {
     enter(key);
-    if (enters()) {
+    if (is_selected()) {
       if (void* const value = how.at(object, key, access::find))
         how.value.walk(*this, value);
       else
@@ -78,7 +78,7 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
 
 CAIRN_INLINE void walker::entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk) {
   enter(std::to_string(index));
-  if (enters()) part(name, object, walk);
+  if (is_selected()) part(name, object, walk);
   leave();
 }
 
@@ -106,7 +106,7 @@ CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
   with_path([&] {
     has_keys = how.has_keys(map, keys.get(), size);
     if (has_keys || !how.can_make) return;
-    for (const auto& entry : now) frees(map, entry.value, how.value_width);
+    for (const auto& entry : now) note_freed(map, entry.value, how.value_width);
     if (answer == copy_answer::check) trial.reset(how.make_like(map), how.destroy);
     values = how.set_keys(trial ? trial.get() : map, keys.get(), size);
   });
@@ -116,7 +116,7 @@ CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
   if (has_keys)
     for (const auto& entry : now) values.push_back(entry.value);
   else if (size == now.size())
-    static_cast<void>(resizes(size, size, 0));  // another size has been reported
+    static_cast<void>(note_resize(size, size, 0));  // another size has been reported
   if (trial) ++prototypes_;
   for (std::uint64_t i = 0; i < size; ++i) entry_part(i, "second", values[i], how.walk_value);
   if (trial) --prototypes_;

@@ -26,15 +26,12 @@ CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations&
     return w.reject("has to be made by the load but its pointer has a deleter of its own; make it before the load");
   const unique_type& type = entry_of_type(how.types, answer.type);
   const auto left_out = w.left_out();
-  if (answer.what == presence::walk) {
-    w.content(const_cast<void*>(found.address), type.content);
-  } else if (answer.what == presence::make && type.content.object.make) {
-    void* const object = type.content.object.make();
+  void* object = answer.what == presence::walk ? const_cast<void*>(found.address) : nullptr;
+  if (answer.what == presence::make && type.content.object.make) {
+    object = type.content.object.make();
     type.reset(pointer, object);
-    w.content(object, type.content);
-  } else {
-    w.content_prototype(type.content);
   }
+  w.content(object, type.content);
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
 }
 
@@ -48,15 +45,11 @@ CAIRN_INLINE void walk_shared(walker& w, void* pointer, const shared_operations&
   if (answer.what == presence::clear) return type.set(pointer, nullptr);
   const auto left_out = w.left_out();
   std::shared_ptr<void> made;
-  if (answer.what == presence::walk) {
-    w.content(object.get(), type.content);
-  } else if (answer.what == presence::make && type.make) {
+  if (answer.what == presence::make && type.make) {
     made = type.make();
     w.shared_made(made, *type.type);
-    w.content(made.get(), type.content);
-  } else {
-    w.content_prototype(type.content);
   }
+  w.content(answer.what == presence::walk ? object.get() : made.get(), type.content);
   w.shared_end();
   if (made) type.set(pointer, made);
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);

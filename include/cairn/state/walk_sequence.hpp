@@ -16,15 +16,15 @@
 
 namespace cairn::detail {
 
-/// Walks elements of varying size, each with its index as path.
+/// Walks elements that are not saved as columns, each with its index as path.
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 
 /// The operations of a container whose elements have a fixed layout and are contiguous.
 template <class T>
 struct contiguous_container {
   using element = typename T::value_type;
-  // Reserved memory is walked before the elements are in it, which no virtual function table of theirs may notice; and emptying the
-  // container would lose members that are not state.
+  // `reserve` returns memory without elements, and the walk of a load notes addresses in it. So the elements have an implicit lifetime, the
+  // walk writes to none of them, and none has members that are not state, which `clear` would lose.
   static constexpr row_traits traits = traits_of_rows<element>();
   static constexpr bool can_reserve = implicit_lifetime<element> && std::is_move_constructible_v<element> &&
                                       !traits.has_skipped && !traits.is_filled_at_once && requires(T& object) {
@@ -55,10 +55,12 @@ struct contiguous_container {
       return nullptr;
     }
   }
+
+  static constexpr contiguous_operations operations{sizeof(element), walk<element>, sample_address<element>, resize,
+                                                    can_reserve ? reserve : nullptr};
+
   static void walk_all(walker& w, T& object) {
-    w.contiguous(&object, object.size(), first(object),
-                 {sizeof(element), walk<element>, &sample<element>(), resize, can_reserve ? reserve : nullptr,
-                  detail::limits_of(object, object.size())});
+    w.contiguous(&object, object.size(), first(object), operations, detail::limits_of(object, object.size()));
   }
 };
 
@@ -90,7 +92,7 @@ struct sequence_of {
 
 template <class T>
 void walk_sequence(walker& w, T& object) {
-  if constexpr (contiguous<T> && flat<typename T::value_type>)
+  if constexpr (column_sequence<T>)
     contiguous_container<T>::walk_all(w, object);
   else
     detail::walk_elements(w, std::addressof(object), sequence_of<T>::operations);
@@ -99,8 +101,9 @@ void walk_sequence(walker& w, T& object) {
 template <class T>
 void walk_span(walker& w, T& object) {
   using element = std::remove_const_t<typename T::element_type>;
-  w.contiguous(&object, object.size(), const_cast<element*>(object.data()),
-               {sizeof(element), walk<element>, &sample<element>(), nullptr, nullptr, {}});
+  static constexpr contiguous_operations operations{sizeof(element), walk<element>, sample_address<element>, nullptr,
+                                                    nullptr};
+  w.contiguous(&object, object.size(), const_cast<element*>(object.data()), operations, {});
 }
 
 template <class T>

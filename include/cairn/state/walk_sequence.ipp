@@ -15,17 +15,19 @@ void for_each_element(void* sequence, const sequence_operations& how, Action act
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   size_limits limits;
   const std::uint64_t now = how.size(sequence, limits);
-  const auto [size, resize] = w.sequence(now, limits, how.elements_are_empty);
-  if (size != now)
-    for_each_element(sequence, how, [&, size = size, i = std::uint64_t{0}](void* element) mutable {
-      if (how.elements_move || i++ >= size) w.frees(sequence, element, how.width);
+  const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
+  if (answer.size != now) {
+    std::uint64_t index = 0;  // elements that do not move are freed from the new size on
+    for_each_element(sequence, how, [&](void* element) {
+      if (how.elements_move || index++ >= answer.size) w.note_freed(sequence, element, how.width);
     });
-  if (resize) how.resize(sequence, size);
+  }
+  if (answer.resize) how.resize(sequence, answer.size);
   std::uint64_t next = 0;
-  for_each_element(sequence, how, [&, size = size](void* element) {
-    if (next < size) w.part(next++, element, how.element.walk);
+  for_each_element(sequence, how, [&](void* element) {
+    if (next < answer.size) w.part(next++, element, how.element.walk);
   });
-  for (; next < size; ++next) w.prototype_part(std::to_string(next), how.element);
+  for (; next < answer.size; ++next) w.prototype_part(std::to_string(next), how.element);
 }
 
 }  // namespace cairn::detail

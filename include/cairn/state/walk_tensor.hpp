@@ -63,14 +63,14 @@ any_tensor_view any_view(tensor_view<Element> view) {
 /// The operations of a tensor.
 struct tensor_operations {
   any_tensor_view (*view)(void* tensor);
-  /// Whether it can have the shape, by its adapter. Null: any shape of the dimensions that it has.
+  /// Whether it can have the shape, by its adapter. Null: any shape with its present number of dimensions.
   bool (*can_be)(const void* tensor, const extents& shape);
   /// Its values are unspecified then. Null if it cannot be resized.
   void (*resize)(void* tensor, const extents& shape, dtype type);
   /// Resizes a new tensor, and tells whether it has the shape. Null: none can be made.
   bool (*try_resize)(const extents& shape, dtype type);
-  /// Without dimensions it stands for an array of any number of dimensions.
-  bool takes_dimensions;
+  /// Its number of dimensions can change: one without dimensions takes any number.
+  bool has_dynamic_rank;
   std::size_t size;  ///< of the tensor object, in bytes
 };
 
@@ -125,7 +125,7 @@ struct tensor_of {
       if constexpr (adapted && has_can_be())
         all.can_be = can_be;
       else if constexpr (!adapted)
-        all.takes_dimensions = requires(T& t) { std::remove_cvref_t<decltype(t.shape())>(t.shape()).resize(1); };
+        all.has_dynamic_rank = requires(T& t) { std::remove_cvref_t<decltype(t.shape())>(t.shape()).resize(1); };
     }
     return all;
   }

@@ -21,7 +21,7 @@ auto call_adapter(const walker& w, const Call& call) {
   }
 }
 
-/// Whether a library can multiply the sizes that are not 0.
+/// Whether the product of `width` and the sizes that are not 0 fits in an int64, as which libraries compute it.
 inline bool is_size_of_memory(const extents& shape, std::uint64_t width) noexcept {
   std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)()) / width;
   for (const auto n : shape) {
@@ -41,14 +41,15 @@ inline extents wanted_shape(const any_tensor_view& view, const stored_leaf& stor
   return wanted;
 }
 
-inline bool takes_shape(const void* tensor, const tensor_operations& how, const any_tensor_view& now,
-                        const extents& wanted) {
+inline bool can_take_shape(const void* tensor, const tensor_operations& how, const any_tensor_view& now,
+                           const extents& wanted) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
   for (const auto n : wanted)
     if (n > largest) return false;
-  if (!is_size_of_memory(wanted, 16)) return false;
+  constexpr std::uint64_t widest = 16;  // bytes per element, of a complex<double>
+  if (!is_size_of_memory(wanted, widest)) return false;
   if (how.can_be) return how.can_be(tensor, wanted);
-  if (wanted.size() != now.shape().size() && !(how.takes_dimensions && now.shape().empty())) return false;
+  if (wanted.size() != now.shape().size() && !(how.has_dynamic_rank && now.shape().empty())) return false;
   // A tensor that contains its elements may have a fixed shape, or room for some elements only: another one is tried.
   const auto object = reinterpret_cast<std::uintptr_t>(tensor), elements = reinterpret_cast<std::uintptr_t>(now.data());
   if (!how.try_resize || elements < object || elements >= object + how.size) return true;
@@ -65,7 +66,7 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
     const std::uint64_t width = size_of(view.type()) * view.components();
     if (!is_addressable(view.shape(), width))
       fail(errc::invalid,
-           {w.path(), " is a tensor of shape ", to_string(view.shape()), ", which no machine has in memory"});
+           {w.path(), " is a tensor of shape ", to_string(view.shape()), "; that is more than 2^48 bytes"});
     return view;
   };
   // Default-made, without dimensions and memory, it stands for an empty array.
@@ -77,11 +78,11 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
     const extents wanted = wanted_shape(view, *stored);
     const dtype type = view.exists() ? view.type() : stored->type;
     if ((wanted != view.shape() || type != view.type() || is_unmade(view)) &&
-        call_adapter(w, [&] { return takes_shape(tensor, how, view, wanted); })) {
+        call_adapter(w, [&] { return can_take_shape(tensor, how, view, wanted); })) {
       const std::uint64_t width = size_of(type) * view.components();
       if (view.data() && view.strides().empty() && !view.device())
-        w.frees(tensor, view.data(), count * size_of(view.type()) * view.components());
-      if (!w.resizes(count, element_count(wanted), width)) return w.array(type, view.components(), nullptr, wanted);
+        w.note_freed(tensor, view.data(), count * size_of(view.type()) * view.components());
+      if (!w.note_resize(count, element_count(wanted), width)) return w.array(type, view.components(), nullptr, wanted);
       call_adapter(w, [&] { how.resize(tensor, wanted, type); });
       view = view_now();
       if (view.shape() != wanted || view.type() != type || (!view.data() && element_count(wanted) > 0))

@@ -75,7 +75,7 @@ struct version_of {
 
 /// Walks the members of a T.
 template <class T>
-void walk_members_of(walker& w, const object_members& members) {
+void pass_members(walker& w, const object_members& members) {
   if constexpr (changed<T>)
     w.changed_members(members, change_rows<typename T::cairn_changes>::all);
   else

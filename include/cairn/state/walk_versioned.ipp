@@ -48,7 +48,8 @@ CAIRN_INLINE void stored_parts::add_column(std::string_view name, std::type_inde
 }
 
 CAIRN_INLINE void stored_parts::fail_column(std::string_view name) {
-  fail(errc::invalid, {"it reads ", name, " as a type that is not of fixed layout, which no element of a column has"});
+  fail(errc::invalid, {"cairn_migrate reads ", name,
+                       " as a type that is not of fixed layout; objects that are saved in columns have no such parts"});
 }
 
 namespace detail {
@@ -64,8 +65,8 @@ CAIRN_INLINE void describer::versioned(void* object, const version_operations& h
   how.walk_parts(*this, object);
 }
 
-CAIRN_INLINE const structure_entry* loader::find_optional(structure_entry::kind kind) {
-  return load_.stored.find_entry(path()) ? find(kind) : nullptr;
+CAIRN_INLINE const structure_entry* loader::take_entry_if_stored(structure_entry::kind kind) {
+  return load_.stored.find_entry(path()) ? take_entry(kind) : nullptr;
 }
 
 CAIRN_INLINE void loader::changed_members(const object_members& of, std::span<const change> changes) {
@@ -105,7 +106,7 @@ CAIRN_INLINE std::string_view loader::stored_name(std::string_view name, std::sp
 
 CAIRN_INLINE void loader::versioned(void* object, const version_operations& how) {
   const std::uint64_t stored = with_name("@version", [&]() -> std::uint64_t {
-    if (const auto* const entry = find_optional(structure_entry::kind::version)) return entry->number;
+    if (const auto* const entry = take_entry_if_stored(structure_entry::kind::version)) return entry->number;
     return load_.stored.contents().has_structure ? 0 : how.version;
   });
   if (stored > how.version)
@@ -132,7 +133,7 @@ class freed_arrays final : public walker {
 
  private:
   void add(memory_view view, const device_copies* device) override {
-    if (!device && view.contiguous() && view.memory) load_.frees(object_, view.memory, view.bytes());
+    if (!device && view.contiguous() && view.memory) load_.note_freed(object_, view.memory, view.bytes());
   }
 
   loader& load_;

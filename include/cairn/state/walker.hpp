@@ -65,11 +65,9 @@ class walker {
   void packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk);
   void prototype_part(std::string_view name, const object_operations& how);
 
-  /// Walks the content of the current object, which is a holder that has an entry at its path. The content has the same path; if it has an
-  /// entry, too, it is the part `value` of the holder.
+  /// Walks the content of the current object, a holder. Its path is that of the holder, or `<path>.value` if the content has an entry itself
+  /// (has_entry.hpp). Null: the load will make it.
   void content(void* object, const content_operations& how);
-  /// The same for a content that the load will make.
-  void content_prototype(const content_operations& how);
 
   /// An element of `type` at `memory`; in columns, the one in the first row.
   void element(dtype type, void* memory) { array(type, 1, memory, {}); }
@@ -88,8 +86,9 @@ class walker {
   /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; each of its leaves stands for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
 
-  /// Walks a container of `size` elements, the first at `first`, as columns.
-  virtual void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how);
+  /// Walks a container of `size` elements, the first at `first`, as columns. `limits`: of `how.resize`.
+  virtual void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                          const size_limits& limits);
 
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
   [[nodiscard]] virtual size_answer sequence(std::uint64_t size, const size_limits& /*limits*/,
@@ -138,20 +137,18 @@ class walker {
   [[nodiscard]] virtual bool has_stored(std::string_view /*name*/) { return false; }
   void require_check(std::string_view name) const;
 
-  /// The others are called only in a load.
-
-  /// Records that the current object cannot be loaded: "<path> <problem>".
+  /// In a load: records that the current object cannot be loaded: "<path> <problem>".
   virtual void reject(const std::string& /*problem*/) {}
 
-  /// Records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
+  /// In a load: records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
   /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
-  [[nodiscard]] virtual bool resizes(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
+  [[nodiscard]] virtual bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
     return false;
   }
-  /// Records that the load frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
-  virtual void frees(const void* /*container*/, const void* /*memory*/, std::uint64_t /*bytes*/) {}
+  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
+  virtual void note_freed(const void* /*container*/, const void* /*memory*/, std::uint64_t /*bytes*/) {}
 
-  /// Walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
+  /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
   void prototype(const object_operations& how);
   /// The same with an object that exists, and that `destroy` destroys.
   virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
@@ -180,7 +177,7 @@ class walker {
   /// A part of another object, before its own parts.
   virtual void visit(const void* /*object*/) {}
   /// Whether the filter selects the current object, or a part of it.
-  [[nodiscard]] virtual bool enters() { return true; }
+  [[nodiscard]] virtual bool is_selected() { return true; }
 
   /// Before the content of the current object is walked as a part.
   virtual void enter_content() {}

@@ -29,7 +29,7 @@ CAIRN_INLINE void walker::leave() {
 CAIRN_INLINE void walker::part(std::string_view name, void* object, walk_function walk) {
   enter(name);
   visit(object);
-  if (enters()) walk(*this, object);
+  if (is_selected()) walk(*this, object);
   leave();
 }
 
@@ -44,20 +44,16 @@ CAIRN_INLINE void walker::members(const object_members& of) {
 
 CAIRN_INLINE void walker::prototype_part(std::string_view name, const object_operations& how) {
   enter(name);
-  if (enters()) prototype(how);
+  if (is_selected()) prototype(how);
   leave();
 }
 
 CAIRN_INLINE void walker::content(void* object, const content_operations& how) {
-  if (!how.has_entry) return how.object.walk(*this, object);
-  enter_content();
-  part(content_name(), object, how.object.walk);
-}
-
-CAIRN_INLINE void walker::content_prototype(const content_operations& how) {
-  if (!how.has_entry) return prototype(how.object);
-  enter_content();
-  prototype_part(content_name(), how.object);
+  if (how.has_entry) enter_content();
+  if (object)
+    how.has_entry ? part(content_name(), object, how.object.walk) : how.object.walk(*this, object);
+  else
+    how.has_entry ? prototype_part(content_name(), how.object) : prototype(how.object);
 }
 
 CAIRN_INLINE void walker::prototype(const object_operations& how) {
@@ -82,7 +78,7 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
   view.shape.insert(view.shape.end(), shape.begin(), shape.end());
   if (components > 1) view.shape.push_back(components);
   if (!is_addressable(shape, size_of(type)))
-    fail(errc::invalid, {path(), " is a tensor of shape ", to_string(shape), ", which no machine has in memory"});
+    fail(errc::invalid, {path(), " is a tensor of shape ", to_string(shape), "; that is more than 2^48 bytes"});
   if (!at_.strides.empty() || !strides.empty()) set_strides(view, components, strides);
   add(std::move(view), device);
 }
@@ -112,8 +108,8 @@ CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* f
 }
 
 CAIRN_INLINE void walker::contiguous(void* /*container*/, std::uint64_t size, void* first,
-                                     const contiguous_operations& how) {
-  columns(size, how.width, size > 0 ? first : how.sample, how.walk_element);
+                                     const contiguous_operations& how, const size_limits& /*limits*/) {
+  columns(size, how.width, size > 0 ? first : how.sample(), how.walk_element);
 }
 
 CAIRN_INLINE void walker::require_check(std::string_view name) const {
