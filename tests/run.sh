@@ -35,7 +35,7 @@ while (($#)); do
 done
 
 if [[ $install == yes ]]; then
-  packages=(git pkg-config catch2 libcereal-dev nlohmann-json3-dev zlib1g-dev python3 python3-numpy)
+  packages=(git pkg-config catch2 libabsl-dev libcereal-dev nlohmann-json3-dev zlib1g-dev python3 python3-numpy)
   if [[ $preset == gcc ]]; then packages+=(libdlib-dev); else packages+=(clang-19 libclang-rt-19-dev); fi
   bash .cmake/install_packages.sh "${packages[@]}"
 fi

@@ -5,8 +5,8 @@
 //   matrix GOLDEN TEXT       checks the types whose names have the text, and prints each name first
 //   matrix GOLDEN --write    writes their digests into the golden file
 //
-// A program has every category in every category, and a third of the sample of deeper types: another one with g++, with clang, and with the
-// sanitizers, since each type takes a tenth of a second to compile. `tests/run.sh --long` has all types.
+// A program has every category in every category, and half of the sample of deeper types: another half with g++ than with clang, since each
+// type takes a tenth of a second to compile. `tests/run.sh --long` has all types.
 // After a change of what is stored, or of generate.py, write the golden file with the program of all types that g++ made
 // (cmake -DCAIRN_MATRIX_PART=0/1), and see that clang's agrees.
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -71,6 +72,43 @@ TEST_CASE("not strict: what fits is loaded, the rest is reported and kept") {
   const tests::kept more(cairn::detail::describe(extended{}));
   trainer less;
   CHECK(more.load(less, {.strict = false, .rename = {}, .filter = {}}).unexpected == names{"rate"});
+}
+
+TEST_CASE("an object that is missing is reported once, without its parts") {
+  struct held {
+    std::vector<float> w{1};
+    int n = 2;
+  };
+  struct state {
+    int step = 0;
+    std::optional<std::vector<float>> maybe{{1, 2}};
+    std::optional<std::optional<int>> twice{{3}};
+    std::unique_ptr<held> owned = std::make_unique<held>();
+    std::vector<held> several{{}, {}};
+    std::map<std::string, std::vector<std::vector<int>>> keyed{{"a", {{1}}}};
+    held plain;
+  };
+  struct earlier {
+    int step = 4;
+  };
+  const tests::kept kept(cairn::detail::describe(earlier{}));
+  state fresh;
+  const names missing{"maybe", "twice", "owned", "several", "keyed", "plain.w", "plain.n"};
+  CHECK(kept.load(fresh, {.strict = false, .rename = {}, .filter = {}}).missing == missing);
+  CHECK(fresh.step == 4);
+  const auto failure = sample::failure_of([&] { kept.load(fresh); });
+  CHECK(failure.says("maybe is missing in the checkpoint; twice is missing"));
+}
+
+TEST_CASE("paths that only one side has: the error advises rename") {
+  struct renamed {
+    model network;
+    int step = 0;
+  };
+  const tests::kept kept(cairn::detail::describe(trainer{}));
+  renamed fresh;
+  const auto failure = sample::failure_of([&] { kept.load(fresh); });
+  CHECK(failure.says("load with rename if paths have changed"));
 }
 
 TEST_CASE("a filter loads a part and leaves the rest as it is") {

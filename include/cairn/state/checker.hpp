@@ -53,7 +53,7 @@ class checker final : public loader {
   match_report report_;
   std::vector<std::string> problems_;
   std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
-  std::set<std::string, std::less<>> explained_;  // paths of what is missing because something else is stored there
+  std::set<std::string, std::less<>> explained_;  // paths of what is missing; their parts are not reported
   std::vector<freed_memory> freed_;
   std::uint64_t growing_ = 0;  // bytes of all containers that become larger
   array_index arrays_;         // their stored leaves

@@ -68,11 +68,11 @@ CAIRN_INLINE void checker::missing() {
     if (explained_.contains(outer)) return;
   const bool is_other = !holder.empty() || stored.has_part(path());
   if (!is_other || !stored.options().strict) report_.missing.push_back(at);
+  explained_.insert(at);
   if (!is_other) return;
   if (stored.options().strict)
     problems_.push_back(at + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
   stored.use_all(at);
-  explained_.insert(at);
 }
 
 CAIRN_INLINE void checker::keep_whole() {

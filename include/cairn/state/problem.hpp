@@ -44,6 +44,8 @@ enum class problem : unsigned char {
   span_of_objects,
   array_of_objects,
   device_tensor,
+  tensor_of_objects,
+  adapter_form,
   cereal_several,
   cereal_not_saved,
   cereal_not_loaded,

@@ -85,8 +85,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::piecewise_distribution>,
                 "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
                 "intervals and weights that you make it from");
-  static_assert(is_not<Problem, problem::eigen_without_adapter>,
-                "cairn: for the types of Eigen include cairn/adapters/eigen.hpp");
+  static_assert(
+      is_not<Problem, problem::eigen_without_adapter>,
+      "cairn: for the types of Eigen include cairn/adapters/eigen.hpp, or geometry.hpp, sparse.hpp or tensor.hpp of "
+      "cairn/adapters/eigen/");
   static_assert(
       is_not<Problem, problem::uncounted>,
       "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "
@@ -151,6 +153,13 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::device_tensor>,
       "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
       "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
+  static_assert(
+      is_not<Problem, problem::tensor_of_objects>,
+      "cairn: a tensor whose elements are not numbers: only numbers and complex numbers have a dtype; save its "
+      "elements in a std::vector, or specialise cairn::adapter<T>");
+  static_assert(is_not<Problem, problem::adapter_form>,
+                "cairn: a cairn::adapter has `view(object)`, which returns a cairn::tensor_view, or `get(object)` and "
+                "`set(object, value)`, or `fields(object, field)`; all are static");
   static_assert(is_not<Problem, problem::cereal_several>,
                 "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
                 "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");

@@ -67,22 +67,6 @@ constexpr std::string_view index_name(std::size_t i) {
   return i < 10 ? std::string_view("0123456789").substr(i, 1) : "*";
 }
 
-template <class T>
-auto data_of(T& tensor) {
-  if constexpr (mdspan_type<T>)
-    return tensor.data_handle();
-  else
-    return tensor.data();
-}
-
-template <class T>
-using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
-
-/// An adapter whose view says the type of the elements.
-template <class T>
-concept has_tensor_view_adapter =
-    has_view_adapter<T> && std::is_same_v<view_of_adapter<T>, tensor_view<typename view_of_adapter<T>::value_type>>;
-
 /// The type of field I; a number for one that is not state.
 template <class Record, std::size_t I, class Field>
 using searched_field = std::conditional_t<is_skipped_field<Record, I, Field>(), char, Field>;

@@ -15,6 +15,7 @@
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/refused_member.hpp"
+#include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walkable_pointer.hpp"
 
 namespace cairn::detail {
@@ -85,7 +86,60 @@ consteval problem problem_of_unsupported() {
 }
 
 template <class T>
+auto data_of(T& tensor) {
+  if constexpr (mdspan_type<T>)
+    return tensor.data_handle();
+  else
+    return tensor.data();
+}
+
+template <class T>
+using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
+
+/// An adapter whose view says the type of the elements.
+template <class T>
+concept has_tensor_view_adapter =
+    has_view_adapter<T> && std::is_same_v<view_of_adapter<T>, tensor_view<typename view_of_adapter<T>::value_type>>;
+
+template <class T>
 concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
+
+template <class Element>
+concept tensor_element = scalar_type<Element> || (complex_type<Element> && scalar_type<typename Element::value_type>);
+
+template <class T>
+consteval problem problem_of_tensor() {
+  using element = std::remove_cvref_t<decltype(*detail::data_of(std::declval<T&>()))>;
+  if (!mdspan_type<T> && says_its_device<T>) return problem::device_tensor;
+  return tensor_element<element> ? problem::none : problem::tensor_of_objects;
+}
+
+struct fields_name {
+  int fields;
+};
+/// The name is ambiguous in it if the adapter has it.
+template <class Adapter>
+struct with_fields_name : Adapter, fields_name {};
+
+/// Whether the adapter has a member `fields`, which may be a template.
+template <class Adapter>
+concept names_fields = !std::is_final_v<Adapter> && !requires { &with_fields_name<Adapter>::fields; };
+
+template <class T>
+consteval problem problem_of_adapter() {
+  if constexpr (has_view_adapter<T>) {
+    if constexpr (has_tensor_view_adapter<T>)
+      return tensor_element<std::remove_cv_t<typename view_of_adapter<T>::value_type>> ? problem::none
+                                                                                       : problem::tensor_of_objects;
+    else
+      return std::is_convertible_v<view_of_adapter<T>, any_tensor_view> ? problem::none : problem::adapter_form;
+  } else if constexpr (has_copy_adapter<T>) {
+    return requires(T& object, copy_type<T> copy) { adapter<T>::set(object, std::move(copy)); } ? problem::none
+                                                                                                : problem::adapter_form;
+  } else {
+    return names_fields<adapter<T>> ? problem::none : problem::adapter_form;
+  }
+}
 
 template <class T>
 consteval bool has_const_alternative() {
@@ -167,7 +221,9 @@ consteval problem problem_of() {
                      kind == category::valarray)
     return problem_of_container<T>();
   else if constexpr (kind == category::tensor)
-    return !mdspan_type<T> && says_its_device<T> ? problem::device_tensor : problem::none;
+    return problem_of_tensor<T>();
+  else if constexpr (kind == category::adapted)
+    return problem_of_adapter<T>();
   else if constexpr (kind == category::span)
     return flat<std::remove_cv_t<typename T::element_type>> ? problem::none : problem::span_of_objects;
   else if constexpr (kind == category::optional)
