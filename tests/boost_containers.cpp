@@ -17,7 +17,9 @@
 #include <boost/unordered_map.hpp>
 #include <boost/unordered_set.hpp>
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -80,4 +82,28 @@ TEST_CASE("boost: a circular buffer keeps its capacity, if the stored elements f
       CHECK(into.empty());
       CHECK(into.capacity() == std::max(capacity, original.size()));
     }
+}
+
+TEST_CASE("a view of an element that Boost's containers move is refused") {
+  struct layer {
+    std::array<float, 4> bias{};
+    std::vector<float> weight;
+  };
+  struct state {
+    boost::container::flat_map<std::string, layer> layers;
+    boost::circular_buffer<layer> ring{1};
+    std::span<float> view;
+  };
+  state saved;
+  for (int i = 0; i < 20; ++i) saved.layers["k" + std::to_string(i)].weight = {1};
+  saved.ring.set_capacity(5);
+  saved.ring.resize(5);
+  saved.view = saved.layers["k3"].bias;
+  const tests::kept kept(cairn::detail::describe(saved));
+  state into;
+  into.ring.resize(1);
+  into.view = into.layers["k3"].bias;
+  CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("view refers to elements of layers"));
+  into.view = into.ring[0].bias;
+  CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("view refers to elements of ring"));
 }

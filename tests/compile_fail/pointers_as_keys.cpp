@@ -1,4 +1,4 @@
-// expect: pointers as keys need a comparator
+// expect: cairn: pointers as keys
 // expect: [^a-z]keys
 #include <memory>
 #include <set>

@@ -129,7 +129,7 @@ TEST_CASE("parts of an element of a column are of fixed layout") {
   std::vector<new_parts::row> now(2);
   const std::vector<old> rows(3);
   CHECK_THROWS_WITH(tests::kept(cairn::detail::describe(rows)).load(now),
-                    Catch::Matchers::ContainsSubstring("it reads b as a type that is not of fixed layout"));
+                    Catch::Matchers::ContainsSubstring("cairn_migrate reads b as a type that is not of fixed layout"));
   CHECK(now.size() == 2);
 }
 

@@ -37,3 +37,41 @@ TEST_CASE("an alternative that the variant does not have is refused") {
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("alternative 7 of a variant of 2"));
   CHECK(std::get<int>(fresh) == 2);
 }
+
+namespace {
+
+struct throws {
+  int x = 0;
+  throws() = default;
+  explicit throws(int) { throw 5; }
+  throws(const throws& other) : x(other.x) {}
+  throws& operator=(const throws&) = default;
+  static auto cairn_fields() { return cairn::fields<&throws::x>{}; }
+};
+using choice = std::variant<std::string, throws>;
+
+void lose_value(choice& object) {
+  REQUIRE_THROWS_AS(object.emplace<1>(7), int);
+  REQUIRE(object.valueless_by_exception());
+}
+
+}  // namespace
+
+TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none") {
+  struct earlier {
+    int step = 3;
+  };
+  struct state {
+    int step = 0;
+    choice made;
+    std::vector<float> grows;
+  };
+  state fresh;
+  lose_value(fresh.made);
+  tests::kept(cairn::detail::describe(earlier{})).load(fresh, {.strict = false, .rename = {}, .filter = {}});
+  CHECK(fresh.step == 3);
+  CHECK(fresh.made.valueless_by_exception());
+  tests::kept(cairn::detail::describe(state{4, "abc", {1, 2}})).load(fresh);
+  CHECK(std::get<0>(fresh.made) == "abc");
+  CHECK(fresh.grows == std::vector<float>{1, 2});
+}

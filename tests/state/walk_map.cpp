@@ -1,5 +1,9 @@
 #include "cairn/state/walk_map.hpp"
 
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <memory_resource>
@@ -256,4 +260,60 @@ TEST_CASE("a comparator that throws leaves the state as it was") {
   }
   CHECK(fresh.first == std::vector<int>{9, 9});
   CHECK(fresh.map.size() == 1);
+}
+
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+std::string lower(std::string text) {
+  for (char& c : text) c = lower(c);
+  return text;
+}
+struct lower_hash {
+  std::size_t operator()(const std::string& text) const { return std::hash<std::string>{}(lower(text)); }
+};
+struct lower_equal {
+  bool operator()(const std::string& a, const std::string& b) const { return lower(a) == lower(b); }
+};
+struct lower_less {
+  bool operator()(const std::string& a, const std::string& b) const { return lower(a) < lower(b); }
+};
+using values = std::vector<float>;
+
+}  // namespace
+
+TEST_CASE("keys that a comparator takes for equal keep their own values and spellings") {
+  using any_case = std::unordered_multimap<std::string, values, lower_hash, lower_equal>;
+  const any_case original{{"A", {1}}, {"B", {3}}, {"a", {2}}};
+  any_case loaded{{"b", {}}};
+  CHECK(tests::comes_back(original, loaded));
+
+  std::map<std::string, values, lower_less> filled{{"a", {9}}};
+  tests::kept(cairn::detail::describe(std::map<std::string, values, lower_less>{{"A", {1}}})).load(filled);
+  CHECK(filled.begin()->first == "A");
+  CHECK(filled.begin()->second == values{1});
+
+  const tests::kept twice(cairn::detail::describe(std::map<std::string, values>{{"A", {1}}, {"a", {2}}}));
+  CHECK_THROWS_WITH(twice.load(filled), Catch::Matchers::ContainsSubstring("the same key twice"));
+  CHECK(filled.begin()->second == values{1});
+  std::unordered_map<std::string, values, lower_hash, lower_equal> hashed;
+  CHECK_THROWS_WITH(twice.load(hashed), Catch::Matchers::ContainsSubstring("the same key twice"));
+}
+
+TEST_CASE("keys that are equal but not the same are those of the checkpoint") {
+  std::map<double, values> zero{{0.0, {1}}};
+  tests::kept(cairn::detail::describe(std::map<double, values>{{-0.0, {2}}})).load(zero);
+  CHECK(std::signbit(zero.begin()->first));
+  std::map<std::filesystem::path, values> paths{{"a/b", {1}}};
+  tests::kept(cairn::detail::describe(std::map<std::filesystem::path, values>{{"a//b", {2}}})).load(paths);
+  CHECK(paths.begin()->first.native() == "a//b");
+}
+
+TEST_CASE("a key that is not equal to itself comes back") {
+  const double nan = std::nan("");
+  const std::unordered_map<double, values> original{{nan, {1}}, {2.0, {2}}};
+  std::unordered_map<double, values> loaded;
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  REQUIRE(loaded.size() == 2);
+  for (const auto& [key, value] : loaded) CHECK(value == (std::isnan(key) ? values{1} : values{2}));
 }

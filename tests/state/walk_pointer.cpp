@@ -620,3 +620,17 @@ TEST_CASE("a vector of objects with a virtual base class comes back, large or sm
     CHECK(tests::comes_back(original, fresh));
   }
 }
+
+TEST_CASE("an object of a class that is not listed is replaced, also where others are searched for overlaps") {
+  struct unlisted : layer {};
+  struct state {
+    std::unique_ptr<layer> own;
+    std::shared_ptr<layer> shared;
+    std::vector<float> grows;
+  };
+  state original{std::make_unique<dense>(), std::make_shared<dense>(), std::vector<float>(100)};
+  static_cast<dense&>(*original.own).weight = {1, 2};
+  state into{std::make_unique<unlisted>(), std::make_shared<unlisted>(), {1}};
+  CHECK(tests::comes_back(original, into));
+  CHECK(dynamic_cast<dense&>(*into.own).weight == std::vector<float>{1, 2});
+}

@@ -1,6 +1,7 @@
 #include "cairn/state/walk_sequence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <deque>
 #include <forward_list>
@@ -10,6 +11,7 @@
 #include <span>
 #include <stack>
 #include <string>
+#include <tuple>
 #include <valarray>
 #include <vector>
 
@@ -276,4 +278,59 @@ TEST_CASE("elements that cannot be moved or made by the load") {
                     Catch::Matchers::ContainsSubstring(
                         "value has 2 elements in the checkpoint, and in the state it can have at most 1"));
   CHECK(one[0].name == "x");
+}
+
+TEST_CASE("elements that add nothing are counted, whatever they consist of") {
+  using none = std::array<std::vector<float>, 0>;
+  struct nothing {
+    none a;
+  };
+  struct state {
+    std::vector<none> arrays;
+    std::vector<nothing> objects;
+    std::deque<std::tuple<none>> tuples;
+    std::vector<std::array<none, 3>> nested;
+  };
+  state original, loaded;
+  original.arrays.resize(3);
+  original.objects.resize(4);
+  original.tuples.resize(5);
+  original.nested.resize(6);
+  CHECK(tests::comes_back(original, loaded));
+  CHECK(loaded.nested.size() == 6);
+}
+
+namespace {
+
+struct without_address {
+  int x = 0;
+  void operator&() const = delete;  // NOLINT
+};
+
+struct row_then {
+  float a = 0;
+};
+struct row_now {
+  float a = 0, b = 7;
+  using cairn_changes = cairn::added<"b">;
+};
+
+}  // namespace
+
+TEST_CASE("elements may overload or delete operator&") {
+  std::vector<without_address> original(3), loaded;
+  original[1].x = 4;
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  REQUIRE(loaded.size() == 3);
+  CHECK(loaded[1].x == 4);
+}
+
+TEST_CASE("elements of a vector that grows keep the members that the checkpoint lacks, however many they are") {
+  for (const std::size_t size : {100U, 20'000U}) {
+    const tests::kept kept(cairn::detail::describe(std::vector<row_then>(2 * size, row_then{1})));
+    std::vector<row_now> rows(size, row_now{0, 42});
+    kept.load(rows);
+    REQUIRE(rows.size() == 2 * size);
+    CHECK((rows[0].a == 1 && rows[0].b == 42 && rows[size].b == 7));
+  }
 }

@@ -277,3 +277,9 @@ TEST_CASE("only whole checkpoints are listed") {
   CHECK(store.list() == std::vector<std::string>{"step-000000002", "step-000000010"});
   CHECK(directory(scratch.path("nowhere")).list().empty());
 }
+
+TEST_CASE("a store needs a path") {
+  const auto failure = sample::failure_of([] { cairn::stores::directory store(""); });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(failure.says("the path of a store is empty"));
+}

@@ -47,7 +47,7 @@ TEST_CASE("an absolute path does not depend on the current directory") {
   CHECK(absolute_path("a/b") == here + "/a/b");
   CHECK(absolute_path("a//") == here + "/a");
   CHECK(absolute_path("../a") == here + "/../a");
-  CHECK(sample::failure_of([] { static_cast<void>(absolute_path("")); }).code == cairn::errc::invalid);
+  CHECK(absolute_path("") == here);
   CHECK(absolute_path(".") == here);
   CHECK(absolute_path("./") == here);
   CHECK(absolute_path("/a/b/") == "/a/b");

@@ -38,7 +38,8 @@ CAIRN_INLINE void* applier::resize(void* container, std::uint64_t from, std::uin
                                    const contiguous_operations& how) {
   constexpr std::uint64_t large = 64 * 1024;
   const std::uint64_t bytes = to * how.width;
-  void* const reserved = to > from && how.reserve && bytes >= large ? how.reserve(container, to) : nullptr;
+  const bool is_large = to > from && bytes >= large && !load_.partly_filled.contains(at_.path);
+  void* const reserved = is_large && how.reserve ? how.reserve(container, to) : nullptr;
   if (!reserved) return how.resize(container, to);
   growths_.push_back({container, to, how.resize, static_cast<std::byte*>(reserved), bytes});
   return reserved;

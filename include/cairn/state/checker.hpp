@@ -30,7 +30,10 @@ class checker final : public loader {
   void note_freed(const void* container, const void* memory, std::uint64_t bytes) override;
   std::size_t match_leaf(const memory_view& view) override;
   void missing() override;
-  void keep_default() override { defaulted_.emplace_back(path()); }
+  void keep_default() override {
+    ++load_.defaulted;
+    defaulted_.emplace_back(path());
+  }
   void record(std::string_view path, const std::string& problem) override;
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override;
 

@@ -89,8 +89,9 @@ CAIRN_INLINE bool checker::note_resize(std::uint64_t from, std::uint64_t to, std
 }
 
 CAIRN_INLINE void checker::note_freed(const void* container, const void* memory, std::uint64_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  if (prototypes_ == 0 && bytes > 0) freed_.push_back({begin, begin + bytes, container, at_.path});
+  if (prototypes_ > 0) return;
+  const auto begin = bytes > 0 ? reinterpret_cast<std::uintptr_t>(memory) : 0;
+  freed_.push_back({begin, begin + bytes, container, at_.path});
 }
 
 CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {

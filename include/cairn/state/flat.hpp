@@ -123,20 +123,36 @@ consteval bool has_skipped() {
   return traits_of_rows<T>().has_skipped;
 }
 
+/// A std::array of no elements.
+template <class T>
+inline constexpr bool has_no_elements = false;
+template <class T>
+requires requires { std::tuple_size<T>::value; }
+inline constexpr bool has_no_elements<T> = std::tuple_size_v<T> == 0;
+
 /// Whether objects of the type add nothing to a checkpoint.
 template <class T>
 consteval bool adds_nothing() {
-  if constexpr (category_of<T>() == category::record) {
-    return []<class... Types>(type_list<Types...>) {
-      if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
-        return []<std::size_t... I>(std::index_sequence<I...>) {
-          return (is_skipped_field<T, I, Types>() && ...);
-        }(std::index_sequence_for<Types...>{});
-      else
-        return std::is_empty_v<T>;
-    }(field_types<T>{});
+  constexpr auto kind = category_of<T>();
+  if constexpr (is_skip<T> || std::is_empty_v<T>) {
+    return true;
+  } else if constexpr (kind == category::record) {
+    return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
+      return ((is_skipped_field<T, I, Types>() || adds_nothing<std::remove_cv_t<Types>>()) && ...);
+    }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
+  } else if constexpr (kind == category::listed) {
+    return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
+      return (adds_nothing<std::remove_cv_t<type_of<Members>>>() && ...) && (adds_nothing<Bases>() && ...);
+    }(own_fields<T>{}, base_list<T>{});
+  } else if constexpr (kind == category::fixed_array) {
+    using element = std::remove_cvref_t<decltype(std::declval<T&>()[0])>;
+    return has_no_elements<T> || adds_nothing<element>();
+  } else if constexpr (kind == category::tuple) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (adds_nothing<std::remove_cvref_t<std::tuple_element_t<I, T>>>() && ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else {
-    return is_skip<T> || std::is_empty_v<T>;
+    return false;
   }
 }
 

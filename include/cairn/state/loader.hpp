@@ -29,6 +29,8 @@ struct load_progress {
   std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
   std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
+  std::size_t defaulted = 0;                        ///< number of members that keep their values, as they may
+  std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
 };
 
 /// Structure comes from the checkpoint. What happens to arrays and problems is up to the derived classes: `checker`, `applier`, and
@@ -104,6 +106,8 @@ class loader : public walker {
   void with_path(const Action& action);
 
   load_progress& load_;
+  /// Walks the elements of a container; `first` is null if there are none.
+  void fill_columns(std::uint64_t size, void* first, const contiguous_operations& how);
   unsigned prototypes_ = 0;  // in which the walk is
 
  private:

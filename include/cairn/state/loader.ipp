@@ -73,11 +73,17 @@ CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* 
     if (const auto now = size, stored = probe.size().value_or(now); stored != now) {
       const bool changes = note_resize(now, stored, how.width);
       if (!admits(limits, stored)) return;
-      if (now > 0) note_freed(container, first, now * how.width);
+      note_freed(container, first, now * how.width);
       first = changes ? resize(container, now, stored, how) : nullptr;
       size = stored;
     }
   }
+  const std::size_t kept = load_.left_out + load_.defaulted;
+  fill_columns(size, first, how);
+  if (load_.left_out + load_.defaulted != kept) load_.partly_filled.insert(at_.path);
+}
+
+CAIRN_INLINE void loader::fill_columns(std::uint64_t size, void* first, const contiguous_operations& how) {
   if (size > 0 && first) return columns(size, how.width, first, how.walk_element);
   ++prototypes_;  // there are no elements: the sample stands for them
   columns(size, how.width, how.sample(), how.walk_element);

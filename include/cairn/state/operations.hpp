@@ -153,7 +153,9 @@ struct map_operations {
 
   std::size_t value_width;  ///< bytes per value
   object_operations value;
+  bool values_move;                                            ///< if others are inserted or removed
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
+  bool (*are_distinct)(const void* map, const std::vector<std::string>& keys);
   bool (*is_key)(const std::string& key);
   /// Finds, makes or removes the value of a key. Returns its address after that; null if there is none.
   void* (*at)(void* map, const std::string& key, access what);

@@ -47,11 +47,13 @@ class overlap_search final : public walker {
 
   /// At most one for each container.
   [[nodiscard]] const std::vector<overlap>& found() const noexcept { return found_; }
+  /// Pairs of paths that lead to the same container.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> aliases() const;
 
  private:
   struct range : freed_memory {
     std::uintptr_t reach = 0;        // the largest `end` up to here
-    std::vector<std::string> names;  // paths of the container
+    std::vector<std::string> names;  // paths of the container: first the one in the load, which may be a former name
     bool is_found = false;
   };
 

@@ -26,9 +26,27 @@ CAIRN_INLINE overlap_search::overlap_search(walk_position& at, std::vector<freed
 CAIRN_INLINE void overlap_search::visit(const void* object) {
   const auto [first, last] = of_container_.equal_range(object);
   for (auto at = first; at != last; ++at)
-    if (auto& names = ranges_[at->second].names; names.back() != at_.path) names.push_back(at_.path);
+    if (auto& names = ranges_[at->second].names; names.size() == 1 || names.back() != at_.path)
+      names.push_back(at_.path);
   const auto at = reinterpret_cast<std::uintptr_t>(object);
   visit(at, at + 1);
+}
+
+CAIRN_INLINE std::vector<std::pair<std::string, std::string>> overlap_search::aliases() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const range& each : ranges_) {
+    std::vector<std::string> innermost;  // not those of objects whose first member is the container
+    for (auto name = each.names.begin() + 1; name != each.names.end(); ++name) {
+      const auto is_inside = [&](const std::string& other) { return other != *name && is_within(other, *name); };
+      if (std::none_of(each.names.begin() + 1, each.names.end(), is_inside) &&
+          std::find(innermost.begin(), innermost.end(), *name) == innermost.end())
+        innermost.push_back(*name);
+    }
+    for (std::size_t i = 1; i < innermost.size(); ++i)
+      if (std::pair pair(innermost[0], innermost[i]); std::find(all.begin(), all.end(), pair) == all.end())
+        all.push_back(std::move(pair));
+  }
+  return all;
 }
 
 CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* device) {

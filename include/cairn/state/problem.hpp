@@ -41,6 +41,8 @@ enum class problem : unsigned char {
   derived_class,
   no_default_constructor,
   keys_without_order,
+  pointer_keys,
+  keys_not_copied,
   span_of_objects,
   array_of_objects,
   device_tensor,

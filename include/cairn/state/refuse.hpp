@@ -141,10 +141,17 @@ consteval walk_function checked_walk() {
       "cairn_bases = cairn::bases<Base>;` for the content of the base class, or specialise cairn::adapter<T>");
   static_assert(is_not<Problem, problem::no_default_constructor>,
                 "cairn: a load makes the elements of a container: give their type a default constructor");
+  static_assert(is_not<Problem, problem::keys_without_order>,
+                "cairn: keys without an order: the keys of an unordered container need operator<, since it is saved in "
+                "their order");
   static_assert(
-      is_not<Problem, problem::keys_without_order>,
-      "cairn: keys without an order that a load restores (the order of pointers is that of their addresses): the keys "
-      "of an unordered container need operator<, and pointers as keys need a comparator that compares their objects");
+      is_not<Problem, problem::pointer_keys>,
+      "cairn: pointers as keys: their order or that of their objects is known only after the load, or they cannot be "
+      "copied; use values as keys, or save the pointers in a std::vector");
+  static_assert(
+      is_not<Problem, problem::keys_not_copied>,
+      "cairn: keys that cannot be copied, as a save or a load does: use values as keys, or save the elements in "
+      "a std::vector");
   static_assert(is_not<Problem, problem::span_of_objects>,
                 "cairn: a span of elements that are not of fixed layout: save the container that owns them");
   static_assert(is_not<Problem, problem::array_of_objects>,

@@ -70,6 +70,9 @@ class stored_state {
   /// The same, if the filter selects it or a part of it.
   [[nodiscard]] bool has_part(std::string_view path) const { return is_stored(path) && selects(path); }
 
+  /// Whether the checkpoint has the same structure and the same values at both paths and below them. Reads the values.
+  [[nodiscard]] bool is_same(std::string_view path, std::string_view other) const;
+
   /// The bytes of all leaves.
   [[nodiscard]] std::uint64_t bytes();
 
@@ -90,6 +93,7 @@ class stored_state {
   [[nodiscard]] entry_range entries_below(std::string_view stored) const;
   /// The leaves below a path in the state. An empty path is that of the whole state.
   [[nodiscard]] std::span<const stored_leaf> leaves_in(std::string_view path) const;
+  [[nodiscard]] bool has_all_of(const std::string& stored, const std::string& other) const;
   [[nodiscard]] std::size_t index_of(const stored_leaf& leaf) const noexcept {
     return static_cast<std::size_t>(&leaf - from_.leaves.data());
   }

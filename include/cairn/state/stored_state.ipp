@@ -119,6 +119,41 @@ CAIRN_INLINE bool stored_state::is_stored(std::string_view path) const {
          !entries_below(stored).empty();
 }
 
+CAIRN_INLINE bool stored_state::is_same(std::string_view path, std::string_view other) const {
+  const std::string a = stored_path(path), b = stored_path(other);
+  return has_all_of(a, b) && has_all_of(b, a);
+}
+
+CAIRN_INLINE bool stored_state::has_all_of(const std::string& stored, const std::string& other) const {
+  const auto in_other = [&](const std::string& at) { return other + at.substr(stored.size()); };
+  const auto has_leaf = [&](std::size_t index, const std::string& at) {
+    const std::size_t twin = find_leaf(in_other(at));
+    if (twin == catalog::npos || twin == index) return twin == index;
+    const stored_leaf &one = from_.leaves[index], &two = from_.leaves[twin];
+    if (one.type != two.type || one.shape != two.shape) return false;
+    std::vector<std::byte> left(one.bytes()), right(two.bytes());
+    from_.fetch(index, left);
+    from_.fetch(twin, right);
+    return left == right;
+  };
+  const auto has_entry = [&](const std::string& at, const structure_entry& entry) {
+    if (entry.what == structure_entry::kind::same)
+      if (const std::size_t index = find_leaf(at); index != catalog::npos) return has_leaf(index, at);
+    const auto twin = from_.structure.find(in_other(at));
+    if (twin == from_.structure.end()) return false;
+    return twin->second == entry || twin->second.what == structure_entry::kind::same ||
+           entry.what == structure_entry::kind::same;
+  };
+  if (const std::size_t index = from_.find(stored); index != catalog::npos && !has_leaf(index, stored)) return false;
+  if (const auto entry = from_.structure.find(stored);
+      entry != from_.structure.end() && !has_entry(stored, entry->second))
+    return false;
+  return std::ranges::all_of(leaves_below(stored),
+                             [&](const stored_leaf& each) { return has_leaf(index_of(each), each.path); }) &&
+         std::ranges::all_of(entries_below(stored),
+                             [&](const auto& each) { return has_entry(each.first, each.second); });
+}
+
 CAIRN_INLINE std::uint64_t stored_state::bytes() {
   if (!bytes_) {
     bytes_ = 0;
@@ -153,6 +188,7 @@ CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
   for (const stored_leaf& each : from_.leaves)
     if (!is_used(each) && accepts(each.path)) all.push_back(each.path);
   for (const auto& [path, entry] : from_.structure) {
+    if (const std::size_t leaf = from_.find(path); leaf != catalog::npos && !used_leaves_[leaf]) continue;  // is listed
     const bool holds_used = entry.what == structure_entry::kind::engaged && entry.number == 1 && has_used_leaf(path);
     if (!holds_used && !used_entries_.contains(&entry) && accepts(path)) all.push_back(path);
   }

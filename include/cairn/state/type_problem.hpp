@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "cairn/state/column_copy.hpp"
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/derived.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
@@ -24,21 +25,28 @@ namespace cairn::detail {
 template <class T>
 concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
 
-template <class T, class... Types>
-inline constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
-
-/// Whether the order of the keys is the same after a load, which gives pointers other addresses.
+/// A set, or a map that is saved as entries, makes a copy of each key.
 template <class T>
-consteval bool has_stable_order() {
+consteval bool copies_keys() {
+  if constexpr (category_of<T>() == category::set)
+    return !columnar<typename T::value_type>;
+  else
+    return !columnar_map<T> && !keyed_map<T>;
+}
+
+/// What is wrong with the keys of a set or a map.
+template <class T>
+consteval problem problem_of_keys() {
   using key = typename T::key_type;
-  if constexpr (requires { typename T::key_compare; }) {
-    constexpr bool is_pointer =
-        category_of<key>() == category::unique_pointer || category_of<key>() == category::shared_pointer;
-    return !is_pointer ||
-           !is_one_of<typename T::key_compare, std::less<key>, std::less<>, std::greater<key>, std::greater<>>;
-  } else {
-    return has_key_order<key>();
-  }
+  constexpr auto kind = category_of<key>();
+  if constexpr (kind == category::unique_pointer || kind == category::shared_pointer || kind == category::weak_pointer)
+    return problem::pointer_keys;
+  else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
+    return problem::keys_without_order;
+  else if constexpr (copies_keys<T>() && !std::is_copy_constructible_v<key>)
+    return problem::keys_not_copied;
+  else
+    return problem::none;
 }
 
 template <class T>
@@ -51,19 +59,15 @@ consteval problem problem_of_container() {
       return problem::const_content;
     else if constexpr (!std::is_default_constructible_v<key> || (columnar<mapped> && !makeable<mapped>))
       return problem::no_default_constructor;
-    else if constexpr (!has_stable_order<T>())
-      return problem::keys_without_order;
     else
-      return problem::none;
+      return problem_of_keys<T>();
   } else if constexpr (category_of<T>() == category::set) {
     if constexpr (!can_be_assigned<element>)
       return problem::const_content;
     else if constexpr (!makeable<element>)
       return problem::no_default_constructor;
-    else if constexpr (!has_stable_order<T>())
-      return problem::keys_without_order;
     else
-      return problem::none;
+      return problem_of_keys<T>();
   } else if constexpr (category_of<T>() == category::valarray && !flat<element>) {
     return problem::array_of_objects;
   } else if constexpr (!can_be_assigned<element> && !contiguous<T>) {

@@ -50,7 +50,7 @@ class type_search {
     if (part.is_number) return;
     std::size_t& newest = newest_[part.bucket];
     for (std::size_t i = newest; i > 0; i = seen_[i - 1].before)
-      if (seen_[i - 1].node == part.node) return;
+      if (is_same_type(seen_[i - 1].node, part.node)) return;
     seen_.push_back({part.node, newest});
     newest = seen_.size();
     const type_node node = part.node();
@@ -61,6 +61,13 @@ class type_search {
       if (found_.what != problem::none) return;
     }
     if (node.own != problem::none) report(node.own, node);
+  }
+
+  static constexpr bool is_same_type(type_node (*a)(), type_node (*b)()) {
+    if constexpr (compares_functions)
+      return a == b;
+    else
+      return a().type_name == b().type_name;
   }
 
   constexpr void report(problem what, const type_node& node) {

@@ -144,7 +144,9 @@ void walk_fixed_array(walker& w, T& object) {
   using element = std::remove_const_t<std::remove_reference_t<decltype(object[0])>>;
   if constexpr (flat<element>) {
     const std::size_t count = std::size(object);
-    w.columns(count, sizeof(element), count > 0 ? const_cast<element*>(&object[0]) : &sample<element>(), walk<element>);
+    w.columns(count, sizeof(element),
+              count > 0 ? const_cast<element*>(std::addressof(object[0])) : std::addressof(sample<element>()),
+              walk<element>);
   } else {
     std::size_t i = 0;
     for (auto& each : object) w.part(i++, const_cast<element*>(std::addressof(each)), walk<element>);

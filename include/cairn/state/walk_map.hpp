@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,7 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
@@ -69,6 +74,40 @@ bool parse_key(const std::string& from, Key& key) {
   }
 }
 
+/// A map of the standard library has nodes, which stay where they are while others are inserted.
+template <class T>
+inline constexpr bool has_stable_elements = false;
+template <class T>
+requires requires { typename T::node_type; }
+inline constexpr bool has_stable_elements<T> = type_name_view<T>().starts_with("std::");
+
+/// errc::invalid: a container does not find a key that was inserted, such as a NaN.
+[[noreturn]] CAIRN_INLINE void fail_lookup();
+
+/// Whether different texts are different keys: a comparator or hash function of the user may take them for equal.
+template <class T>
+inline constexpr bool has_plain_keys = false;
+template <class T>
+requires requires { typename T::key_compare; }
+inline constexpr bool has_plain_keys<T> = std::is_same_v<typename T::key_compare, std::less<typename T::key_type>> ||
+                                          std::is_same_v<typename T::key_compare, std::less<>> ||
+                                          std::is_same_v<typename T::key_compare, std::greater<typename T::key_type>> ||
+                                          std::is_same_v<typename T::key_compare, std::greater<>>;
+template <class T>
+requires requires { typename T::key_equal; }
+inline constexpr bool has_plain_keys<T> = std::is_same_v<typename T::key_equal, std::equal_to<typename T::key_type>> ||
+                                          std::is_same_v<typename T::key_equal, std::equal_to<>>;
+
+/// An empty set of keys with the map's comparator or hash function.
+template <class T>
+auto keys_like(const T& map) {
+  using key = typename T::key_type;
+  if constexpr (requires { map.key_comp(); })
+    return std::set<key, typename T::key_compare>(map.key_comp());
+  else
+    return std::unordered_set<key, typename T::hasher, typename T::key_equal>(0, map.hash_function(), map.key_eq());
+}
+
 /// The operations of a keyed map.
 template <class T>
 struct map_of {
@@ -79,6 +118,17 @@ struct map_of {
     detail::for_each_in_key_order(
         *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
         [&](auto& entry) { action(context, detail::key_text(entry.first), std::addressof(entry.second)); });
+  }
+  /// Whether none of the keys are equal for the map, which may have a comparator or hash function of its own.
+  static bool are_distinct([[maybe_unused]] const void* map, [[maybe_unused]] const std::vector<std::string>& texts) {
+    if constexpr (!has_plain_keys<T>) {
+      auto seen = keys_like(*static_cast<const T*>(map));
+      for (const auto& text : texts) {
+        key parsed{};
+        if (detail::parse_key(text, parsed) && !seen.insert(std::move(parsed)).second) return false;
+      }
+    }
+    return true;
   }
   static bool is_key(const std::string& text) {
     key parsed{};
@@ -108,7 +158,8 @@ struct map_of {
     return nullptr;
   }
 
-  static constexpr map_operations operations{sizeof(mapped), object_operations_of<mapped>, for_each, is_key, at};
+  static constexpr map_operations operations{
+      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, for_each, are_distinct, is_key, at};
 };
 
 /// The operations of a map that is neither columnar nor keyed.
@@ -134,18 +185,25 @@ struct entries_of {
   }
   static void* make_keys(std::uint64_t count) { return new key[static_cast<std::size_t>(count)]{}; }
   static void destroy_keys(void* keys) { delete[] static_cast<key*>(keys); }
+  /// Whether two keys are the same bit for bit, as far as that is known of the type.
+  [[nodiscard]] static bool is_same_key([[maybe_unused]] const T& map, const key& a, const key& b) {
+    if constexpr (std::is_arithmetic_v<key>)
+      return std::memcmp(&a, &b, sizeof(key)) == 0;
+    else if constexpr (path_type<key>)
+      return a.native() == b.native();
+    else if constexpr (requires { a == b; })
+      return a == b;
+    else
+      return equivalent(map, a, b);
+  }
   static bool has_keys(void* map, const void* keys, std::uint64_t count) {
     const T& object = *static_cast<const T*>(map);
     detail::check_associative(object, count);
     if (object.size() != count) return false;
     const auto* stored = static_cast<const key*>(keys);
     bool same = true;
-    detail::for_each_in_key_order(object, key_of, [&](const auto& entry) {
-      if constexpr (requires { entry.first == *stored; })
-        same = same && entry.first == *stored++;
-      else
-        same = same && equivalent(object, entry.first, *stored++);
-    });
+    detail::for_each_in_key_order(
+        object, key_of, [&](const auto& entry) { same = same && is_same_key(object, entry.first, *stored++); });
     return same;
   }
   static std::vector<void*> set_keys(void* map, const void* keys, std::uint64_t count) {
@@ -162,14 +220,18 @@ struct entries_of {
         else
           at = object.emplace_hint(hint, std::piecewise_construct, std::forward_as_tuple(stored[i]),
                                    std::forward_as_tuple());
+        values.push_back(std::addressof(at->second));
       }
       detail::check_distinct(object.size(), static_cast<std::size_t>(count));
-      for (std::uint64_t i = 0; i < count; ++i) {  // an insertion may have moved the values of a flat map
-        if (i > 0 && equivalent(object, stored[i - 1], stored[i]))
-          ++at;
-        else
-          at = object.equal_range(stored[i]).first;
-        values.push_back(std::addressof(at->second));
+      if constexpr (!has_stable_elements<T>) {
+        for (std::uint64_t i = 0; i < count; ++i) {  // an insertion may have moved the values
+          if (i > 0 && equivalent(object, stored[i - 1], stored[i]))
+            ++at;
+          else
+            at = object.equal_range(stored[i]).first;
+          if (at == object.end()) fail_lookup();
+          values[i] = std::addressof(at->second);
+        }
       }
     }
     return values;

@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
@@ -20,6 +22,10 @@ template <class Number>
 bool parse_whole(const std::string& from, Number& number) {
   const auto [end, failure] = std::from_chars(from.data(), from.data() + from.size(), number);
   return failure == std::errc{} && end == from.data() + from.size();
+}
+
+CAIRN_INLINE void fail_lookup() {
+  fail(errc::invalid, {"a map does not find a key that has just been inserted, such as a NaN"});
 }
 
 CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { return parse_whole(from, number); }
@@ -45,29 +51,36 @@ CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
 CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   const std::vector<std::string>* const stored = find_keys();
   if (!stored) return walker::map(object, how);
-  std::vector<std::pair<std::string, void*>> now;
-  for_each_entry(object, how, [&](std::string_view key, void* value) { now.emplace_back(key, value); });
+  std::unordered_map<std::string, void*> now;
+  for_each_entry(object, how, [&](std::string_view key, void* value) { now.emplace(key, value); });
   bool differs = now.size() != stored->size();
   for (const auto& key : *stored) {
     if (!how.is_key(key))
       fail(errc::corrupt, {path(), " in ", origin(), " has the key '", key, "', which is not a key of that map"});
-    with_path([&] { differs = how.at(object, key, access::find) == nullptr || differs; });
+    differs = !now.contains(key) || differs;
   }
+  bool now_changes = false;
   if (differs) {
-    const bool now_changes = note_resize(now.size(), stored->size(), 0);
+    note_freed(object, nullptr, 0);
+    with_path([&] {
+      if (!stored->empty())
+        static_cast<void>(how.at(object, stored->front(), access::find));  // it may have no comparator
+      if (!how.are_distinct(object, *stored)) check_distinct(0, stored->size());
+    });
+    now_changes = note_resize(now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
-    for (const auto& [key, value] : now)
-      if (!kept.contains(key)) {
-        note_freed(object, value, how.value_width);
-        if (now_changes) how.at(object, key, access::remove);
-      }
+    for (const auto& [key, value] : now) {
+      if (how.values_move || !kept.contains(key)) note_freed(object, value, how.value_width);
+      if (now_changes && !kept.contains(key)) how.at(object, key, access::remove);
+    }
     if (now_changes)
       for (const auto& key : *stored) how.at(object, key, access::make);
   }
   for (const auto& key : *stored) {
     enter(key);
     if (is_selected()) {
-      if (void* const value = how.at(object, key, access::find))
+      void* const value = now_changes || now.contains(key) ? how.at(object, key, access::find) : nullptr;
+      if (value)
         how.value.walk(*this, value);
       else
         prototype(how.value);
@@ -106,6 +119,7 @@ CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
   with_path([&] {
     has_keys = how.has_keys(map, keys.get(), size);
     if (has_keys || !how.can_make) return;
+    note_freed(map, nullptr, 0);
     for (const auto& entry : now) note_freed(map, entry.value, how.value_width);
     if (answer == copy_answer::check) trial.reset(how.make_like(map), how.destroy);
     values = how.set_keys(trial ? trial.get() : map, keys.get(), size);

@@ -9,29 +9,33 @@
 
 namespace cairn::detail {
 
-/// The entry of that type. Null: the pointer has no list, and one entry.
+/// The entry of that type; null if the pointer's list does not have it. `type` is null for a pointer without a list, which has one entry.
 template <class Entry>
-const Entry& entry_of_type(std::span<const Entry> types, const std::type_info* type) {
+const Entry* entry_of_type(std::span<const Entry> types, const std::type_info* type) {
+  if (!type) return &types.front();
   for (const Entry& each : types)
-    if (type && *each.type == *type) return each;
-  return types.front();
+    if (*each.type == *type) return &each;
+  return nullptr;
 }
 
 CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how) {
   const found_object found = how.found(pointer);
   const auto answer = w.pointee(found);
+  if (answer.what != presence::walk && (found.address || answer.what != presence::keep))
+    w.note_freed(pointer, nullptr, 0);
   if (answer.what == presence::keep) return;
   if (answer.what == presence::clear) return how.types.front().reset(pointer, nullptr);
   if (!how.deletes && answer.what != presence::walk)
     return w.reject("has to be made by the load but its pointer has a deleter of its own; make it before the load");
-  const unique_type& type = entry_of_type(how.types, answer.type);
+  const unique_type* const type = entry_of_type(how.types, answer.type);
+  if (!type) return;  // an object of a class that is not listed, which a load replaces or keeps
   const auto left_out = w.left_out();
   void* object = answer.what == presence::walk ? const_cast<void*>(found.address) : nullptr;
-  if (answer.what == presence::make && type.content.object.make) {
-    object = type.content.object.make();
-    type.reset(pointer, object);
+  if (answer.what == presence::make && type->content.object.make) {
+    object = type->content.object.make();
+    type->reset(pointer, object);
   }
-  w.content(object, type.content);
+  w.content(object, type->content);
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
 }
 
@@ -39,19 +43,19 @@ CAIRN_INLINE void walk_shared(walker& w, void* pointer, const shared_operations&
   std::shared_ptr<void> object;
   const found_object found = how.found(pointer, object);
   const auto answer = w.shared(found, object);
-  if (answer.same) entry_of_type(how.types, answer.type).set(pointer, answer.same);
-  if (answer.what == presence::keep) return;
-  const shared_type& type = entry_of_type(how.types, answer.type);
-  if (answer.what == presence::clear) return type.set(pointer, nullptr);
+  const shared_type* const type = entry_of_type(how.types, answer.type);
+  if (answer.same && type) type->set(pointer, answer.same);
+  if (answer.what == presence::keep || !type) return;
+  if (answer.what == presence::clear) return type->set(pointer, nullptr);
   const auto left_out = w.left_out();
   std::shared_ptr<void> made;
-  if (answer.what == presence::make && type.make) {
-    made = type.make();
-    w.shared_made(made, *type.type);
+  if (answer.what == presence::make && type->make) {
+    made = type->make();
+    w.shared_made(made, *type->type);
   }
-  w.content(answer.what == presence::walk ? object.get() : made.get(), type.content);
+  w.content(answer.what == presence::walk ? object.get() : made.get(), type->content);
   w.shared_end();
-  if (made) type.set(pointer, made);
+  if (made) type->set(pointer, made);
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
 }
 

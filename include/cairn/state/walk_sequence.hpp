@@ -9,6 +9,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/resize.hpp"
 #include "cairn/state/walk_object.hpp"
@@ -37,7 +38,7 @@ struct contiguous_container {
     if constexpr (requires { object.data(); })
       return object.data();
     else
-      return object.size() > 0 ? &object[0] : nullptr;
+      return object.size() > 0 ? std::addressof(object[0]) : nullptr;
   }
   static void* resize(void* container, std::uint64_t size) {
     T& object = *static_cast<T*>(container);
@@ -86,8 +87,10 @@ struct sequence_of {
     for (auto& each : *static_cast<T*>(sequence)) action(context, std::addressof(each));
   }
 
+  // Those of the standard library that are not contiguous are deques and lists.
+  static constexpr bool elements_move = contiguous<T> || !type_name_view<T>().starts_with("std::");
   static constexpr sequence_operations operations{
-      object_operations_of<element>, sizeof(element), contiguous<T>, adds_nothing<element>(), size, resize, for_each};
+      object_operations_of<element>, sizeof(element), elements_move, adds_nothing<element>(), size, resize, for_each};
 };
 
 template <class T>

@@ -17,6 +17,7 @@ CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operat
   const std::uint64_t now = how.size(sequence, limits);
   const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
   if (answer.size != now) {
+    w.note_freed(sequence, nullptr, 0);
     std::uint64_t index = 0;  // elements that do not move are freed from the new size on
     for_each_element(sequence, how, [&](void* element) {
       if (how.elements_move || index++ >= answer.size) w.note_freed(sequence, element, how.width);

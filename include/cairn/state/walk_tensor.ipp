@@ -80,6 +80,7 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
     if ((wanted != view.shape() || type != view.type() || is_unmade(view)) &&
         call_adapter(w, [&] { return can_take_shape(tensor, how, view, wanted); })) {
       const std::uint64_t width = size_of(type) * view.components();
+      w.note_freed(tensor, nullptr, 0);
       if (view.data() && view.strides().empty() && !view.device())
         w.note_freed(tensor, view.data(), count * size_of(view.type()) * view.components());
       if (!w.note_resize(count, element_count(wanted), width)) return w.array(type, view.components(), nullptr, wanted);

@@ -145,7 +145,8 @@ class walker {
   [[nodiscard]] virtual bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
     return false;
   }
-  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object.
+  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object. With 0
+  /// bytes: that it changes the size or the content of `container`.
   virtual void note_freed(const void* /*container*/, const void* /*memory*/, std::uint64_t /*bytes*/) {}
 
   /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.

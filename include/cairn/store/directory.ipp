@@ -223,7 +223,9 @@ inline void sync_existing(const open_directory& root, const std::vector<std::str
 }  // namespace detail
 
 CAIRN_INLINE directory::directory(std::string root, directory_options options)
-    : path_(cairn::detail::absolute_path(std::move(root))), options_(options) {}
+    : path_(root.empty() ? root : cairn::detail::absolute_path(std::move(root))), options_(options) {
+  if (path_.empty()) fail(errc::invalid, {"the path of a store is empty; the current directory is \".\""});
+}
 
 CAIRN_INLINE ownership directory::lock() {
   auto root = detail::open_root(path_, true, options_.durable);

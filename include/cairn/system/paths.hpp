@@ -19,7 +19,6 @@ struct path_parts {
 };
 
 [[nodiscard]] inline path_parts split_path(std::string path) {
-  if (path.empty()) fail(errc::invalid, {"the path is empty; the current directory is \".\""});
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
@@ -34,18 +33,16 @@ struct path_parts {
   return real ? split_path(real.get()) : split;
 }
 
-/// The path from "/" on: "a" -> "<current directory>/a"; "." is the current directory. Slashes at the end are removed. errc::invalid: the path
-/// is empty.
+/// The path from "/" on: "a" -> "<current directory>/a"; "" and "." are the current directory. Slashes at the end are removed.
 [[nodiscard]] inline std::string absolute_path(std::string path) {
   if (path.find('\0') != std::string::npos)
     fail(errc::invalid, {std::string_view(path.c_str()), ": the path has a zero byte after this"});
-  if (path.empty()) fail(errc::invalid, {"the path is empty; the current directory is \".\""});
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   if (path.starts_with('/')) return path;
   const std::unique_ptr<char, void (*)(void*)> current(::getcwd(nullptr, 0), &std::free);
   if (!current) fail_io("find the current directory for", path);
   const std::string above = current.get();
-  return path == "." ? above : (above == "/" ? above : above + "/") + path;
+  return path.empty() || path == "." ? above : (above == "/" ? above : above + "/") + path;
 }
 
 [[nodiscard]] inline bool is_file(const std::string& path) noexcept {

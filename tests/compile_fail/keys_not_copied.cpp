@@ -1,0 +1,17 @@
+// expect: keys that cannot be copied
+// expect: [^a-z]keys
+#include <memory>
+#include <set>
+
+#include "cairn/state/describe.hpp"
+
+struct key {
+  std::unique_ptr<int> number = std::make_unique<int>();
+  bool operator<(const key& other) const { return *number < *other.number; }
+};
+
+struct state {
+  std::set<key> keys;
+};
+
+void check(const state& s) { (void)cairn::detail::describe(s); }  // here
