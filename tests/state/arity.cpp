@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -148,4 +149,37 @@ TEST_CASE("fields that cannot be counted are unknown, and unions are seen") {
   STATIC_REQUIRE(counted_fields<with_anonymous_union>.has_union);
   STATIC_REQUIRE(!counted_fields<library_types>.has_union);
   STATIC_REQUIRE(!counted_fields<arrays>.has_union);
+}
+
+namespace {
+
+/// Converts from anything, as std::any and std::function do.
+struct convertible {
+  int x = 0;
+  convertible() = default;
+  template <class T>
+  requires(!std::is_same_v<std::decay_t<T>, convertible>)
+  convertible(T&&) {}  // NOLINT
+};
+
+}  // namespace
+
+TEST_CASE("a member that converts from anything is neither a base class nor a union") {
+  struct first {
+    convertible g;
+    int a = 0;
+  };
+  struct last {
+    int a = 0;
+    convertible g;
+  };
+  struct alone {
+    convertible g;
+  };
+  CHECK(cairn::detail::arity<first> == 2);
+  CHECK(cairn::detail::arity<last> == 2);
+  CHECK(cairn::detail::arity<alone> == 1);
+  CHECK_FALSE(cairn::detail::counted_fields<first>.has_union);
+  CHECK_FALSE(cairn::detail::counted_fields<last>.has_union);
+  CHECK(cairn::detail::counted_fields<first>.bases == 0);
 }

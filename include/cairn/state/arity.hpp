@@ -42,6 +42,13 @@ struct any_unnamed_union {
   operator T() const noexcept;
 };
 
+/// Converts to no type: what takes it is a constructor that takes anything.
+struct no_value {};
+
+/// Whether field I is initialized by a conversion of `Initializer`, and not by a constructor that takes anything.
+template <class T, std::size_t I, class Initializer>
+concept converts_at = braces<I>::template take<T, Initializer> && !braces<I>::template take<T, no_value>;
+
 template <class Derived>
 struct any_base {
   template <class T>
@@ -157,7 +164,7 @@ consteval std::size_t fields_from() {
 template <class T, class Initializer, std::size_t At = 0>
 consteval std::size_t leading_fields() {
   if constexpr (At < most_braces) {
-    if constexpr (braces<At>::template take<T, Initializer>) return leading_fields<T, Initializer, At + 1>();
+    if constexpr (converts_at<T, At, Initializer>) return leading_fields<T, Initializer, At + 1>();
   }
   return At;
 }
@@ -173,7 +180,7 @@ struct field_count {
 
 template <class T, std::size_t... I>
 consteval bool takes_unnamed_union(std::index_sequence<I...>) {
-  return (braces<I>::template take<T, any_unnamed_union> || ...);
+  return (converts_at<T, I, any_unnamed_union> || ...);
 }
 
 template <class T, std::size_t... I>

@@ -66,7 +66,7 @@ consteval bool is_refused_member() {
   if constexpr (What == problem::reference_member)
     return is_reference<Record, I>();
   else if constexpr (What == problem::union_member)
-    return braces<I>::template take<Record, any_unnamed_union>;
+    return converts_at<Record, I, any_unnamed_union>;
   else if constexpr (std::is_same_v<field_types<Record>, no_address>)
     return !has_address<Record, I>();
   else
