@@ -87,10 +87,15 @@ struct sequence_of {
     for (auto& each : *static_cast<T*>(sequence)) action(context, std::addressof(each));
   }
 
-  // Those of the standard library that are not contiguous are deques and lists.
-  static constexpr bool elements_move = contiguous<T> || !type_name_view<T>().starts_with("std::");
+  /// Whether a change of the size may move elements. Not in those sequences of the standard library that are not contiguous: deques, lists.
+  static consteval bool elements_move() {
+    if constexpr (contiguous<T>)
+      return true;
+    else
+      return !type_name_view<T>().starts_with("std::");
+  }
   static constexpr sequence_operations operations{
-      object_operations_of<element>, sizeof(element), elements_move, adds_nothing<element>(), size, resize, for_each};
+      object_operations_of<element>, sizeof(element), elements_move(), adds_nothing<element>(), size, resize, for_each};
 };
 
 template <class T>
