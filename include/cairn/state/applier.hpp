@@ -1,6 +1,7 @@
 // The second walk of a load: gives a state the checkpoint's structure, and lists where its arrays are to be read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 // The first walk of a load: compares a state with a checkpoint and changes nothing. Collects the report and all problems.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -28,7 +28,7 @@ CAIRN_INLINE void load_plan::check_overlaps() {
   overlap_search search(at_, checker_.freed());
   state_.walk(search, const_cast<void*>(state_.object));  // not const: any_mutable_state
   for (const auto& [first, second] : search.aliases())
-    if (progress_.stored.selects(first) && progress_.stored.selects(second) && !progress_.stored.is_same(first, second))
+    if (progress_.stored.selects(first) && progress_.stored.selects(second) && progress_.stored.conflict(first, second))
       checker_.record(second,
                       "is the object at " + first +
                           " in the state, and another one in the checkpoint; leave one of them out with filter");

@@ -1,9 +1,12 @@
 // Answers a walk from a checkpoint: what all walks of a load have in common.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>

@@ -48,7 +48,7 @@ class overlap_search final : public walker {
   /// At most one for each container.
   [[nodiscard]] const std::vector<overlap>& found() const noexcept { return found_; }
   /// Pairs of paths that lead to the same container.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> aliases() const;
+  [[nodiscard]] std::set<std::pair<std::string, std::string>> aliases() const;
 
  private:
   struct range : freed_memory {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cairn/core/strided.hpp"
@@ -32,19 +33,30 @@ CAIRN_INLINE void overlap_search::visit(const void* object) {
   visit(at, at + 1);
 }
 
-CAIRN_INLINE std::vector<std::pair<std::string, std::string>> overlap_search::aliases() const {
-  std::vector<std::pair<std::string, std::string>> all;
+CAIRN_INLINE std::set<std::pair<std::string, std::string>> overlap_search::aliases() const {
+  std::set<std::pair<std::string, std::string>> all;
   for (const range& each : ranges_) {
-    std::vector<std::string> innermost;  // not those of objects whose first member is the container
-    for (auto name = each.names.begin() + 1; name != each.names.end(); ++name) {
-      const auto is_inside = [&](const std::string& other) { return other != *name && is_within(other, *name); };
-      if (std::none_of(each.names.begin() + 1, each.names.end(), is_inside) &&
-          std::find(innermost.begin(), innermost.end(), *name) == innermost.end())
-        innermost.push_back(*name);
+    const std::string& freed = each.names.front();
+    const std::set<std::string> names(each.names.begin() + 1, each.names.end());
+    if (names.size() < 2) continue;
+    // An object and its first member have one address, so several names may be nested. Names of the same depth, from the innermost one on,
+    // are of the same object.
+    std::vector<std::vector<std::string>> nested;  // innermost first
+    std::size_t depth = 0;                         // of the container
+    for (const auto& name : names) {
+      const auto is_inside = [&](const std::string& other) { return other != name && is_within(other, name); };
+      if (std::any_of(names.begin(), names.end(), is_inside)) continue;
+      auto& chain = nested.emplace_back();
+      std::copy_if(names.begin(), names.end(), std::back_inserter(chain),
+                   [&](const std::string& outer) { return is_within(name, outer); });
+      std::sort(chain.begin(), chain.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+      const auto at = std::find(chain.begin(), chain.end(), freed);
+      if (at != chain.end()) depth = static_cast<std::size_t>(at - chain.begin());
     }
-    for (std::size_t i = 1; i < innermost.size(); ++i)
-      if (std::pair pair(innermost[0], innermost[i]); std::find(all.begin(), all.end(), pair) == all.end())
-        all.push_back(std::move(pair));
+    const auto name_of = [&](const std::vector<std::string>& chain) {
+      return chain[std::min(depth, chain.size() - 1)];
+    };
+    for (std::size_t i = 1; i < nested.size(); ++i) all.emplace(name_of(nested[0]), name_of(nested[i]));
   }
   return all;
 }

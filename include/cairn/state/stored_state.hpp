@@ -70,8 +70,9 @@ class stored_state {
   /// The same, if the filter selects it or a part of it.
   [[nodiscard]] bool has_part(std::string_view path) const { return is_stored(path) && selects(path); }
 
-  /// Whether the checkpoint has the same structure and the same values at both paths and below them. Reads the values.
-  [[nodiscard]] bool is_same(std::string_view path, std::string_view other) const;
+  /// Whether one object at both paths cannot be loaded: the checkpoint has other structure or values at them or below, as far as the filter
+  /// selects them, or has neither, since they have former names there. Reads the values.
+  [[nodiscard]] bool conflict(std::string_view path, std::string_view other) const;
 
   /// The bytes of all leaves.
   [[nodiscard]] std::uint64_t bytes();

@@ -119,14 +119,18 @@ CAIRN_INLINE bool stored_state::is_stored(std::string_view path) const {
          !entries_below(stored).empty();
 }
 
-CAIRN_INLINE bool stored_state::is_same(std::string_view path, std::string_view other) const {
+CAIRN_INLINE bool stored_state::conflict(std::string_view path, std::string_view other) const {
+  const bool has_one = is_stored(path), has_other = is_stored(other);
+  if (has_one != has_other) return false;
   const std::string a = stored_path(path), b = stored_path(other);
-  return has_all_of(a, b) && has_all_of(b, a);
+  return !has_one || !has_all_of(a, b) || !has_all_of(b, a);
 }
 
 CAIRN_INLINE bool stored_state::has_all_of(const std::string& stored, const std::string& other) const {
   const auto in_other = [&](const std::string& at) { return other + at.substr(stored.size()); };
+  const auto is_left_out = [&](const std::string& at) { return !accepts(at) || !accepts(in_other(at)); };
   const auto has_leaf = [&](std::size_t index, const std::string& at) {
+    if (is_left_out(at)) return true;
     const std::size_t twin = find_leaf(in_other(at));
     if (twin == catalog::npos || twin == index) return twin == index;
     const stored_leaf &one = from_.leaves[index], &two = from_.leaves[twin];
@@ -137,10 +141,13 @@ CAIRN_INLINE bool stored_state::has_all_of(const std::string& stored, const std:
     return left == right;
   };
   const auto has_entry = [&](const std::string& at, const structure_entry& entry) {
+    if (is_left_out(at)) return true;
     if (entry.what == structure_entry::kind::same)
       if (const std::size_t index = find_leaf(at); index != catalog::npos) return has_leaf(index, at);
     const auto twin = from_.structure.find(in_other(at));
-    if (twin == from_.structure.end()) return false;
+    const bool is_holder = (entry.what == structure_entry::kind::engaged && entry.number == 1) ||
+                           entry.what == structure_entry::kind::type || entry.what == structure_entry::kind::index;
+    if (twin == from_.structure.end()) return at == stored && is_holder;  // the other path is that of its content
     return twin->second == entry || twin->second.what == structure_entry::kind::same ||
            entry.what == structure_entry::kind::same;
   };

@@ -1,6 +1,7 @@
 // Walks maps whose values have paths of their own: those of their keys, or numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>

@@ -1,6 +1,7 @@
 // Walks per-rank state: the value of each rank has its own path.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>

@@ -49,11 +49,15 @@ CAIRN_INLINE void walker::prototype_part(std::string_view name, const object_ope
 }
 
 CAIRN_INLINE void walker::content(void* object, const content_operations& how) {
-  if (how.has_entry) enter_content();
-  if (object)
-    how.has_entry ? part(content_name(), object, how.object.walk) : how.object.walk(*this, object);
-  else
-    how.has_entry ? prototype_part(content_name(), how.object) : prototype(how.object);
+  if (how.has_entry) {
+    enter_content();
+    object ? part(content_name(), object, how.object.walk) : prototype_part(content_name(), how.object);
+  } else if (object) {
+    visit(object);
+    how.object.walk(*this, object);
+  } else {
+    prototype(how.object);
+  }
 }
 
 CAIRN_INLINE void walker::prototype(const object_operations& how) {

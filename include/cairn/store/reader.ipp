@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
@@ -38,10 +39,11 @@ struct block_run {
 inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
   const std::uint64_t most = window_bytes(threads) / block_bytes;
   std::vector<block_run> windows;
+  std::set<std::pair<std::size_t, std::uint64_t>> added;  // by shard and block: runs may share a block
   for (const auto& run : runs) {
     const auto& verified = checkpoint.shards[run.shard].verified;
     for (std::uint64_t block = run.first; block < run.last; ++block) {
-      if (verified[block]) continue;
+      if (verified[block] || !added.emplace(run.shard, block).second) continue;
       const bool joins = !windows.empty() && windows.back().shard == run.shard && windows.back().last == block &&
                          block - windows.back().first < most;
       if (joins)
