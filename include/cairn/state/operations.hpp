@@ -155,7 +155,8 @@ struct map_operations {
   object_operations value;
   bool values_move;                                            ///< if others are inserted or removed
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
-  bool (*are_distinct)(const void* map, const std::vector<std::string>& keys);
+  /// errc::corrupt: two of the keys are equal for the map. errc::mismatch: it cannot have as many, or has no comparator or hash function.
+  void (*check_keys)(const void* map, const std::vector<std::string>& keys);
   bool (*is_key)(const std::string& key);
   /// Finds, makes or removes the value of a key. Returns its address after that; null if there is none.
   void* (*at)(void* map, const std::string& key, access what);

@@ -145,8 +145,7 @@ void walk_fixed_array(walker& w, T& object) {
   if constexpr (flat<element>) {
     const std::size_t count = std::size(object);
     w.columns(count, sizeof(element),
-              count > 0 ? const_cast<element*>(std::addressof(object[0])) : std::addressof(sample<element>()),
-              walk<element>);
+              count > 0 ? const_cast<element*>(std::addressof(object[0])) : sample_address<element>(), walk<element>);
   } else {
     std::size_t i = 0;
     for (auto& each : object) w.part(i++, const_cast<element*>(std::addressof(each)), walk<element>);

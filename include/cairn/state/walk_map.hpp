@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <set>
@@ -120,16 +119,18 @@ struct map_of {
         *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
         [&](auto& entry) { action(context, detail::key_text(entry.first), std::addressof(entry.second)); });
   }
-  /// Whether none of the keys are equal for the map, which may have a comparator or hash function of its own.
-  static bool are_distinct([[maybe_unused]] const void* map, [[maybe_unused]] const std::vector<std::string>& texts) {
+  static void check_keys(const void* map, const std::vector<std::string>& texts) {
+    const T& object = *static_cast<const T*>(map);
+    detail::check_associative(object, texts.size());
     if constexpr (!has_plain_keys<T>) {
-      auto seen = keys_like(*static_cast<const T*>(map));
+      auto seen = detail::keys_like(object);
       for (const auto& text : texts) {
         key parsed{};
-        if (detail::parse_key(text, parsed) && !seen.insert(std::move(parsed)).second) return false;
+        detail::parse_key(text, parsed);
+        seen.insert(std::move(parsed));
       }
+      detail::check_distinct(seen.size(), texts.size());
     }
-    return true;
   }
   static bool is_key(const std::string& text) {
     key parsed{};
@@ -145,7 +146,6 @@ struct map_of {
     }
   }
   static void* at_key(T& object, const key& wanted, access what) {
-    detail::check_associative(object, 1);
     if (what == access::make) {
       if constexpr (has_make_adapter<mapped>)
         object.emplace(wanted, adapter<mapped>::make());
@@ -160,7 +160,7 @@ struct map_of {
   }
 
   static constexpr map_operations operations{
-      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, for_each, are_distinct, is_key, at};
+      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, for_each, check_keys, is_key, at};
 };
 
 /// The operations of a map that is neither columnar nor keyed.
@@ -186,10 +186,10 @@ struct entries_of {
   }
   static void* make_keys(std::uint64_t count) { return new key[static_cast<std::size_t>(count)]{}; }
   static void destroy_keys(void* keys) { delete[] static_cast<key*>(keys); }
-  /// Whether two keys are the same bit for bit, as far as that is known of the type.
+  /// Whether two keys are the same, and not only equal, as far as that is known of the type.
   [[nodiscard]] static bool is_same_key([[maybe_unused]] const T& map, const key& a, const key& b) {
-    if constexpr (std::is_arithmetic_v<key>)
-      return std::memcmp(&a, &b, sizeof(key)) == 0;
+    if constexpr (std::is_floating_point_v<key>)
+      return a == b && __builtin_signbit(a) == __builtin_signbit(b);
     else if constexpr (path_type<key>)
       return a.native() == b.native();
     else if constexpr (requires { a == b; })

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/state/container_copies.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
@@ -62,11 +61,7 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   bool now_changes = false;
   if (differs) {
     note_freed(object, nullptr, 0);
-    with_path([&] {
-      if (!stored->empty())
-        static_cast<void>(how.at(object, stored->front(), access::find));  // it may have no comparator
-      if (!how.are_distinct(object, *stored)) check_distinct(0, stored->size());
-    });
+    with_path([&] { how.check_keys(object, *stored); });
     now_changes = note_resize(now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
     for (const auto& [key, value] : now) {
