@@ -126,6 +126,22 @@ TEST_CASE("a filter loads a part and leaves the rest as it is") {
   CHECK(report.loaded == names{"net.weight"});
 }
 
+TEST_CASE("a report does not list arrays of a map that keeps its values, since a part of them is left out") {
+  using table = std::map<int, double>;
+  struct {
+    std::vector<float> weight{1};
+    table entries{{1, 2}, {3, 4}};
+  } original;
+  const tests::kept kept(cairn::detail::describe(original));
+  auto fresh = original;
+  fresh.entries = {{5, 6}};
+  REQUIRE(kept.paths() == "entries.key entries.value weight");
+  const auto report =
+      kept.load(fresh, {.rename = {}, .filter = [](std::string_view p) { return p != "entries.value"; }});
+  CHECK(fresh.entries == table{{5, 6}});
+  CHECK(report.loaded == names{"weight"});
+}
+
 TEST_CASE("a filter keeps away from the structure of what it leaves out") {
   using nested = std::map<std::string, std::vector<std::vector<int>>>;
   const nested original{{"a", {{1}, {2}}}, {"b", {{3}}}};

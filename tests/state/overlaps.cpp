@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -63,6 +64,9 @@ TEST_CASE("one object under two names cannot be two objects of the checkpoint") 
   check_refused<std::optional<values>>(values{1}, std::nullopt, std::nullopt);
   check_refused<std::variant<values, std::string>>(values{1}, "text", "");
   check_refused<std::variant<sgd, adam>>(adam{1, {1}}, adam{1, values(100)}, sgd{});
+  check_refused<std::vector<bool>>({true}, {false}, {true});
+  check_refused<std::set<int>>({1}, {2}, {3});
+  check_refused<std::map<int, double>>({{1, 2}}, {{1, 3}}, {{1, 4}});
   using room = boost::container::static_vector<values, 4>;
   check_refused<room>({{1}, {2}}, {{1}, values(100)}, {{1}});
 }

@@ -22,6 +22,7 @@
 #include "cairn/state/random_text.ipp"
 #include "cairn/state/state.ipp"
 #include "cairn/state/stored_state.ipp"
+#include "cairn/state/tied_arrays.ipp"
 #include "cairn/state/walk_choice.ipp"
 #include "cairn/state/walk_map.ipp"
 #include "cairn/state/walk_pointer.ipp"

@@ -1,20 +1,23 @@
 // The first walk of a load: compares a state with a checkpoint and changes nothing. Collects the report and all problems.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/state/array_index.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
+#include "cairn/state/tied_arrays.hpp"
 
 namespace cairn::detail {
 
@@ -25,10 +28,12 @@ class checker final : public loader {
 
   [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
   shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  loader& begin_copy() override { return copies_.begin_copy(); }
+  loader& begin_copy() override;
+  void drop_copy() override;
   void keep_whole() override;
   bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
   void note_freed(const void* container, const void* memory, std::uint64_t bytes) override;
+  void note_copied(const void* object, const copy_operations& how) override;
   std::size_t match_leaf(const memory_view& view) override;
   void missing() override;
   void keep_default() override {
@@ -36,6 +41,8 @@ class checker final : public loader {
     defaulted_.emplace_back(path());
   }
   void record(std::string_view path, const std::string& problem) override;
+  /// Rejects the object at `second`, which is also the one at `first`, if the checkpoint has two of them.
+  void reject_conflict(const std::string& first, const std::string& second);
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override;
 
   /// Memory of the state that the second walk frees or moves.
@@ -47,20 +54,23 @@ class checker final : public loader {
 
  private:
   void add(memory_view view, const device_copies* device) override;
+  [[nodiscard]] std::array<std::vector<std::string>*, 4> array_lists() noexcept {
+    return {&report_.loaded, &report_.converted, &report_.reshaped, &report_.resized};
+  }
   bool fits(const stored_leaf& stored, const std::string& path, const memory_view& view);
   /// Checks, before anything is changed, that each bool is 0 or 1 and that each narrowed integer fits.
   void check_values(std::size_t index, const memory_view& view) const;
-  /// Tied arrays (two paths, one buffer) must have equal values in the checkpoint.
-  void check_ties(std::size_t index, const memory_view& view, const device_copies* device);
 
   copy_loader copies_;
   match_report report_;
+  std::array<std::size_t, 4> before_copy_{};  // the sizes of the lists of arrays
   std::vector<std::string> problems_;
   std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
   std::set<std::string, std::less<>> explained_;  // paths of what is missing; their parts are not reported
   std::vector<freed_memory> freed_;
   std::uint64_t growing_ = 0;  // bytes of all containers that become larger
-  array_index arrays_;         // their stored leaves
+  tied_arrays arrays_;
+  std::map<std::pair<const void*, const copy_operations*>, std::string> copied_;  // their paths
 };
 
 }  // namespace cairn::detail

@@ -12,7 +12,10 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
-  if (const std::size_t index = match_leaf(view); index != catalog::npos) check_ties(index, view, device);
+  const std::size_t index = match_leaf(view);
+  if (index == catalog::npos || prototypes_ > 0 || is_reshaped(load_.stored.contents().leaves[index], view.shape))
+    return;
+  arrays_.add(view, device, index);
 }
 
 CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
@@ -47,6 +50,29 @@ CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std:
 CAIRN_INLINE void checker::record(std::string_view path, const std::string& problem) {
   problems_.push_back(std::string(path) + ' ' + problem);
   ++load_.left_out;
+}
+
+CAIRN_INLINE loader& checker::begin_copy() {
+  std::ranges::transform(array_lists(), before_copy_.begin(), [](const auto* list) { return list->size(); });
+  return copies_.begin_copy();
+}
+
+CAIRN_INLINE void checker::drop_copy() {
+  const auto lists = array_lists();
+  for (std::size_t i = 0; i < lists.size(); ++i) lists[i]->resize(before_copy_[i]);
+}
+
+CAIRN_INLINE void checker::note_copied(const void* object, const copy_operations& how) {
+  if (prototypes_ > 0) return;
+  const auto [first, is_new] = copied_.try_emplace({object, &how}, at_.path);
+  if (!is_new) reject_conflict(first->second, at_.path);
+}
+
+CAIRN_INLINE void checker::reject_conflict(const std::string& first, const std::string& second) {
+  const stored_state& stored = load_.stored;
+  if (stored.selects(first) && stored.selects(second) && stored.conflict(first, second))
+    record(second, "is the object at " + first +
+                       " in the state, and another one in the checkpoint; leave one of them out with filter");
 }
 
 /// Why an object of the state cannot be loaded from a holder with that entry, or from an object without entry.
@@ -104,6 +130,9 @@ CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, 
 }
 
 CAIRN_INLINE void checker::finish() {
+  for (const auto& [first, second] : arrays_.find_conflicts(load_.stored.contents()))
+    problems_.push_back(first + " and " + second +
+                        " share memory in the state but differ in the checkpoint; leave one of them out with filter");
   report_.unexpected = load_.stored.unexpected();
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {
@@ -152,20 +181,6 @@ CAIRN_INLINE void checker::check_values(std::size_t index, const memory_view& vi
   for (const std::byte value : values)
     if (std::to_integer<unsigned>(value) > 1)
       fail(errc::corrupt, {stored.path, " in ", from.origin, " is BOOL but has a byte that is neither 0 nor 1"});
-}
-
-CAIRN_INLINE void checker::check_ties(std::size_t index, const memory_view& view, const device_copies* device) {
-  if (prototypes_ > 0 || !view.memory || view.shape.empty() || !view.contiguous() || view.bytes() == 0) return;
-  const catalog& from = load_.stored.contents();
-  const std::size_t first = arrays_.find_or_add({view.memory, device}, index);
-  const stored_leaf& other = from.leaves[first];
-  const stored_leaf& stored = from.leaves[index];
-  if (first == index || other.bytes() != stored.bytes()) return;
-  std::vector<std::byte> left(stored.bytes()), right(other.bytes());
-  from.fetch(index, left);
-  from.fetch(first, right);
-  if (left != right)
-    problems_.push_back(other.path + " and " + stored.path + " share memory in the state but differ in the checkpoint");
 }
 
 }  // namespace cairn::detail

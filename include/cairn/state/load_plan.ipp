@@ -27,11 +27,7 @@ CAIRN_INLINE void load_plan::apply() {
 CAIRN_INLINE void load_plan::check_overlaps() {
   overlap_search search(at_, checker_.freed());
   state_.walk(search, const_cast<void*>(state_.object));  // not const: any_mutable_state
-  for (const auto& [first, second] : search.aliases())
-    if (progress_.stored.selects(first) && progress_.stored.selects(second) && progress_.stored.conflict(first, second))
-      checker_.record(second,
-                      "is the object at " + first +
-                          " in the state, and another one in the checkpoint; leave one of them out with filter");
+  for (const auto& [first, second] : search.aliases()) checker_.reject_conflict(first, second);
   for (const auto& [container, part] : search.found())
     if (progress_.stored.selects(part))
       checker_.record(part, "refers to elements of " + (container.empty() ? "value" : container) +

@@ -77,6 +77,10 @@ class loader : public walker {
   virtual void missing() = 0;
   /// Records that the current object keeps its value, as its class allows it to be missing.
   virtual void keep_default() {}
+  /// Records that the current object is loaded by way of a private copy.
+  virtual void note_copied(const void* /*object*/, const copy_operations& /*how*/) {}
+  /// Records that this copy is not complete, so that the object keeps its value.
+  virtual void drop_copy() {}
   /// Records a problem with the object at the path.
   virtual void record(std::string_view path, const std::string& problem) = 0;
   /// errc::no_memory: the machine has no memory for `to` elements of `width` bytes.

@@ -1,0 +1,66 @@
+// Finds the stored size of a container that is saved as columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "cairn/core/catalog.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/reshape.hpp"
+#include "cairn/state/stored_state.hpp"
+#include "cairn/state/walker.hpp"
+
+namespace cairn::detail {
+
+/// The size is the first dimension of the first stored column; 1 where that has no such dimension. Where the load may reshape the column, it is
+/// the size `now`, unless that is 0.
+class size_probe final : public walker {
+ public:
+  size_probe(walk_position& at, stored_state& stored, std::uint64_t now) noexcept
+      : walker(at), stored_(stored), now_(now) {}
+
+  shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
+  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
+  /// Members may have other names in the checkpoint: any part of the object has as many rows.
+  void changed_members(const object_members& of, std::span<const change> /*changes*/) override {
+    if (size_) return;
+    if (const stored_leaf* const found = stored_.first_below(at_.path))
+      size_ = found->shape.front();
+    else
+      members(of);  // which the load's options may rename
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }
+
+ private:
+  void add(memory_view view, const device_copies* /*device*/) override {
+    if (size_) return;
+    if (stored_.find_leaf(stored_.stored_path(path())) == catalog::npos) stored_.redirect_to_only_element(path());
+    const std::string stored = stored_.stored_path(path());
+    const std::size_t index = stored_.find_leaf(stored);
+    if (index == catalog::npos || !stored_.accepts(stored)) return;
+    const extents& shape = stored_.contents().leaves[index].shape;
+    if (now_ > 0 && stored_.options().reshape_of(stored) != reshaping::none)
+      size_ = now_;
+    else if (differ_by_container(one_of(view.shape), shape))
+      size_ = 1;
+    else if (!shape.empty())
+      size_ = shape.front();
+  }
+
+  static extents one_of(extents shape) {
+    shape.front() = 1;
+    return shape;
+  }
+
+  stored_state& stored_;
+  std::uint64_t now_;
+  std::optional<std::uint64_t> size_;
+};
+
+}  // namespace cairn::detail

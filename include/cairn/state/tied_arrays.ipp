@@ -1,0 +1,56 @@
+// Definitions of tied_arrays.hpp.
+#pragma once
+
+#include <algorithm>
+#include <tuple>
+
+#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/host_buffer.hpp"
+#include "cairn/state/tied_arrays.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE void tied_arrays::add(const memory_view& view, const device_copies* device, std::size_t index) {
+  if (!view.memory || view.bytes() == 0) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(view.memory);
+  const std::uint64_t bytes = view.contiguous() ? view.bytes() : size_of(view.type);
+  arrays_.push_back(
+      {memory_key(view.memory, device).space, view.strides, begin, begin + bytes, view.count(), view.type, index});
+}
+
+CAIRN_INLINE std::vector<std::byte> tied_arrays::values_of(const catalog& from, const array& of) {
+  std::vector<std::byte> values(of.count * size_of(of.type));
+  fetch_leaf(from, of.leaf, {of.type, from.leaves[of.leaf].shape, values.data(), {}});
+  return values;
+}
+
+CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_conflicts(const catalog& from) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const auto order = [](const array& a, const array& b) {
+    return std::tie(a.space, a.strides, a.begin, b.end) < std::tie(b.space, b.strides, b.begin, a.end);
+  };
+  std::sort(arrays_.begin(), arrays_.end(), order);
+  const array* outer = nullptr;  // of the arrays until now, the one that ends last
+  std::vector<std::byte> outer_values;
+  for (const array& each : arrays_) {
+    const bool is_near = outer && outer->space == each.space && outer->strides == each.strides;
+    const bool is_comparable =
+        each.strides.empty() || (is_near && outer->type == each.type && outer->count == each.count);
+    if (is_near && each.begin < outer->end && is_comparable) {
+      if (each.leaf == outer->leaf && each.begin == outer->begin) continue;
+      if (outer_values.empty()) outer_values = values_of(from, *outer);
+      const auto values = values_of(from, each);
+      const auto shared = outer_values.begin() + static_cast<std::ptrdiff_t>(each.begin - outer->begin);
+      const auto size = std::min(values.size(), static_cast<std::size_t>(outer_values.end() - shared));
+      if (!std::equal(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(size), shared))
+        found.emplace_back(from.leaves[outer->leaf].path, from.leaves[each.leaf].path);
+    }
+    if (!is_near || each.end > outer->end) {
+      outer = &each;
+      outer_values.clear();
+    }
+  }
+  return found;
+}
+
+}  // namespace cairn::detail
