@@ -25,6 +25,7 @@
 
 #include "cairn/state/tensor_view.hpp"
 #include "catch.hpp"
+#include "state/kept.hpp"
 
 namespace {
 
@@ -99,4 +100,68 @@ TEST_CASE("dtypes follow size and sign; characters are text") {
   STATIC_REQUIRE(dtype_of<double>() == dtype::f64);
   STATIC_REQUIRE(dtype_of<bool>() == dtype::boolean);
   STATIC_REQUIRE(dtype_of<cairn::bfloat16>() == dtype::bf16);
+}
+
+namespace {
+
+/// Aggregates with the operations of other categories.
+struct stamp {
+  int y = 0, m = 0, d = 0, seconds = 0;
+  [[nodiscard]] bool ok() const { return true; }
+  [[nodiscard]] int year() const { return y; }
+  [[nodiscard]] int month() const { return m; }
+  [[nodiscard]] int day() const { return d; }
+};
+struct counted_optional {
+  using value_type = std::vector<float>;
+  value_type value;
+  bool has = false;
+  int hits = 0;
+  [[nodiscard]] bool has_value() const { return has; }
+  [[nodiscard]] value_type& operator*() { return value; }
+  void reset() { has = false; }
+};
+struct counted_atomic {
+  using value_type = int;
+  int value = 0, stores = 0;
+  [[nodiscard]] bool is_lock_free() const { return true; }
+  [[nodiscard]] int load() const { return value; }
+  void store(int to) { value = to, ++stores; }
+};
+
+/// A tuple by member functions, as structured bindings allow.
+class three {
+ public:
+  template <std::size_t I>
+  [[nodiscard]] int& get() {
+    return I == 0 ? a_ : I == 1 ? b_ : c_;
+  }
+  template <std::size_t I>
+  [[nodiscard]] const int& get() const {
+    return I == 0 ? a_ : I == 1 ? b_ : c_;
+  }
+
+ private:
+  int a_ = 0, b_ = 0, c_ = 0;
+};
+
+}  // namespace
+
+template <>
+struct std::tuple_size<three> : std::integral_constant<std::size_t, 3> {};
+template <std::size_t I>
+struct std::tuple_element<I, three> {
+  using type = int;
+};
+
+TEST_CASE("an aggregate is a record, whatever its operations") {
+  STATIC_REQUIRE(all_are<category::record, stamp, counted_optional, counted_atomic>);
+  STATIC_REQUIRE(all_are<category::tuple, three>);
+  stamp time{2024, 2, 3, 777}, later;
+  tests::kept(cairn::detail::describe(time)).load(later);
+  CHECK(later.seconds == 777);
+  three saved, loaded;
+  saved.get<2>() = 5;
+  tests::kept(cairn::detail::describe(saved)).load(loaded);
+  CHECK(loaded.get<2>() == 5);
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <complex>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <random>
 #include <vector>
@@ -173,3 +174,13 @@ TEST_CASE("a bool that is neither 0 nor 1 is corrupt") {
   CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("flag in kept is BOOL"));
   CHECK(fresh.empty());
 }
+
+#if defined(__SIZEOF_FLOAT128__)
+TEST_CASE("of wide scalars only a long double has padding") {
+  __extension__ using quad = __float128;
+  STATIC_REQUIRE(cairn::detail::value_bytes<quad> == sizeof(quad));
+  STATIC_REQUIRE(cairn::detail::value_bytes<unsigned long long> == sizeof(unsigned long long));
+  CHECK(cairn::detail::value_bytes<long double> ==
+        (std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double)));
+}
+#endif

@@ -306,7 +306,7 @@ TEST_CASE("a part that refers to elements which the load frees or moves is refus
     } catch (const cairn::error& error) {
       CHECK(error.code() == cairn::errc::mismatch);
       CHECK_THAT(error.what(),
-                 Catch::Matchers::ContainsSubstring(part + " refers to elements of " + container + ", to which"));
+                 Catch::Matchers::ContainsSubstring(part + " refers to elements of " + container + ", which the load"));
     }
   };
   std::vector<float> three{1, 2, 3}, seven(7);
@@ -337,4 +337,25 @@ TEST_CASE("a part that refers to elements which the load frees or moves is refus
   std::list<std::vector<float>> full{{1}, {2}}, half{{3}};
   comes_back(both(full, full.front()), both(half, half.front()));
   CHECK(half == full);
+}
+
+TEST_CASE("a reshaped array of an element keeps its further values, however many elements there are") {
+  struct before {
+    float a = 1;
+    float b[3] = {1, 2, 3};
+  };
+  struct now {
+    float a = 1;
+    float b[4] = {5, 6, 7, 99};
+  };
+  for (const std::size_t rows : {20U, 20'000U}) {
+    std::vector<now> fresh(10);
+    tests::kept(cairn::detail::describe(std::vector<before>(rows)))
+        .load(fresh, {.rename = {}, .filter = {}, .reshape = [](std::string_view path) {
+                        return path == "b" ? cairn::reshaping::grow : cairn::reshaping::none;
+                      }});
+    REQUIRE(fresh.size() == rows);
+    CHECK(fresh[0].b[2] == 3);
+    CHECK(fresh[0].b[3] == 99);
+  }
 }

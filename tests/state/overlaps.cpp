@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -134,4 +135,174 @@ TEST_CASE("shared objects may be shared in another way than in the checkpoint") 
     CHECK((state[0] == state[1] && state[1] != state[2]));
     CHECK((state[0]->size() == 2 && state[2]->size() == 3));
   }
+}
+
+namespace {
+
+struct layer {
+  values w;
+  float b = 0;
+};
+
+/// Loads `saved` into `into` while `part`, which is in memory of `into`, has a name of its own. Refused before a change.
+template <class T, class Part>
+void check_destroyed(const T& saved, T& into, Part& part) {
+  const float rate = 7;
+  const tests::kept kept(cairn::detail::describe(cairn::const_state{{"p", saved}, {"part", rate}}));
+  cairn::state all{{"p", into}, {"part", part}};
+  const float before = part;
+  CHECK_THROWS_WITH(kept.load(all), Catch::Matchers::ContainsSubstring("part refers to elements of p"));
+  CHECK(part == before);
+}
+
+}  // namespace
+
+TEST_CASE("a part of what a load destroys cannot have another name") {
+  {
+    std::unique_ptr<layer> saved, into = std::make_unique<layer>();
+    check_destroyed(saved, into, into->b);
+  }
+  {
+    std::unique_ptr<const values> saved = std::make_unique<values>(2), into;
+    auto* const inside = new values(2);
+    into.reset(inside);
+    check_destroyed(saved, into, inside->front());
+  }
+  {
+    std::optional<values> saved, into = values(10);
+    check_destroyed(saved, into, (*into)[3]);
+  }
+  {
+    std::variant<values, std::string> saved = "text", into = values(10);
+    check_destroyed(saved, into, std::get<0>(into)[3]);
+  }
+  {
+    const auto one = std::make_shared<layer>();
+    std::vector<std::shared_ptr<layer>> saved{one, one}, into{std::make_shared<layer>(), std::make_shared<layer>()};
+    check_destroyed(saved, into, into[1]->b);
+  }
+  {
+    std::list<float> saved{1}, into{1, 2, 3};
+    check_destroyed(saved, into, into.back());
+  }
+  {
+    std::vector<values> saved{values(3)}, into{values(3), values(3)};
+    check_destroyed(saved, into, into[1][1]);
+  }
+  {
+    std::map<std::string, values> saved{{"a", values(3)}}, into{{"b", values(3)}};
+    check_destroyed(saved, into, into["b"][1]);
+  }
+  {
+    std::map<std::vector<int>, values> saved{{{1}, values(3)}}, into{{{2}, values(3)}};
+    check_destroyed(saved, into, into[{2}][1]);
+  }
+  {
+    std::map<std::string, float> saved{{"a", 3}}, into{{"b", 4}};
+    check_destroyed(saved, into, into["b"]);
+  }
+  {
+    std::unique_ptr<std::map<std::string, float>> saved, into = std::make_unique<std::map<std::string, float>>();
+    check_destroyed(saved, into, (*into)["b"]);
+  }
+}
+
+TEST_CASE("an entry of a map with the stored keys, and an element that stays, can have another name") {
+  std::map<std::string, float> saved{{"rate", 0.5F}, {"loss", 2}}, into{{"rate", 0}, {"loss", 0}};
+  const tests::kept map(cairn::detail::describe(cairn::state{{"metrics", saved}, {"rate", saved["rate"]}}));
+  cairn::state metrics{{"metrics", into}, {"rate", into["rate"]}};
+  const float* const place = &into["rate"];
+  map.load(metrics);
+  CHECK(into == saved);
+  CHECK(place == &into["rate"]);
+
+  std::list<float> few{1, 2}, many{3, 4, 5};
+  const tests::kept list(cairn::detail::describe(cairn::state{{"all", few}, {"first", few.front()}}));
+  cairn::state both{{"all", many}, {"first", many.front()}};
+  list.load(both);
+  CHECK(many == few);
+}
+
+TEST_CASE("one pointer under two names cannot be two pointers of the checkpoint") {
+  const auto check = [](auto a, auto b, auto into) {
+    const tests::kept kept(cairn::detail::describe(cairn::state{{"a", a}, {"b", b}}));
+    cairn::state same{{"a", into}, {"b", into}};
+    CHECK_THROWS_WITH(kept.load(same), Catch::Matchers::ContainsSubstring("b is the object at a"));
+  };
+  using shared = std::shared_ptr<values>;
+  check(std::make_shared<values>(1, 1.F), std::make_shared<values>(1, 2.F), std::make_shared<values>(1));
+  check(std::make_shared<values>(1), shared(), std::make_shared<values>(1));
+  std::unique_ptr<values> a = std::make_unique<values>(1), b, into = std::make_unique<values>(1);
+  const tests::kept kept(cairn::detail::describe(cairn::state{{"a", a}, {"b", b}}));
+  cairn::state same{{"a", into}, {"b", into}};
+  CHECK_THROWS_WITH(kept.load(same), Catch::Matchers::ContainsSubstring("b is the object at a"));
+}
+
+namespace evolved {
+
+struct old {
+  values r;
+};
+struct now {
+  values a;
+  static constexpr unsigned cairn_version = 1;
+  using cairn_changes = cairn::since<1, "a">;
+  void cairn_migrate(cairn::stored_parts& from) { a = from.get<values>("r"); }
+};
+struct policy {
+  static constexpr unsigned cairn_version = 1;
+};
+struct two_at_one_address {
+  [[no_unique_address]] policy first;
+  values second;
+};
+
+}  // namespace evolved
+
+TEST_CASE("one object under two names, of which a member was renamed or which is of an older version") {
+  layer_then then{{1, 2}};
+  layer_now tied;
+  cairn::state renamed{{"a", tied}, {"b", tied}};
+  tests::kept(cairn::detail::describe(cairn::state{{"a", then}, {"b", then}})).load(renamed);
+  CHECK(tied.weight == then.w);
+
+  evolved::old before{{1, 2}};
+  evolved::now after{{0}};
+  cairn::state migrated{{"a", after}, {"b", after}};
+  tests::kept(cairn::detail::describe(cairn::state{{"a", before}, {"b", before}})).load(migrated);
+  CHECK(after.a == before.r);
+}
+
+TEST_CASE("two objects at one address are two objects") {
+  const evolved::two_at_one_address saved{{}, {1, 2}};
+  evolved::two_at_one_address loaded;
+  tests::kept(cairn::detail::describe(saved)).load(loaded);
+  CHECK(loaded.second == saved.second);
+}
+
+namespace {
+
+struct not_ready {
+  bool is_ready = false;
+  values m;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<not_ready> {
+  template <class Object, class Field>
+  static void fields(Object& object, const Field& field) {
+    if (field.purpose() == purpose::describe && !object.is_ready) throw std::runtime_error("not ready");
+    field("m", object.m);
+  }
+};
+
+TEST_CASE("a load does not describe the state, also where it frees memory") {
+  not_ready saved{true, {1, 2}}, loaded;
+  values x{1}, y{1, 2, 3};
+  cairn::state all{{"o", loaded}, {"x", y}};
+  tests::kept(cairn::detail::describe(cairn::state{{"o", saved}, {"x", x}})).load(all);
+  CHECK(loaded.m == saved.m);
+  CHECK(y == x);
 }

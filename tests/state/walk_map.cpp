@@ -300,6 +300,17 @@ TEST_CASE("keys that a comparator takes for equal keep their own values and spel
   CHECK_THROWS_WITH(twice.load(hashed), Catch::Matchers::ContainsSubstring("the same key twice"));
 }
 
+namespace {
+
+/// Of which two are equivalent if they have the same number.
+struct of_number {
+  int number;
+  double weight;
+  bool operator<(const of_number& other) const { return number < other.number; }
+};
+
+}  // namespace
+
 TEST_CASE("keys that are equal but not the same are those of the checkpoint") {
   std::map<double, values> zero{{0.0, {1}}};
   tests::kept(cairn::detail::describe(std::map<double, values>{{-0.0, {2}}})).load(zero);
@@ -307,6 +318,14 @@ TEST_CASE("keys that are equal but not the same are those of the checkpoint") {
   std::map<std::filesystem::path, values> paths{{"a/b", {1}}};
   tests::kept(cairn::detail::describe(std::map<std::filesystem::path, values>{{"a//b", {2}}})).load(paths);
   CHECK(paths.begin()->first.native() == "a//b");
+
+  using pair = std::pair<double, int>;
+  std::map<pair, values> pairs{{{0.0, 1}, {1}}};
+  tests::kept(cairn::detail::describe(std::map<pair, values>{{{-0.0, 1}, {2}}})).load(pairs);
+  CHECK(std::signbit(pairs.begin()->first.first));
+  std::map<of_number, values> parts{{{1, 7}, {1}}};
+  tests::kept(cairn::detail::describe(std::map<of_number, values>{{{1, 2.5}, {2}}})).load(parts);
+  CHECK(parts.begin()->first.weight == 2.5);
 }
 
 TEST_CASE("a key that is not equal to itself comes back") {

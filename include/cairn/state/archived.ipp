@@ -222,6 +222,7 @@ CAIRN_INLINE void load_archived(walker& w, void* object, const archived_operatio
 }
 
 CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operations& how) {
+  if (!w.runs_archive_functions()) return;
   if (w.purpose() == purpose::describe) return run_archived(w, object, how, nullptr);
   if (w.purpose() == purpose::apply) {
     if (!w.must_keep()) load_archived(w, object, how);

@@ -5,12 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -32,21 +31,21 @@ class checker final : public loader {
   void drop_copy() override;
   void keep_whole() override;
   bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
-  void note_freed(const void* container, const void* memory, std::uint64_t bytes) override;
-  void note_copied(const void* object, const copy_operations& how) override;
+  void note_owner(const void* object, const void* type) override;
+  void note_freed(const void* memory, std::uint64_t bytes) override;
+  void note_destroyed(std::string_view part) override;
+  void note_put(void* object, const void* copy, const copy_operations& how) override;
   std::size_t match_leaf(const memory_view& view) override;
   void missing() override;
   void keep_default() override {
-    ++load_.defaulted;
+    ++load_.kept;
     defaulted_.emplace_back(path());
   }
   void record(std::string_view path, const std::string& problem) override;
-  /// Rejects the object at `second`, which is also the one at `first`, if the checkpoint has two of them.
-  void reject_conflict(const std::string& first, const std::string& second);
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override;
 
   /// Memory of the state that the second walk frees or moves.
-  [[nodiscard]] const std::vector<freed_memory>& freed() const noexcept { return freed_; }
+  [[nodiscard]] const freed_objects& freed() const noexcept { return freed_; }
 
   /// After the walk: completes the report. Throws one errc::mismatch with all problems.
   void finish();
@@ -67,10 +66,12 @@ class checker final : public loader {
   std::vector<std::string> problems_;
   std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
   std::set<std::string, std::less<>> explained_;  // paths of what is missing; their parts are not reported
-  std::vector<freed_memory> freed_;
+  freed_objects freed_;
   std::uint64_t growing_ = 0;  // bytes of all containers that become larger
   tied_arrays arrays_;
-  std::map<std::pair<const void*, const copy_operations*>, std::string> copied_;  // their paths
+  std::unordered_map<owner, std::string, owner::hash> owners_;  // the first path of each
+  owner owner_{};                                               // the last one
+  std::string tied_;                                            // the last path of an owner that has another path, too
 };
 
 }  // namespace cairn::detail

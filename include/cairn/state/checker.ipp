@@ -36,13 +36,17 @@ CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
   }
   report_.loaded.push_back(stored);
   if (load_.stored.contents().leaves[index].type != view.type) report_.converted.push_back(stored);
-  if (is_reshaped(load_.stored.contents().leaves[index], view.shape)) report_.reshaped.push_back(stored);
+  if (is_reshaped(load_.stored.contents().leaves[index], view.shape)) {
+    report_.reshaped.push_back(stored);
+    ++load_.kept;
+  }
   check_values(index, view);
   return index;
 }
 
 CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std::shared_ptr<void>& object) {
   auto answer = loader::shared(found, object);
+  if (object && answer.what != presence::walk && answer.same != object) note_destroyed({});
   answer.same = nullptr;
   return answer;
 }
@@ -62,17 +66,17 @@ CAIRN_INLINE void checker::drop_copy() {
   for (std::size_t i = 0; i < lists.size(); ++i) lists[i]->resize(before_copy_[i]);
 }
 
-CAIRN_INLINE void checker::note_copied(const void* object, const copy_operations& how) {
+CAIRN_INLINE void checker::note_owner(const void* object, const void* type) {
+  owner_ = {object, type};
   if (prototypes_ > 0) return;
-  const auto [first, is_new] = copied_.try_emplace({object, &how}, at_.path);
-  if (!is_new) reject_conflict(first->second, at_.path);
-}
-
-CAIRN_INLINE void checker::reject_conflict(const std::string& first, const std::string& second) {
+  const auto [known, is_new] = owners_.try_emplace(owner_, at_.path);
+  if (is_new || (!tied_.empty() && is_within(at_.path, tied_))) return;
+  tied_ = at_.path;
   const stored_state& stored = load_.stored;
-  if (stored.selects(first) && stored.selects(second) && stored.conflict(first, second))
-    record(second, "is the object at " + first +
-                       " in the state, and another one in the checkpoint; leave one of them out with filter");
+  const std::string& first = known->second;
+  if (stored.selects(first) && stored.selects(tied_) && stored.conflict(first, tied_))
+    record(tied_, "is the object at " + first +
+                      " in the state, and another one in the checkpoint; leave one of them out with filter");
 }
 
 /// Why an object of the state cannot be loaded from a holder with that entry, or from an object without entry.
@@ -114,10 +118,23 @@ CAIRN_INLINE bool checker::note_resize(std::uint64_t from, std::uint64_t to, std
   return false;
 }
 
-CAIRN_INLINE void checker::note_freed(const void* container, const void* memory, std::uint64_t bytes) {
+CAIRN_INLINE void checker::note_freed(const void* memory, std::uint64_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  if (prototypes_ == 0 && bytes > 0) freed_.memory.push_back({begin, begin + bytes, owner_, at_.path});
+}
+
+CAIRN_INLINE void checker::note_destroyed(std::string_view part) {
   if (prototypes_ > 0) return;
-  const auto begin = bytes > 0 ? reinterpret_cast<std::uintptr_t>(memory) : 0;
-  freed_.push_back({begin, begin + bytes, container, at_.path});
+  const std::string path =
+      part.empty() || at_.path.empty() ? at_.path + std::string(part) : sentence({at_.path, ".", part});
+  freed_.parts.try_emplace(path, freed_part{owner_, at_.path});
+}
+
+CAIRN_INLINE void checker::note_put(void* object, const void* copy, const copy_operations& how) {
+  if (prototypes_ == 0 && how.for_each_freed)
+    how.for_each_freed(object, copy, this, [](void* self, const void* memory, std::size_t bytes) {
+      static_cast<checker*>(self)->note_freed(memory, bytes);
+    });
 }
 
 CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {

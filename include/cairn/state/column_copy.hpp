@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -21,6 +22,7 @@ class bool_array {
   using value_type = bool;
 
   [[nodiscard]] bool* data() noexcept { return values_.get(); }
+  [[nodiscard]] const bool* data() const noexcept { return values_.get(); }
   [[nodiscard]] bool* begin() noexcept { return values_.get(); }
   [[nodiscard]] bool* end() noexcept { return values_.get() + size_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -136,6 +138,17 @@ template <columnar T>
     return stored.ends.size();
   else
     return stored.size();
+}
+
+/// Whether the columns have the same bytes. Those of equal objects with padding may differ.
+template <columnar T>
+[[nodiscard]] bool is_same_column(const column<T>& a, const column<T>& b) noexcept {
+  if constexpr (std::same_as<column<T>, text_column>) {
+    return a.text == b.text && a.ends == b.ends;
+  } else {
+    const std::size_t bytes = a.size() * sizeof(typename column<T>::value_type);
+    return a.size() == b.size() && (bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0);
+  }
 }
 
 /// Reads the elements of a column in order.

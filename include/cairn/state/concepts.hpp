@@ -59,7 +59,7 @@ template <class T>
 concept calendar_type = requires(const T& date) {
   date.ok();
   T{date.year(), date.month(), date.day()};
-} && std::is_trivially_copyable_v<T>;
+} && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T>;
 
 /// The years, months, days and weekdays of std::chrono.
 template <class T>
@@ -175,7 +175,7 @@ concept container_adaptor_type = requires(T& t) {
 } && !range_type<T>;
 
 template <class T>
-concept optional_type = requires(T& t) {
+concept optional_type = !std::is_aggregate_v<T> && requires(T& t) {
   typename T::value_type;
   { t.has_value() } -> std::convertible_to<bool>;
   *t;
@@ -204,7 +204,7 @@ concept unique_pointer_type = requires(T& t) {
 };
 
 template <class T>
-concept atomic_type = requires(T& t) {
+concept atomic_type = !std::is_aggregate_v<T> && requires(T& t) {
   typename T::value_type;
   t.is_lock_free();
   t.store(t.load());

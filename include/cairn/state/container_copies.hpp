@@ -46,6 +46,16 @@ struct copy_traits<T> {
     column_reader<element> next(stored);
     for (auto& each : value) next.read(each);
   }
+  /// The elements after the stored ones. Those that stay do not move in the sequences of the standard library.
+  template <class Action>
+  static void for_each_freed(T& value, const type* stored, const Action& action) {
+    const std::uint64_t wanted = stored ? detail::column_size<element>(*stored) : 0, now = size(value);
+    const std::uint64_t kept = now == wanted || type_name_view<T>().starts_with("std::") ? wanted : 0;
+    std::uint64_t index = 0;
+    for (auto&& each : value)
+      if (index++ >= kept)
+        if constexpr (std::is_lvalue_reference_v<decltype(each)>) action(each);
+  }
   static void check(const T& value, const type& stored) {
     const std::uint64_t wanted = detail::column_size<element>(stored);
     if (const auto now = size(value); wanted != now) detail::check_limits(detail::limits_of(value, now), wanted);
@@ -182,6 +192,11 @@ struct copy_traits<T> {
   using type = map_columns<column<key>, column<mapped>>;
   static constexpr auto key_of = [](const auto& entry) -> const key& { return entry.first; };
 
+  static column<key> take_keys(const T& value) {
+    column_writer<key> keys(value.size());
+    detail::for_each_in_key_order(value, key_of, [&](const auto& entry) { keys.add(entry.first); });
+    return keys.take();
+  }
   static type take(const T& value) {
     column_writer<key> keys(value.size());
     column_writer<mapped> values(value.size());
@@ -191,10 +206,13 @@ struct copy_traits<T> {
     });
     return {keys.take(), values.take()};
   }
+  /// Entries with the stored keys get their values in place.
   static void put(T& value, type& stored) {
-    value.clear();
     column_reader<key> keys(stored.key);
     column_reader<mapped> values(stored.value);
+    if (detail::is_same_column<key>(take_keys(value), stored.key))
+      return detail::for_each_in_key_order(value, key_of, [&](auto& entry) { values.read(entry.second); });
+    value.clear();
     const std::size_t size = detail::column_size<key>(stored.key);
     auto at = value.end();
     for (std::size_t i = 0; i < size; ++i) {
@@ -211,6 +229,11 @@ struct copy_traits<T> {
       }
     }
     detail::check_distinct(value.size(), size);
+  }
+  template <class Action>
+  static void for_each_freed(T& value, const type* stored, const Action& action) {
+    if (stored && detail::is_same_column<key>(take_keys(value), stored->key)) return;
+    for (auto& entry : value) action(entry.second);
   }
   static void check(const T& value, const type& stored) {
     detail::check_columns(detail::column_size<key>(stored.key), detail::column_size<mapped>(stored.value));

@@ -16,10 +16,13 @@
 
 namespace cairn::detail {
 
-/// Bytes of a wide scalar that are a number; the others are padding, which is zero in the file.
+/// Bytes of a wide scalar that are a number; the others are padding, which is zero in the file. With the options -std=gnu++, 128-bit integers and
+/// __float128 are wide scalars, too.
 template <class T>
 inline constexpr std::size_t value_bytes =
-    std::is_integral_v<T> || std::numeric_limits<long double>::digits != 64 ? sizeof(T) : 10;
+    (std::is_same_v<T, long double> || wide_duration_type<T>) && std::numeric_limits<long double>::digits == 64
+        ? 10
+        : sizeof(T);
 
 template <class T>
 requires(category_of<T>() == category::wide_scalar)

@@ -29,7 +29,7 @@ class load_plan {
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return applier_.targets(); }
 
  private:
-  void walk(loader& by);
+  void walk(walker& by);
   /// Rejects parts of the state that are in memory which the load frees or moves.
   void check_overlaps();
 

@@ -14,7 +14,7 @@ CAIRN_INLINE load_plan::load_plan(any_mutable_state state, const catalog& from, 
                                   rank_info here)
     : state_(state), at_{here}, progress_{{from, options}}, checker_(at_, progress_), applier_(at_, progress_) {
   walk(checker_);
-  if (!checker_.freed().empty()) check_overlaps();
+  if (!checker_.freed().memory.empty() || !checker_.freed().parts.empty()) check_overlaps();
   checker_.finish();
 }
 
@@ -26,15 +26,17 @@ CAIRN_INLINE void load_plan::apply() {
 
 CAIRN_INLINE void load_plan::check_overlaps() {
   overlap_search search(at_, checker_.freed());
-  state_.walk(search, const_cast<void*>(state_.object));  // not const: any_mutable_state
-  for (const auto& [first, second] : search.aliases()) checker_.reject_conflict(first, second);
+  if (!checker_.freed().parts.empty()) walk(search);
+  search.begin_search();
+  walk(search);
   for (const auto& [container, part] : search.found())
     if (progress_.stored.selects(part))
-      checker_.record(part, "refers to elements of " + (container.empty() ? "value" : container) +
-                                ", to which the load gives another size; resize that before the load");
+      checker_.record(part,
+                      "refers to elements of " + (container.empty() ? "value" : container) +
+                          ", which the load destroys or moves; give that the checkpoint's structure before the load");
 }
 
-CAIRN_INLINE void load_plan::walk(loader& by) {
+CAIRN_INLINE void load_plan::walk(walker& by) {
   try {
     state_.walk(by, const_cast<void*>(state_.object));  // not const: any_mutable_state
   } catch (...) {

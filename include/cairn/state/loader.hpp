@@ -32,7 +32,7 @@ struct load_progress {
   std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
   std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
-  std::size_t defaulted = 0;                        ///< number of members that keep their values, as they may
+  std::size_t kept = 0;  ///< number of members and arrays that keep their values, or a part of them, as they may
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
 };
 
@@ -77,8 +77,8 @@ class loader : public walker {
   virtual void missing() = 0;
   /// Records that the current object keeps its value, as its class allows it to be missing.
   virtual void keep_default() {}
-  /// Records that the current object is loaded by way of a private copy.
-  virtual void note_copied(const void* /*object*/, const copy_operations& /*how*/) {}
+  /// Records what of the current object is freed when it takes the values of its private copy.
+  virtual void note_put(void* /*object*/, const void* /*copy*/, const copy_operations& /*how*/) {}
   /// Records that this copy is not complete, so that the object keeps its value.
   virtual void drop_copy() {}
   /// Records a problem with the object at the path.

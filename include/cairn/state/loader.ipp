@@ -22,19 +22,20 @@ CAIRN_INLINE bool loader::is_selected() {
 CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                                      const size_limits& limits) {
   if (how.resize) {
+    note_owner(container, &how);
     size_probe probe(at_, load_.stored, size);
     probe.columns(0, 0, how.sample(), how.walk_element);
     if (const auto now = size, stored = probe.size().value_or(now); stored != now) {
       const bool changes = note_resize(now, stored, how.width);
       if (!admits(limits, stored)) return;
-      note_freed(container, first, now * how.width);
+      note_freed(first, now * how.width);
       first = changes ? resize(container, now, stored, how) : nullptr;
       size = stored;
     }
   }
-  const std::size_t kept = load_.left_out + load_.defaulted;
+  const std::size_t kept = load_.left_out + load_.kept;
   fill_columns(size, first, how);
-  if (load_.left_out + load_.defaulted != kept) load_.partly_filled.insert(at_.path);
+  if (load_.left_out + load_.kept != kept) load_.partly_filled.insert(at_.path);
 }
 
 CAIRN_INLINE void loader::fill_columns(std::uint64_t size, void* first, const contiguous_operations& how) {
@@ -108,7 +109,7 @@ CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
 }
 
 CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
-  note_copied(object, how);
+  note_owner(object, &how);
   std::shared_ptr<void> copy;
   with_path([&] { copy.reset(how.make(), how.destroy); });
   loader& inside = begin_copy();
@@ -117,6 +118,7 @@ CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
   if (answer == copy_answer::drop) return;
   with_path([&] {
     how.check(object, copy.get());
+    note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());
     else
@@ -184,8 +186,10 @@ CAIRN_INLINE const structure_entry* loader::find_other_form(structure_entry::kin
     stored.redirect(at, inner);
     return entry;
   };
-  if (!found) {
+  const bool is_tied = found && found->what == same && kind == size;  // to an array at another path
+  if (!found || is_tied) {
     if ((kind != engaged && kind != size) || !stored.has_part(at)) return nullptr;
+    if (is_tied) stored.use_entry(*found);
     if (kind == size) stored.redirect(first, at);
     return kind == size ? &one : &some;
   }

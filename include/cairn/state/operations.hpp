@@ -175,8 +175,8 @@ struct entries_operations {
   std::size_t key_width;                     ///< bytes per key
   void* (*make_keys)(std::uint64_t count);   ///< an array of keys
   void (*destroy_keys)(void* keys);
-  /// Whether the map has exactly these keys in this order. errc::mismatch: it has no comparator or hash function.
-  bool (*has_keys)(void* map, const void* keys, std::uint64_t count);
+  /// Whether the map has the same keys, and not only equal ones, in this order. errc::mismatch: it has no comparator or hash function.
+  bool (*has_keys)(void* map, void* keys, std::uint64_t count);
   bool can_make;  ///< whether `set_keys` can make values
   /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::corrupt: a key occurs twice.
   std::vector<void*> (*set_keys)(void* map, const void* keys, std::uint64_t count);
@@ -194,6 +194,10 @@ struct copy_operations {
   void (*check)(const void* object, const void* copy);  ///< throws if the copy does not fit this object
   /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May move from the copy.
   void (*try_put)(const void* object, void* copy);
+  /// Calls `action` with the memory of the elements that `put` frees; with a null `copy`, of all. Null: the object has no elements that the
+  /// program can refer to.
+  void (*for_each_freed)(void* object, const void* copy, void* context,
+                         void (*action)(void* context, const void* memory, std::size_t bytes));
 };
 
 }  // namespace cairn::detail

@@ -1,8 +1,10 @@
-// Finds parts of a state in memory that a load frees or moves, because a container there gets another size.
+// Finds parts of a state in memory that a load frees, because an object there gets another structure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -23,46 +25,86 @@ namespace cairn::detail {
   return path.starts_with(outer) && (outer.empty() || path.size() == outer.size() || path[outer.size()] == '.');
 }
 
-/// Memory of elements that a load frees or moves.
+/// An object that owns others: a container, an optional, a variant, a pointer. Its type is told by the address of its operations, since an object
+/// and its first member have one address.
+struct owner {
+  const void* object = nullptr;
+  const void* type = nullptr;
+
+  friend bool operator==(const owner&, const owner&) = default;
+
+  struct hash {
+    [[nodiscard]] std::size_t operator()(const owner& of) const noexcept {
+      return std::hash<const void*>()(of.object) * 31 + std::hash<const void*>()(of.type);
+    }
+  };
+};
+
+/// Elements that a load frees or moves.
 struct freed_memory {
   std::uintptr_t begin;
   std::uintptr_t end;
-  const void* container;
-  std::string path;  ///< of the container; empty: it is the whole state
+  owner of;
+  std::string path;  ///< of the owner; empty: it is the whole state
 };
 
-/// Finds objects and arrays, outside of private copies, in memory that a load frees. The elements of a container may be in the memory that this
-/// container itself frees, under any path that leads to it.
+/// A part of an owner that a load destroys.
+struct freed_part {
+  owner of;
+  std::string path;  ///< of the owner
+};
+
+struct freed_objects {
+  std::vector<freed_memory> memory;
+  std::map<std::string, freed_part, std::less<>>
+      parts;  ///< by their paths; all that an owner owns, by the path of the owner
+};
+
+/// Finds objects and arrays, outside of private copies, in memory that a load frees. The parts of an owner may be in the memory that this owner
+/// itself frees, under any path that leads to it. The first walk finds the memory of the parts that are destroyed; walk the state again after
+/// `begin_search`.
 class overlap_search final : public walker {
  public:
   struct overlap {
-    std::string container;  ///< its path
-    std::string part;       ///< the path of something in the memory that it frees
+    std::string owner;  ///< its path
+    std::string part;   ///< the path of something in the memory that it frees
   };
 
-  overlap_search(walk_position& at, std::vector<freed_memory> memory);
+  overlap_search(walk_position& at, freed_objects freed) : walker(at), freed_(std::move(freed)) {}
 
+  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
+  [[nodiscard]] bool runs_archive_functions() const noexcept override { return false; }
   shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
+  void versioned(void* object, const version_operations& how) override;
+  void copy(void* object, const copy_operations& how) override;
+  void note_owner(const void* object, const void* type) override;
 
-  /// At most one for each container.
+  void begin_search();
+  /// At most one for each owner that frees memory.
   [[nodiscard]] const std::vector<overlap>& found() const noexcept { return found_; }
-  /// Pairs of paths that lead to the same container.
-  [[nodiscard]] std::set<std::pair<std::string, std::string>> aliases() const;
 
  private:
   struct range : freed_memory {
-    std::uintptr_t reach = 0;        // the largest `end` up to here
-    std::vector<std::string> names;  // paths of the container: first the one in the load, which may be a former name
+    std::uintptr_t reach = 0;  // the largest `end` up to here
+  };
+  /// An owner that frees memory.
+  struct origin {
+    std::vector<std::string>
+        names;  // paths that lead to it; the first is the one in the load, which may be a former name
     bool is_found = false;
   };
 
   void add(memory_view view, const device_copies* device) override;
-  void visit(const void* object) override;
-  void visit(std::uintptr_t begin, std::uintptr_t end);
+  /// The part that is destroyed and has the current object; null if there is none.
+  [[nodiscard]] const freed_part* destroyed() const;
+  void search(std::uintptr_t begin, std::uintptr_t end);
+  void check(const owner& of);
 
-  std::vector<range> ranges_;  // ascending by `begin`
-  std::unordered_multimap<const void*, std::size_t> of_container_;
+  freed_objects freed_;
+  bool is_searching_ = false;
+  std::vector<range> ranges_;                                // ascending by `begin`
+  std::unordered_map<owner, owner, owner::hash> destroyed_;  // owners that are destroyed, and what owns them
+  std::unordered_map<owner, origin, owner::hash> origins_;
   std::set<std::pair<const void*, std::type_index>> shared_;  // that were visited
   std::vector<overlap> found_;
 };

@@ -39,6 +39,7 @@ enum class problem : unsigned char {
   unlisted_members,
   inaccessible,
   derived_class,
+  tuple_size,
   no_default_constructor,
   keys_without_order,
   pointer_keys,

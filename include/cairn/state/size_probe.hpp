@@ -26,13 +26,17 @@ class size_probe final : public walker {
 
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
-  /// Members may have other names in the checkpoint: any part of the object has as many rows.
-  void changed_members(const object_members& of, std::span<const change> /*changes*/) override {
+  /// Members may have former names in the checkpoint. If none is stored, as in an object of an older version, any part of the object has as many
+  /// rows.
+  void changed_members(const object_members& of, std::span<const change> changes) override {
+    members(of);
+    for (std::size_t i = 0; i < of.all.size(); ++i)
+      for (const change& each : changes)
+        if (of.all[i].walk && each.what == change::kind::renamed && each.name == of.all[i].name)
+          part(each.former, of.addresses[i], of.all[i].walk);
     if (size_) return;
     if (const stored_leaf* const found = stored_.first_below(at_.path))
-      size_ = found->shape.front();
-    else
-      members(of);  // which the load's options may rename
+      size_ = found->shape.empty() ? 1 : found->shape.front();
   }
 
   [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }

@@ -63,7 +63,7 @@ class stored_state {
   /// The stored leaf; null if there is none. Also null if another path has it, by a `same` entry, and it has `count` numbers: the array then
   /// keeps its shape.
   [[nodiscard]] const stored_leaf* leaf(std::string_view path, std::uint64_t count) const;
-  /// The first leaf below the path that the filter selects and that is no scalar, or null. An empty path is that of the whole state.
+  /// The first leaf below the path that the filter selects, or null. An empty path is that of the whole state.
   [[nodiscard]] const stored_leaf* first_below(std::string_view path) const;
   /// Whether the checkpoint has a leaf or an entry at the path, or below it.
   [[nodiscard]] bool is_stored(std::string_view path) const;

@@ -108,8 +108,7 @@ CAIRN_INLINE const stored_leaf* stored_state::leaf(std::string_view path, std::u
 
 CAIRN_INLINE const stored_leaf* stored_state::first_below(std::string_view path) const {
   const auto parts = leaves_in(path);
-  const auto found =
-      std::ranges::find_if(parts, [&](const stored_leaf& each) { return !each.shape.empty() && accepts(each.path); });
+  const auto found = std::ranges::find_if(parts, [&](const stored_leaf& each) { return accepts(each.path); });
   return found == parts.end() ? nullptr : &*found;
 }
 

@@ -54,7 +54,17 @@ struct copied_object {
     }
   }
 
-  static constexpr copy_operations operations{walk<copy>, take, make, destroy<copy>, put, check, try_put};
+  static void for_each_freed(void* object, const void* stored, void* context,
+                             void (*action)(void* context, const void* memory, std::size_t bytes)) {
+    if constexpr (has_elements)
+      copy_traits<T>::for_each_freed(*static_cast<T*>(object), static_cast<const copy*>(stored),
+                                     [&](auto& element) { action(context, std::addressof(element), sizeof element); });
+  }
+  static constexpr bool has_elements =
+      requires(T& object, const copy* stored) { copy_traits<T>::for_each_freed(object, stored, [](auto&) {}); };
+
+  static constexpr copy_operations operations{walk<copy>, take,  make,    destroy<copy>,
+                                              put,        check, try_put, has_elements ? for_each_freed : nullptr};
 };
 
 template <class T>

@@ -6,9 +6,10 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operations& how) {
+  w.note_owner(object, &how);
   void* value = how.at(object, access::find);
   const presence what = w.optional(value != nullptr);
-  if (what != presence::walk && (value || what != presence::keep)) w.note_freed(object, nullptr, 0);
+  if (value && what != presence::walk) w.note_destroyed();
   if (what == presence::keep) return;
   if (what == presence::clear) return static_cast<void>(how.at(object, access::remove));
   if (what == presence::make) value = how.at(object, access::make);
@@ -16,9 +17,10 @@ CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operatio
 }
 
 CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations& how) {
+  w.note_owner(object, &how);
   const auto [what, index] = w.alternative(how.index(object), how.alternatives.size());
   if (what == presence::keep || index >= how.alternatives.size()) return;  // without a value: the walk makes none
-  if (what != presence::walk) w.note_freed(object, nullptr, 0);
+  if (what != presence::walk) w.note_destroyed();
   const alternative_operations& alternative = how.alternatives[index];
   w.content(alternative.at(object, what == presence::make ? access::make : access::find), alternative.content);
 }

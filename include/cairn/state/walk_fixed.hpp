@@ -110,11 +110,13 @@ void walk_field_prototype(walker& w, std::string_view name, Member& temporary) {
          [](walker& inner, void* object) { inner.walk_temporary(object, checked_part_walk<Member>(), [](void*) {}); });
 }
 
-/// `get<I>`: std::get, or that of the library to which the type belongs.
+/// `get<I>`: std::get, a member, or that of the library to which the type belongs.
 template <std::size_t I, class T>
 auto& get_element(T& object) {
   if constexpr (requires { std::get<I>(object); }) {
     return std::get<I>(object);
+  } else if constexpr (requires { object.template get<I>(); }) {
+    return object.template get<I>();
   } else {
     using std::get;
     return get<I>(object);

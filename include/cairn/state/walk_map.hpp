@@ -163,6 +163,9 @@ struct map_of {
       sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, for_each, check_keys, is_key, at};
 };
 
+/// Whether two objects have the same description, bit for bit.
+[[nodiscard]] CAIRN_INLINE bool is_same_state(walk_function walk, void* a, void* b);
+
 /// The operations of a map that is neither columnar nor keyed.
 template <class T>
 struct entries_of {
@@ -186,25 +189,20 @@ struct entries_of {
   }
   static void* make_keys(std::uint64_t count) { return new key[static_cast<std::size_t>(count)]{}; }
   static void destroy_keys(void* keys) { delete[] static_cast<key*>(keys); }
-  /// Whether two keys are the same, and not only equal, as far as that is known of the type.
-  [[nodiscard]] static bool is_same_key([[maybe_unused]] const T& map, const key& a, const key& b) {
-    if constexpr (std::is_floating_point_v<key>)
-      return a == b && __builtin_signbit(a) == __builtin_signbit(b);
-    else if constexpr (path_type<key>)
-      return a.native() == b.native();
-    else if constexpr (requires { a == b; })
-      return a == b;
-    else
-      return equivalent(map, a, b);
-  }
-  static bool has_keys(void* map, const void* keys, std::uint64_t count) {
+  static bool has_keys(void* map, void* keys, std::uint64_t count) {
     const T& object = *static_cast<const T*>(map);
     detail::check_associative(object, count);
     if (object.size() != count) return false;
-    const auto* stored = static_cast<const key*>(keys);
+    auto* stored = static_cast<key*>(keys);
     bool same = true;
-    detail::for_each_in_key_order(
-        object, key_of, [&](const auto& entry) { same = same && is_same_key(object, entry.first, *stored++); });
+    detail::for_each_in_key_order(object, key_of, [&](auto& entry) {
+      key* const now = const_cast<key*>(std::addressof(entry.first));
+      if constexpr (short_key<key>)
+        same = same && *now == *stored;
+      else
+        same = same && is_same_state(walk<key>, now, stored);
+      ++stored;
+    });
     return same;
   }
   static std::vector<void*> set_keys(void* map, const void* keys, std::uint64_t count) {

@@ -1,7 +1,9 @@
 // Definitions of walk_map.hpp, and of the functions of the walkers for maps.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
@@ -36,6 +39,26 @@ void for_each_entry(void* map, const map_operations& how, Action action) {
                [](void* context, std::string_view key, void* value) { (*static_cast<Action*>(context))(key, value); });
 }
 
+CAIRN_INLINE bool is_same_state(walk_function walk, void* a, void* b) {
+  const auto describe = [&](void* object) {
+    walk_position at;
+    describer result(at);
+    walk(result, object);
+    return result.finish();
+  };
+  const auto bytes_of = [](const leaf& of) {
+    std::vector<std::byte> bytes(of.bytes());
+    gather(of, 0, bytes);
+    return bytes;
+  };
+  const description first = describe(a), second = describe(b);
+  return first.structure == second.structure &&
+         std::ranges::equal(first.leaves, second.leaves, [&](const leaf& one, const leaf& other) {
+           return one.path == other.path && one.type == other.type && one.shape == other.shape &&
+                  bytes_of(one) == bytes_of(other);
+         });
+}
+
 CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
   for_each_entry(object, how, [&](std::string_view key, void* value) { part(key, value, how.value.walk); });
 }
@@ -48,6 +71,7 @@ CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
 }
 
 CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
+  note_owner(object, &how);
   const std::vector<std::string>* const stored = find_keys();
   if (!stored) return walker::map(object, how);
   std::unordered_map<std::string, void*> now;
@@ -60,12 +84,12 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   }
   bool now_changes = false;
   if (differs) {
-    note_freed(object, nullptr, 0);
     with_path([&] { how.check_keys(object, *stored); });
     now_changes = note_resize(now.size(), stored->size(), 0);
     const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
     for (const auto& [key, value] : now) {
-      if (how.values_move || !kept.contains(key)) note_freed(object, value, how.value_width);
+      if (how.values_move || !kept.contains(key)) note_freed(value, how.value_width);
+      if (!kept.contains(key)) note_destroyed(key);
       if (now_changes && !kept.contains(key)) how.at(object, key, access::remove);
     }
     if (now_changes)
@@ -91,6 +115,7 @@ CAIRN_INLINE void walker::entry_part(std::uint64_t index, std::string_view name,
 }
 
 CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
+  note_owner(map, &how);
   const auto now = how.entries(map);
   const auto size = sequence(now.size(), {}, false).size;
   for (std::uint64_t i = 0; i < size; ++i) {
@@ -100,6 +125,7 @@ CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
 }
 
 CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
+  note_owner(map, &how);
   const auto now = how.entries(map);
   const auto size = sequence(now.size(), {}, false).size;
   const std::shared_ptr<void> keys(how.make_keys(size), how.destroy_keys);
@@ -114,8 +140,8 @@ CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
   with_path([&] {
     has_keys = how.has_keys(map, keys.get(), size);
     if (has_keys || !how.can_make) return;
-    note_freed(map, nullptr, 0);
-    for (const auto& entry : now) note_freed(map, entry.value, how.value_width);
+    for (const auto& entry : now) note_freed(entry.value, how.value_width);
+    note_destroyed();
     if (answer == copy_answer::check) trial.reset(how.make_like(map), how.destroy);
     values = how.set_keys(trial ? trial.get() : map, keys.get(), size);
   });

@@ -19,10 +19,10 @@ const Entry* entry_of_type(std::span<const Entry> types, const std::type_info* t
 }
 
 CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how) {
+  w.note_owner(pointer, &how);
   const found_object found = how.found(pointer);
   const auto answer = w.pointee(found);
-  if (answer.what != presence::walk && (found.address || answer.what != presence::keep))
-    w.note_freed(pointer, nullptr, 0);
+  if (found.address && answer.what != presence::walk) w.note_destroyed();
   if (answer.what == presence::keep) return;
   if (answer.what == presence::clear) return how.types.front().reset(pointer, nullptr);
   if (!how.deletes && answer.what != presence::walk)
@@ -40,6 +40,7 @@ CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations&
 }
 
 CAIRN_INLINE void walk_shared(walker& w, void* pointer, const shared_operations& how) {
+  w.note_owner(pointer, &how);
   std::shared_ptr<void> object;
   const found_object found = how.found(pointer, object);
   const auto answer = w.shared(found, object);

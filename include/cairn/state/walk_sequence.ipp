@@ -13,14 +13,16 @@ void for_each_element(void* sequence, const sequence_operations& how, Action act
 }
 
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
+  w.note_owner(sequence, &how);
   size_limits limits;
   const std::uint64_t now = how.size(sequence, limits);
   const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
   if (answer.size != now) {
-    w.note_freed(sequence, nullptr, 0);
-    std::uint64_t index = 0;  // elements that do not move are freed from the new size on
+    std::uint64_t index = 0;
     for_each_element(sequence, how, [&](void* element) {
-      if (how.elements_move || index++ >= answer.size) w.note_freed(sequence, element, how.width);
+      if (how.elements_move || index >= answer.size) w.note_freed(element, how.width);
+      if (index >= answer.size) w.note_destroyed(std::to_string(index));
+      ++index;
     });
   }
   if (answer.resize) how.resize(sequence, answer.size);

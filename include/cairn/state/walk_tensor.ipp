@@ -72,6 +72,7 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
   // Default-made, without dimensions and memory, it stands for an empty array.
   const auto is_unmade = [](const any_tensor_view& view) { return !view.data() && view.shape().empty(); };
 
+  if (how.resize) w.note_owner(tensor, &how);
   auto view = view_now();
   const std::uint64_t count = is_unmade(view) ? 0 : element_count(view.shape());
   if (const stored_leaf* const stored = how.resize ? w.stored(count * view.components()) : nullptr) {
@@ -80,9 +81,8 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
     if ((wanted != view.shape() || type != view.type() || is_unmade(view)) &&
         call_adapter(w, [&] { return can_take_shape(tensor, how, view, wanted); })) {
       const std::uint64_t width = size_of(type) * view.components();
-      w.note_freed(tensor, nullptr, 0);
       if (view.data() && view.strides().empty() && !view.device())
-        w.note_freed(tensor, view.data(), count * size_of(view.type()) * view.components());
+        w.note_freed(view.data(), count * size_of(view.type()) * view.components());
       if (!w.note_resize(count, element_count(wanted), width)) return w.array(type, view.components(), nullptr, wanted);
       call_adapter(w, [&] { how.resize(tensor, wanted, type); });
       view = view_now();

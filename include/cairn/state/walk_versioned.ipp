@@ -112,6 +112,7 @@ CAIRN_INLINE void loader::versioned(void* object, const version_operations& how)
   if (stored > how.version)
     return reject("has version " + std::to_string(stored) + " in the checkpoint, which is newer than version " +
                   std::to_string(how.version) + " of this program");
+  if (how.migrate && at_.shape.empty()) note_owner(object, &how);
   const auto outer = std::pair(at_.version, at_.is_migrated);
   at_.version = stored;
   at_.is_migrated = stored < how.version && how.migrate;
@@ -125,19 +126,17 @@ CAIRN_INLINE void loader::versioned(void* object, const version_operations& how)
 /// Tells a load that it may free or move all arrays of an object.
 class freed_arrays final : public walker {
  public:
-  freed_arrays(walk_position& at, loader& load, const void* object) noexcept
-      : walker(at), load_(load), object_(object) {}
+  freed_arrays(walk_position& at, loader& load) noexcept : walker(at), load_(load) {}
 
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
 
  private:
   void add(memory_view view, const device_copies* device) override {
-    if (!device && view.contiguous() && view.memory) load_.note_freed(object_, view.memory, view.bytes());
+    if (!device && view.contiguous() && view.memory) load_.note_freed(view.memory, view.bytes());
   }
 
   loader& load_;
-  const void* object_;
 };
 
 CAIRN_INLINE void loader::migrate(void* object, const version_operations& how) {
@@ -149,7 +148,7 @@ CAIRN_INLINE void loader::migrate(void* object, const version_operations& how) {
   std::shared_ptr<void> trial;
   if (is_trial) {
     if (prototypes_ == 0 && at_.shape.empty()) {
-      freed_arrays arrays(at_, *this, object);
+      freed_arrays arrays(at_, *this);
       how.walk_parts(arrays, object);
     }
     trial = std::shared_ptr<void>(how.make(rows), how.destroy);

@@ -145,9 +145,15 @@ class walker {
   [[nodiscard]] virtual bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
     return false;
   }
-  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of `container`, which is the current object. With 0
-  /// bytes: that it changes the size or the content of `container`.
-  virtual void note_freed(const void* /*container*/, const void* /*memory*/, std::uint64_t /*bytes*/) {}
+  /// Before the walk of an object that owns others. `type` is the same for all objects of its type, and for no others.
+  virtual void note_owner(const void* /*object*/, const void* /*type*/) {}
+  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of the owner that was noted last, which is the current
+  /// object.
+  virtual void note_freed(const void* /*memory*/, std::uint64_t /*bytes*/) {}
+  /// In a load: records that it destroys that part of the owner. Without a name: all that it owns.
+  virtual void note_destroyed(std::string_view /*part*/ = {}) {}
+  /// Whether the functions of another serialization library are run on objects of the state.
+  [[nodiscard]] virtual bool runs_archive_functions() const noexcept { return true; }
 
   /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
   void prototype(const object_operations& how);

@@ -111,8 +111,9 @@ CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* f
   at_.strides.pop_back();
 }
 
-CAIRN_INLINE void walker::contiguous(void* /*container*/, std::uint64_t size, void* first,
-                                     const contiguous_operations& how, const size_limits& /*limits*/) {
+CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                                     const size_limits& /*limits*/) {
+  if (how.resize) note_owner(container, &how);
   columns(size, how.width, size > 0 ? first : how.sample(), how.walk_element);
 }
 
