@@ -174,13 +174,19 @@ concept container_adaptor_type = requires(T& t) {
   t.empty();
 } && !range_type<T>;
 
+template <class Class, class Result, bool Noexcept>
+std::type_identity<Class> class_of_const(Result (Class::*)() const noexcept(Noexcept));
+
+/// An aggregate that declares the operations itself, and does not inherit them, is a record: it may have any members.
 template <class T>
-concept optional_type = !std::is_aggregate_v<T> && requires(T& t) {
+concept optional_type = requires(T& t) {
   typename T::value_type;
   { t.has_value() } -> std::convertible_to<bool>;
   *t;
   t.reset();
-};
+} && !(std::is_aggregate_v<T> && requires {
+                          requires std::same_as<decltype(detail::class_of_const(&T::has_value)), std::type_identity<T>>;
+                        });
 
 template <class T>
 concept weak_pointer_type = requires(const T& t) {
@@ -204,11 +210,14 @@ concept unique_pointer_type = requires(T& t) {
 };
 
 template <class T>
-concept atomic_type = !std::is_aggregate_v<T> && requires(T& t) {
-  typename T::value_type;
-  t.is_lock_free();
-  t.store(t.load());
-};
+concept atomic_type =
+    requires(T& t) {
+      typename T::value_type;
+      t.is_lock_free();
+      t.store(t.load());
+    } && !(std::is_aggregate_v<T> && requires {
+      requires std::same_as<decltype(detail::class_of_const(&T::is_lock_free)), std::type_identity<T>>;
+    });
 
 template <class T>
 concept streamed = requires(T& t, std::istream& in, std::ostream& out) {

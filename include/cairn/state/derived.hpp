@@ -10,8 +10,6 @@
 namespace cairn::detail {
 
 template <class Class, class Result, bool Noexcept>
-std::type_identity<Class> class_of_const(Result (Class::*)() const noexcept(Noexcept));
-template <class Class, class Result, bool Noexcept>
 std::type_identity<Class> class_of_function(Result (Class::*)() noexcept(Noexcept));
 
 template <class Class, class Result, class Argument, bool Noexcept>

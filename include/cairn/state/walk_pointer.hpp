@@ -19,7 +19,8 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how);
-CAIRN_INLINE void walk_shared(walker& w, void* pointer, const shared_operations& how);
+/// `owner`: the pointer itself, or the weak pointer of which it is a copy.
+CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how);
 
 template <class Pointer>
 using pointee = std::remove_cv_t<typename Pointer::element_type>;
@@ -96,8 +97,9 @@ struct shared_of {
 };
 
 template <class T>
-void walk_shared(walker& w, T& pointer) {
-  if constexpr (is_walkable_pointer<T>) detail::walk_shared(w, std::addressof(pointer), shared_of<T>::operations);
+void walk_shared(walker& w, T& pointer, const void* owner = nullptr) {
+  if constexpr (is_walkable_pointer<T>)
+    detail::walk_shared(w, std::addressof(pointer), owner ? owner : std::addressof(pointer), shared_of<T>::operations);
 }
 
 template <class T>
@@ -105,7 +107,7 @@ void walk_weak(walker& w, T& pointer) {
   if constexpr (is_walkable_pointer<T>) {
     auto strong = pointer.lock();
     const auto before = strong;
-    detail::walk_shared(w, strong);
+    detail::walk_shared(w, strong, std::addressof(pointer));
     if (strong != before) pointer = strong;
   }
 }

@@ -39,8 +39,8 @@ CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations&
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
 }
 
-CAIRN_INLINE void walk_shared(walker& w, void* pointer, const shared_operations& how) {
-  w.note_owner(pointer, &how);
+CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how) {
+  w.note_owner(owner, &how);
   std::shared_ptr<void> object;
   const found_object found = how.found(pointer, object);
   const auto answer = w.shared(found, object);
