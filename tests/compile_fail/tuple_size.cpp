@@ -1,4 +1,4 @@
-// expect: std::tuple_size of this class is not the number of its members
+// expect: std::tuple_size of this class is less than the number of its members
 // expect: [^a-z]size: user::three
 #include <cstddef>
 #include <tuple>

@@ -3,8 +3,10 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -144,9 +146,14 @@ struct layer {
   float b = 0;
 };
 
+struct renamed_holder {
+  std::unique_ptr<layer> net;
+  using cairn_changes = cairn::renamed<"net", "old">;
+};
+
 /// Loads `saved` into `into` while `part`, which is in memory of `into`, has a name of its own. Refused before a change.
-template <class T, class Part>
-void check_destroyed(const T& saved, T& into, Part& part) {
+template <class Saved, class T, class Part>
+void check_destroyed(const Saved& saved, T& into, Part& part) {
   const float rate = 7;
   const tests::kept kept(cairn::detail::describe(cairn::const_state{{"p", saved}, {"part", rate}}));
   cairn::state all{{"p", into}, {"part", part}};
@@ -221,6 +228,108 @@ TEST_CASE("an entry of a map with the stored keys, and an element that stays, ca
   cairn::state both{{"all", many}, {"first", many.front()}};
   list.load(both);
   CHECK(many == few);
+}
+
+TEST_CASE("a part of what a load makes anew cannot have another name, nor one of a member that was renamed") {
+  {
+    struct locked {
+      values w;
+      cairn::skip<std::mutex> mutex;
+    };
+    std::vector<locked> saved(3), into(2);
+    for (auto& each : saved) each.w = {1};
+    for (auto& each : into) each.w = {1};
+    check_destroyed(saved, into, into[0].w[0]);
+  }
+  struct {
+    std::unique_ptr<layer> old;
+  } saved;
+  renamed_holder into{std::make_unique<layer>()};
+  check_destroyed(saved, into, into.net->b);
+}
+
+TEST_CASE("what a load keeps may have another name") {
+  const float rate = 7;
+  const tests::kept kept(cairn::detail::describe(cairn::const_state{{"rate", rate}}));
+  const cairn::detail::match_options lenient{.strict = false, .rename = {}, .filter = {}};
+  auto constant = std::make_unique<layer>();
+  float& inside = constant->b;
+  const std::unique_ptr<const layer> missing = std::move(constant);
+  auto& pointer = const_cast<std::unique_ptr<const layer>&>(missing);
+  cairn::state part{{"missing", pointer}, {"rate", inside}};
+  kept.load(part, lenient);
+  CHECK(inside == rate);
+
+  values v(3);
+  float other = 0;
+  cairn::state twice{{"a", v}, {"b", v}, {"rate", other}};  // neither is stored
+  kept.load(twice, lenient);
+  CHECK(other == rate);
+
+  // A shared object that one pointer drops, and another one keeps.
+  const auto current = std::make_shared<layer>(), first = std::make_shared<layer>();
+  current->w = {1, 2};
+  std::vector<std::shared_ptr<layer>> before{first}, history{first, current};
+  auto kept_by = current;
+  std::span<float> all(current->w);
+  const tests::kept shared(
+      cairn::detail::describe(cairn::state{{"current", kept_by}, {"history", before}, {"view", all}}));
+  for (const bool is_last : {false, true}) {
+    cairn::state state = is_last ? cairn::state{{"history", history}, {"current", kept_by}, {"view", all}}
+                                 : cairn::state{{"current", kept_by}, {"history", history}, {"view", all}};
+    shared.load(state);
+    CHECK(history.size() == 1);
+    history.push_back(current);
+  }
+
+  // Keys with dots: "a" is removed, and "a.b" is kept.
+  std::map<std::string, values> one{{"a.b", {1, 2}}}, two{{"a", {1}}, {"a.b", {3, 4}}};
+  const tests::kept dots(cairn::detail::describe(cairn::state{{"m", one}, {"w", one["a.b"]}}));
+  cairn::state dotted{{"m", two}, {"w", two["a.b"]}};
+  dots.load(dotted);
+  CHECK(two == one);
+}
+
+TEST_CASE("an object of three names is compared under each of them") {
+  struct two {
+    values x, y;
+  };
+  two a{{1}, {1, 2, 3}}, b{{1}, values(9)};
+  values c(5);
+  const tests::kept kept(cairn::detail::describe(cairn::state{{"c", c}, {"a", a}, {"b", b}}));
+  two m{{1}, {1, 2, 3}};
+  cairn::state all{{"c", m.y}, {"a", m}, {"b", m}};
+  CHECK_THROWS_WITH(kept.load(all, {.rename = {}, .filter = [](std::string_view path) { return path != "a.y"; }}),
+                    Catch::Matchers::ContainsSubstring("b.y is the object at c"));
+  CHECK_THROWS_WITH(kept.load(all, {.rename = {}, .filter = [](std::string_view path) { return path != "c"; }}),
+                    Catch::Matchers::ContainsSubstring("b.y is the object at a.y"));
+}
+
+namespace {
+
+/// Gives copies of its pointers, one after another at the same address.
+struct net {
+  std::vector<std::shared_ptr<layer>> layers;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<net> {
+  template <class Object, class Field>
+  static void fields(Object& object, const Field& field) {
+    int i = 0;
+    for (std::shared_ptr<layer> each : object.layers) field("l" + std::to_string(i++), each);
+  }
+};
+
+TEST_CASE("an adapter may pass copies of pointers") {
+  const auto make = [](float b) { return std::make_shared<layer>(layer{{b}, b}); };
+  const net saved{{make(1), make(2)}};
+  net loaded{{make(0), make(0)}};
+  tests::kept(cairn::detail::describe(saved)).load(loaded);
+  CHECK(loaded.layers[0]->b == 1);
+  CHECK(loaded.layers[1]->b == 2);
 }
 
 TEST_CASE("one pointer under two names cannot be two pointers of the checkpoint") {

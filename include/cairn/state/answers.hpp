@@ -26,6 +26,7 @@ enum class presence {
 struct pointee_answer {
   presence what{};
   const std::type_info* type = nullptr;  ///< to walk, make, or use as prototype; null where there is no list of types
+  bool destroys = false;                 ///< the load takes the object that is there away from the pointer
 };
 
 /// What to do with an object that several pointers may share.
@@ -33,6 +34,7 @@ struct shared_answer {
   presence what{};
   const std::type_info* type = nullptr;  ///< as in `pointee_answer`, or the type of `same`
   std::shared_ptr<void> same{};          ///< not null: set the pointer to this object, which another path has loaded
+  bool destroys = false;                 ///< as in `pointee_answer`
 };
 
 /// What to do with a variant.

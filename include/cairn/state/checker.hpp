@@ -31,7 +31,7 @@ class checker final : public loader {
   void drop_copy() override;
   void keep_whole() override;
   bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
-  void note_owner(const void* object, const void* type) override;
+  void note_owner(const void* object, const void* type, const void* content) override;
   void note_freed(const void* memory, std::uint64_t bytes) override;
   void note_destroyed(std::string_view part) override;
   void note_put(void* object, const void* copy, const copy_operations& how) override;
@@ -44,7 +44,7 @@ class checker final : public loader {
   void record(std::string_view path, const std::string& problem) override;
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override;
 
-  /// Memory of the state that the second walk frees or moves.
+  /// Memory of the state that the second walk frees or moves, and parts that it destroys.
   [[nodiscard]] const freed_objects& freed() const noexcept { return freed_; }
 
   /// After the walk: completes the report. Throws one errc::mismatch with all problems.
@@ -56,6 +56,8 @@ class checker final : public loader {
   [[nodiscard]] std::array<std::vector<std::string>*, 4> array_lists() noexcept {
     return {&report_.loaded, &report_.converted, &report_.reshaped, &report_.resized};
   }
+  /// Rejects the owner at `path`, which is also at `other`, if the checkpoint has two of them.
+  void check_tie(const std::string& other, const std::string& path);
   bool fits(const stored_leaf& stored, const std::string& path, const memory_view& view);
   /// Checks, before anything is changed, that each bool is 0 or 1 and that each narrowed integer fits.
   void check_values(std::size_t index, const memory_view& view) const;
@@ -69,9 +71,10 @@ class checker final : public loader {
   freed_objects freed_;
   std::uint64_t growing_ = 0;  // bytes of all containers that become larger
   tied_arrays arrays_;
-  std::unordered_map<owner, std::string, owner::hash> owners_;  // the first path of each
-  owner owner_{};                                               // the last one
-  std::string tied_;                                            // the last path of an owner that has another path, too
+  std::unordered_map<owner, std::string, owner::hash> owners_;                    // the first path of each
+  std::unordered_map<owner, std::vector<std::string>, owner::hash> other_paths_;  // of an owner
+  owner owner_{};                                                                 // the one that was noted last
+  std::string tied_, tied_to_;  // the paths of the owner that was last met again, and where it was met before
 };
 
 }  // namespace cairn::detail

@@ -46,7 +46,6 @@ CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
 
 CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std::shared_ptr<void>& object) {
   auto answer = loader::shared(found, object);
-  if (object && answer.what != presence::walk && answer.same != object) note_destroyed({});
   answer.same = nullptr;
   return answer;
 }
@@ -66,17 +65,31 @@ CAIRN_INLINE void checker::drop_copy() {
   for (std::size_t i = 0; i < lists.size(); ++i) lists[i]->resize(before_copy_[i]);
 }
 
-CAIRN_INLINE void checker::note_owner(const void* object, const void* type) {
-  owner_ = {object, type};
+CAIRN_INLINE void checker::note_owner(const void* object, const void* type, const void* content) {
+  owner_ = {object, type, content};
   if (prototypes_ > 0) return;
   const auto [known, is_new] = owners_.try_emplace(owner_, at_.path);
-  if (is_new || (!tied_.empty() && is_within(at_.path, tied_))) return;
-  tied_ = at_.path;
-  const stored_state& stored = load_.stored;
   const std::string& first = known->second;
-  if (stored.selects(first) && stored.selects(tied_) && stored.conflict(first, tied_))
-    record(tied_, "is the object at " + first +
-                      " in the state, and another one in the checkpoint; leave one of them out with filter");
+  if (is_new || first == at_.path) return;
+  // What is below the last pair of paths has been compared with them.
+  const bool is_compared =
+      !tied_.empty() && is_within(at_.path, tied_) &&
+      first.size() == tied_to_.size() + at_.path.size() - tied_.size() && first.starts_with(tied_to_) &&
+      std::string_view(first).substr(tied_to_.size()) == std::string_view(at_.path).substr(tied_.size());
+  if (is_compared) return;
+  tied_ = at_.path;
+  tied_to_ = first;
+  check_tie(first, tied_);
+  auto& others = other_paths_[owner_];
+  for (const auto& each : others) check_tie(each, tied_);
+  others.push_back(tied_);
+}
+
+CAIRN_INLINE void checker::check_tie(const std::string& other, const std::string& path) {
+  const stored_state& stored = load_.stored;
+  if (stored.selects(other) && stored.selects(path) && stored.conflict(other, path))
+    record(path, "is the object at " + other +
+                     " in the state, and another one in the checkpoint; leave one of them out with filter");
 }
 
 /// Why an object of the state cannot be loaded from a holder with that entry, or from an object without entry.
@@ -124,10 +137,8 @@ CAIRN_INLINE void checker::note_freed(const void* memory, std::uint64_t bytes) {
 }
 
 CAIRN_INLINE void checker::note_destroyed(std::string_view part) {
-  if (prototypes_ > 0) return;
-  const std::string path =
-      part.empty() || at_.path.empty() ? at_.path + std::string(part) : sentence({at_.path, ".", part});
-  freed_.parts.try_emplace(path, freed_part{owner_, at_.path});
+  if (prototypes_ == 0) freed_.parts[owner_].emplace(part);
+  if (prototypes_ == 0) freed_.paths.try_emplace(owner_, at_.path);
 }
 
 CAIRN_INLINE void checker::note_put(void* object, const void* copy, const copy_operations& how) {

@@ -140,7 +140,7 @@ template <columnar T>
     return stored.size();
 }
 
-/// Whether the columns have the same bytes. Those of equal objects with padding may differ.
+/// Whether the columns have the same bytes. Equal objects with padding may have different bytes.
 template <columnar T>
 [[nodiscard]] bool is_same_column(const column<T>& a, const column<T>& b) noexcept {
   if constexpr (std::same_as<column<T>, text_column>) {

@@ -177,7 +177,7 @@ concept container_adaptor_type = requires(T& t) {
 template <class Class, class Result, bool Noexcept>
 std::type_identity<Class> class_of_const(Result (Class::*)() const noexcept(Noexcept));
 
-/// An aggregate that declares the operations itself, and does not inherit them, is a record: it may have any members.
+/// An aggregate that declares these operations itself is a record, since it may have further members. One that inherits them is not.
 template <class T>
 concept optional_type = requires(T& t) {
   typename T::value_type;

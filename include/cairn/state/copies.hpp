@@ -16,7 +16,7 @@
 
 namespace cairn::detail {
 
-/// Bytes of a wide scalar that are a number; the others are padding, which is zero in the file. With the options -std=gnu++, 128-bit integers and
+/// The number of bytes of a wide scalar that hold its value; the rest is padding, written as zero. With the options -std=gnu++, 128-bit integers and
 /// __float128 are wide scalars, too.
 template <class T>
 inline constexpr std::size_t value_bytes =

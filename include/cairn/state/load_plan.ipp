@@ -26,8 +26,12 @@ CAIRN_INLINE void load_plan::apply() {
 
 CAIRN_INLINE void load_plan::check_overlaps() {
   overlap_search search(at_, checker_.freed());
-  if (!checker_.freed().parts.empty()) walk(search);
-  search.begin_search();
+  if (!checker_.freed().parts.empty()) {
+    walk(search);
+    search.begin_second();
+    walk(search);
+  }
+  search.begin_third();
   walk(search);
   for (const auto& [container, part] : search.found())
     if (progress_.stored.selects(part))

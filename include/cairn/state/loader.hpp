@@ -32,7 +32,8 @@ struct load_progress {
   std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
   std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
-  std::size_t kept = 0;  ///< number of members and arrays that keep their values, or a part of them, as they may
+  std::size_t kept =
+      0;  ///< number of members and arrays that keep all or some of their values, as the class or the options allow
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
 };
 
@@ -77,7 +78,7 @@ class loader : public walker {
   virtual void missing() = 0;
   /// Records that the current object keeps its value, as its class allows it to be missing.
   virtual void keep_default() {}
-  /// Records what of the current object is freed when it takes the values of its private copy.
+  /// Records the elements of the current object that are freed when it gets the values of its private copy.
   virtual void note_put(void* /*object*/, const void* /*copy*/, const copy_operations& /*how*/) {}
   /// Records that this copy is not complete, so that the object keeps its value.
   virtual void drop_copy() {}

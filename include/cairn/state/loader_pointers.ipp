@@ -14,15 +14,18 @@ CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
   const bool is_there = found.address != nullptr;
   if (!found.by->list) {
     const presence what = optional(is_there);
-    if (what != presence::walk) return {what, nullptr};
-    return {keeps_const(found) ? presence::keep : take_over(found, true), nullptr};
+    if (what != presence::walk) return {what, nullptr, is_there};
+    if (keeps_const(found)) return {};
+    const presence taken = take_over(found, true);
+    return {taken, nullptr, taken != presence::walk};
   }
   const auto* stored = take_entry(structure_entry::kind::type);
   if (!stored) return {};
-  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_, nullptr};
+  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_, nullptr, is_there};
   const auto* const type = find_type(found, *stored);
   if (!type) return {};
-  return {take_over(found, is_there && *found.type == *type), type};
+  const presence what = take_over(found, is_there && *found.type == *type);
+  return {what, type, is_there && what != presence::walk};
 }
 
 CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::shared_ptr<void>& object) {
@@ -30,24 +33,26 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
   const auto* stored = take_entry(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
   if (!stored) {
     if (listed || !object || keeps_const(found) || !load_.filled_objects.insert(object.get()).second) return {};
-    return {take_over(found, true)};
+    const presence what = take_over(found, true);
+    return {.what = what, .destroys = what != presence::walk};
   }
   if (stored->what == structure_entry::kind::same) {
     const auto first = load_.objects.find(stored->text);
     const bool is_loaded = first != load_.objects.end();
     if (is_loaded && found.by->takes(*first->second.type))
-      return {presence::keep, first->second.type, first->second.object};
+      return {presence::keep, first->second.type, first->second.object, object && object != first->second.object};
     reject("shares the object at " + stored->text + ", which is not loaded" + (is_loaded ? " as the same type" : ""));
     return {};
   }
-  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_};
+  if (stored->what == structure_entry::kind::engaged && stored->number == 0)
+    return {.what = null_, .destroys = object != nullptr};
   const auto* const type = listed ? find_type(found, *stored) : found.by->base;
   if (!type) return {};
   // An object that another path has filled cannot be used here: in the checkpoint the two are distinct.
   const bool is_free = object && !load_.filled_objects.contains(object.get());
   const presence what = take_over(found, is_free && *found.type == *type);
   shared_made(what == presence::walk ? object : nullptr, *type);
-  return {what, type};
+  return {.what = what, .type = type, .destroys = object && what != presence::walk};
 }
 
 CAIRN_INLINE void loader::shared_made(std::shared_ptr<void> object, const std::type_info& type) {

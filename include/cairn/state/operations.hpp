@@ -99,8 +99,9 @@ struct shared_operations {
 /// A sequence whose elements have paths of their own.
 struct sequence_operations {
   object_operations element;
-  std::size_t width;   ///< bytes per element
-  bool elements_move;  ///< if the size changes
+  std::size_t width;       ///< bytes per element
+  bool elements_move;      ///< if the size changes
+  bool elements_are_made;  ///< if the size changes, all elements are new objects or copies
   bool elements_are_empty;
   std::uint64_t (*size)(void* sequence, size_limits& limits);  ///< also gives its limits
   void (*resize)(void* sequence, std::uint64_t size);
@@ -175,7 +176,7 @@ struct entries_operations {
   std::size_t key_width;                     ///< bytes per key
   void* (*make_keys)(std::uint64_t count);   ///< an array of keys
   void (*destroy_keys)(void* keys);
-  /// Whether the map has the same keys, and not only equal ones, in this order. errc::mismatch: it has no comparator or hash function.
+  /// Whether the map has these keys in this order, bit for bit; keys that only compare equal are not enough. errc::mismatch: it has no comparator or hash function.
   bool (*has_keys)(void* map, void* keys, std::uint64_t count);
   bool can_make;  ///< whether `set_keys` can make values
   /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::corrupt: a key occurs twice.
@@ -194,7 +195,7 @@ struct copy_operations {
   void (*check)(const void* object, const void* copy);  ///< throws if the copy does not fit this object
   /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May move from the copy.
   void (*try_put)(const void* object, void* copy);
-  /// Calls `action` with the memory of the elements that `put` frees; with a null `copy`, of all. Null: the object has no elements that the
+  /// Calls `action` with the memory of the elements that `put` frees; if `copy` is null, of all elements. Null: the object has no elements that the
   /// program can refer to.
   void (*for_each_freed)(void* object, const void* copy, void* context,
                          void (*action)(void* context, const void* memory, std::size_t bytes));

@@ -1,10 +1,9 @@
-// Finds parts of a state in memory that a load frees, because an object there gets another structure.
+// Finds parts of a state that are in memory which a load frees or moves, since the object that owns this memory gets another structure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,17 +24,19 @@ namespace cairn::detail {
   return path.starts_with(outer) && (outer.empty() || path.size() == outer.size() || path[outer.size()] == '.');
 }
 
-/// An object that owns others: a container, an optional, a variant, a pointer. Its type is told by the address of its operations, since an object
-/// and its first member have one address.
+/// An object that owns others: a container, an optional, a variant, a pointer. `type` is the address of the operations of its type: an object and
+/// its first member have the same address. `content`: of a pointer, the address of the object that it owns.
 struct owner {
   const void* object = nullptr;
   const void* type = nullptr;
+  const void* content = nullptr;
 
   friend bool operator==(const owner&, const owner&) = default;
 
   struct hash {
     [[nodiscard]] std::size_t operator()(const owner& of) const noexcept {
-      return std::hash<const void*>()(of.object) * 31 + std::hash<const void*>()(of.type);
+      const std::hash<const void*> one;
+      return (one(of.object) * 31 + one(of.type)) * 31 + one(of.content);
     }
   };
 };
@@ -48,21 +49,18 @@ struct freed_memory {
   std::string path;  ///< of the owner; empty: it is the whole state
 };
 
-/// A part of an owner that a load destroys.
-struct freed_part {
-  owner of;
-  std::string path;  ///< of the owner
-};
-
 struct freed_objects {
+  using owners = std::unordered_map<owner, std::string, owner::hash>;
+
   std::vector<freed_memory> memory;
-  std::map<std::string, freed_part, std::less<>>
-      parts;  ///< by their paths; all that an owner owns, by the path of the owner
+  /// The parts of an owner that a load destroys, by their names. An empty name: all that it owns.
+  std::unordered_map<owner, std::set<std::string, std::less<>>, owner::hash> parts;
+  owners paths;  ///< of the owners of these parts
 };
 
-/// Finds objects and arrays, outside of private copies, in memory that a load frees. The parts of an owner may be in the memory that this owner
-/// itself frees, under any path that leads to it. The first walk finds the memory of the parts that are destroyed; walk the state again after
-/// `begin_search`.
+/// Finds objects and arrays in memory that a load frees. Walk the state three times: the first walk finds the shared objects that are kept, the
+/// second one the memory of the parts that are destroyed, and the third one what is in that memory. What an owner itself owns may be there, under
+/// each path of the owner. Private copies are not searched.
 class overlap_search final : public walker {
  public:
   struct overlap {
@@ -77,9 +75,12 @@ class overlap_search final : public walker {
   shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
   void versioned(void* object, const version_operations& how) override;
   void copy(void* object, const copy_operations& how) override;
-  void note_owner(const void* object, const void* type) override;
+  void note_owner(const void* object, const void* type, const void* content) override;
+  /// Temporary objects are no part of the state.
+  void walk_temporary(void* object, walk_function /*walk*/, void (*destroy)(void*)) override { destroy(object); }
 
-  void begin_search();
+  void begin_second();
+  void begin_third();
   /// At most one for each owner that frees memory.
   [[nodiscard]] const std::vector<overlap>& found() const noexcept { return found_; }
 
@@ -90,22 +91,33 @@ class overlap_search final : public walker {
   /// An owner that frees memory.
   struct origin {
     std::vector<std::string>
-        names;  // paths that lead to it; the first is the one in the load, which may be a former name
+        names;  // paths that lead to it; the first one is that of the load, which may have a former name
     bool is_found = false;
   };
 
+  /// An owner on the way to the current object.
+  struct outer_owner {
+    owner of;
+    std::size_t depth;
+    std::string path;
+  };
+  enum class step : unsigned char { first, second, third };
+
   void add(memory_view view, const device_copies* device) override;
-  /// The part that is destroyed and has the current object; null if there is none.
-  [[nodiscard]] const freed_part* destroyed() const;
+  /// The owner that destroys the current object, or an object that contains it; null if there is none.
+  [[nodiscard]] const owner* destroyer();
+  [[nodiscard]] bool is_on_the_way(const outer_owner& of) const;
+  void add_memory(const void* begin, std::uint64_t bytes, const owner& of);
   void search(std::uintptr_t begin, std::uintptr_t end);
-  void check(const owner& of);
+  void report_unless_own(const owner& of);
 
   freed_objects freed_;
-  bool is_searching_ = false;
-  std::vector<range> ranges_;                                // ascending by `begin`
-  std::unordered_map<owner, owner, owner::hash> destroyed_;  // owners that are destroyed, and what owns them
+  step step_ = step::first;
+  std::vector<outer_owner> outer_;
+  std::set<std::pair<const void*, std::type_index>> visited_, kept_;  // shared objects
+  std::vector<range> ranges_;                                         // ascending by `begin`
+  std::unordered_map<owner, owner, owner::hash> destroyed_;  // owners that are destroyed, and what destroys them
   std::unordered_map<owner, origin, owner::hash> origins_;
-  std::set<std::pair<const void*, std::type_index>> shared_;  // that were visited
   std::vector<overlap> found_;
 };
 

@@ -6,13 +6,19 @@
 
 #include "cairn/core/strided.hpp"
 #include "cairn/state/overlaps.hpp"
-#include "cairn/state/stored_state.hpp"
 
 namespace cairn::detail {
 
-CAIRN_INLINE void overlap_search::begin_search() {
-  is_searching_ = true;
-  shared_.clear();
+CAIRN_INLINE void overlap_search::begin_second() {
+  step_ = step::second;
+  kept_ = std::exchange(visited_, {});
+  outer_.clear();
+}
+
+CAIRN_INLINE void overlap_search::begin_third() {
+  step_ = step::third;
+  visited_.clear();
+  outer_.clear();
   std::sort(freed_.memory.begin(), freed_.memory.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::uintptr_t reach = 0;
   for (const auto& each : freed_.memory) {
@@ -20,65 +26,86 @@ CAIRN_INLINE void overlap_search::begin_search() {
     ranges_.push_back({each, reach});
     origins_.try_emplace(each.of, origin{{each.path}});
   }
-  for (const auto& [path, part] : freed_.parts) origins_.try_emplace(part.of, origin{{part.path}});
+  for (const auto& [of, path] : freed_.paths) origins_.try_emplace(of, origin{{path}});
 }
 
-CAIRN_INLINE const freed_part* overlap_search::destroyed() const {
-  for (std::string_view path = at_.path;; path = outer_path(path)) {
-    if (const auto at = freed_.parts.find(path); at != freed_.parts.end()) return &at->second;
-    if (path.empty()) return nullptr;
-  }
+CAIRN_INLINE bool overlap_search::is_on_the_way(const outer_owner& of) const {
+  if (at_.lengths.size() < of.depth) return false;
+  const std::size_t size = at_.lengths.size() == of.depth ? at_.path.size() : at_.lengths[of.depth];
+  return size == of.path.size() && at_.path.starts_with(of.path);
 }
 
-CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* type) {
-  const owner now{object, type};
-  if (!is_searching_) {
-    if (const auto* const part = destroyed(); part && part->of != now) destroyed_.try_emplace(now, part->of);
-    return;
+CAIRN_INLINE const owner* overlap_search::destroyer() {
+  while (!outer_.empty() && !is_on_the_way(outer_.back())) outer_.pop_back();
+  for (auto each = outer_.rbegin(); each != outer_.rend(); ++each) {
+    const auto parts = freed_.parts.find(each->of);
+    if (parts == freed_.parts.end()) continue;
+    if (parts->second.contains("")) return &each->of;
+    if (at_.lengths.size() == each->depth) continue;  // the owner, or its content
+    const std::size_t begin = each->path.empty() ? 0 : each->path.size() + 1;
+    const std::size_t end = at_.lengths.size() == each->depth + 1 ? at_.path.size() : at_.lengths[each->depth + 1];
+    if (parts->second.contains(std::string_view(at_.path).substr(begin, end - begin))) return &each->of;
   }
-  if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
-  if (const auto at = destroyed_.find(now); at != destroyed_.end()) check(at->second);
-  const auto address = reinterpret_cast<std::uintptr_t>(object);
-  search(address, address + 1);
+  return nullptr;
+}
+
+CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* type, const void* content) {
+  const owner now{object, type, content};
+  if (step_ == step::third) {
+    if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
+    if (const auto at = destroyed_.find(now); at != destroyed_.end()) report_unless_own(at->second);
+    const auto address = reinterpret_cast<std::uintptr_t>(object);
+    return search(address, address + 1);
+  }
+  if (const owner* const by = destroyer(); by && step_ == step::second) destroyed_.try_emplace(now, *by);
+  outer_.push_back({now, at_.lengths.size(), at_.path});
 }
 
 CAIRN_INLINE void overlap_search::versioned(void* object, const version_operations& how) {
-  if (how.migrate && at_.shape.empty()) note_owner(object, &how);
+  if (how.migrate && at_.shape.empty()) note_owner(object, &how, nullptr);
   how.walk_parts(*this, object);
 }
 
+CAIRN_INLINE void overlap_search::add_memory(const void* begin, std::uint64_t bytes, const owner& of) {
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  freed_.memory.push_back({address, address + bytes, of, freed_.paths.at(of)});
+}
+
 CAIRN_INLINE void overlap_search::copy(void* object, const copy_operations& how) {
-  note_owner(object, &how);
-  if (is_searching_ || !how.for_each_freed || !destroyed()) return;
+  note_owner(object, &how, nullptr);
+  if (step_ != step::second || !how.for_each_freed || !destroyer()) return;
   how.for_each_freed(object, nullptr, this, [](void* context, const void* memory, std::size_t bytes) {
     auto& self = *static_cast<overlap_search*>(context);
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-    const freed_part& part = *self.destroyed();
-    self.freed_.memory.push_back({begin, begin + bytes, part.of, part.path});
+    self.add_memory(memory, bytes, *self.destroyer());
   });
 }
 
 CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
-  if (!object || !shared_.emplace(found.address, *found.type).second) return {};
-  return {presence::walk, found.type};
+  if (!object) return {};
+  const std::pair<const void*, std::type_index> key(found.address, *found.type);
+  const bool is_destroyed_here = step_ != step::third && destroyer();
+  const bool is_kept = step_ == step::first || kept_.contains(key);
+  if ((is_destroyed_here && is_kept) || !visited_.insert(key).second) return {};
+  return {.what = presence::walk, .type = found.type};
 }
 
 CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* device) {
-  if (device || !view.memory || view.bytes() == 0) return;  // a device's memory is not the host's
+  if (step_ == step::first || device || !view.memory || view.bytes() == 0)
+    return;  // a device's memory is not the host's
   const auto [first, last] = address_range(view);
   const auto begin = reinterpret_cast<std::uintptr_t>(first), end = reinterpret_cast<std::uintptr_t>(last);
-  if (is_searching_) return search(begin, end);
-  if (const auto* const part = destroyed()) freed_.memory.push_back({begin, end, part->of, part->path});
+  if (step_ == step::third) return search(begin, end);
+  if (const owner* const by = destroyer()) add_memory(first, end - begin, *by);
 }
 
 CAIRN_INLINE void overlap_search::search(std::uintptr_t begin, std::uintptr_t end) {
   auto at = std::lower_bound(ranges_.begin(), ranges_.end(), end,
                              [](const range& each, std::uintptr_t value) { return each.begin < value; });
   while (at != ranges_.begin() && (--at)->reach > begin)
-    if (at->end > begin) check(at->of);
+    if (at->end > begin) report_unless_own(at->of);
 }
 
-CAIRN_INLINE void overlap_search::check(const owner& of) {
+CAIRN_INLINE void overlap_search::report_unless_own(const owner& of) {
   origin& from = origins_.at(of);
   const bool is_own = std::any_of(from.names.begin(), from.names.end(), [&](const std::string& name) {
     return is_within(at_.path, name) || is_within(name, at_.path);

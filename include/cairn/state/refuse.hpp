@@ -141,7 +141,7 @@ consteval walk_function checked_walk() {
       "cairn_bases = cairn::bases<Base>;` for the content of the base class, or specialise cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::tuple_size>,
-      "cairn: std::tuple_size of this class is not the number of its members, of which some would be lost: list them "
+      "cairn: std::tuple_size of this class is less than the number of its members, so some would be lost: list them "
       "with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(is_not<Problem, problem::no_default_constructor>,
                 "cairn: a load makes the elements of a container: give their type a default constructor");

@@ -71,7 +71,7 @@ class stored_state {
   [[nodiscard]] bool has_part(std::string_view path) const { return is_stored(path) && selects(path); }
 
   /// Whether one object at both paths cannot be loaded: the checkpoint has other structure or values at them or below, as far as the filter
-  /// selects them, or has neither, since they have former names there. Reads the values.
+  /// selects them. Reads the values.
   [[nodiscard]] bool conflict(std::string_view path, std::string_view other) const;
 
   /// The bytes of all leaves.

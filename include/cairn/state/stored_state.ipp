@@ -119,10 +119,9 @@ CAIRN_INLINE bool stored_state::is_stored(std::string_view path) const {
 }
 
 CAIRN_INLINE bool stored_state::conflict(std::string_view path, std::string_view other) const {
-  const bool has_one = is_stored(path), has_other = is_stored(other);
-  if (has_one != has_other) return false;
+  if (!is_stored(path) || !is_stored(other)) return false;
   const std::string a = stored_path(path), b = stored_path(other);
-  return !has_one || !has_all_of(a, b) || !has_all_of(b, a);
+  return !has_all_of(a, b) || !has_all_of(b, a);
 }
 
 CAIRN_INLINE bool stored_state::has_all_of(const std::string& stored, const std::string& other) const {

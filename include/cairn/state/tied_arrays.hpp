@@ -1,4 +1,4 @@
-// Finds arrays of a state that share memory, though the checkpoint has other values for them.
+// Finds arrays that share memory in the state and have different values in the checkpoint.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace cairn::detail {
 
-/// The arrays that a load fills. Those with gaps between their elements are compared with arrays of the same strides that begin at the same
-/// address, packed ones with all packed arrays that overlap them.
+/// The arrays that a load fills. Those with gaps between their elements are compared with arrays of the same strides, type and size that begin
+/// at the same address, packed ones with all packed arrays that overlap them.
 class tied_arrays {
  public:
   /// Stored leaf `index` is loaded into all of `view`.
@@ -28,7 +28,7 @@ class tied_arrays {
   struct array {
     const void* space;  // the memory that the addresses are in
     std::vector<std::int64_t> strides;
-    std::uintptr_t begin, end;  // with strides: of the first element
+    std::uintptr_t begin, end;  // if there are strides, of the first element only
     std::uint64_t count;
     dtype type;
     std::size_t leaf;

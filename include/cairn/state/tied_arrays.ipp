@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <tuple>
 
 #include "cairn/state/fetch_leaf.hpp"
@@ -26,17 +27,21 @@ CAIRN_INLINE std::vector<std::byte> tied_arrays::values_of(const catalog& from, 
 
 CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_conflicts(const catalog& from) {
   std::vector<std::pair<std::string, std::string>> found;
-  const auto order = [](const array& a, const array& b) {
-    return std::tie(a.space, a.strides, a.begin, b.end) < std::tie(b.space, b.strides, b.begin, a.end);
+  using group = std::tuple<const void*, const std::vector<std::int64_t>&, dtype, std::uint64_t>;
+  const auto group_of = [](const array& of) {  // arrays with gaps are compared with those of the same type and size
+    const bool has_gaps = !of.strides.empty();
+    return group(of.space, of.strides, has_gaps ? of.type : dtype{}, has_gaps ? of.count : 0);
+  };
+  const auto order = [&](const array& a, const array& b) {
+    const auto left = group_of(a), right = group_of(b);
+    return left != right ? left < right : a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   };
   std::sort(arrays_.begin(), arrays_.end(), order);
   const array* outer = nullptr;  // of the arrays until now, the one that ends last
   std::vector<std::byte> outer_values;
   for (const array& each : arrays_) {
-    const bool is_near = outer && outer->space == each.space && outer->strides == each.strides;
-    const bool is_comparable =
-        each.strides.empty() || (is_near && outer->type == each.type && outer->count == each.count);
-    if (is_near && each.begin < outer->end && is_comparable) {
+    const bool is_near = outer && group_of(*outer) == group_of(each);
+    if (is_near && each.begin < outer->end) {
       if (each.leaf == outer->leaf && each.begin == outer->begin) continue;
       if (outer_values.empty()) outer_values = values_of(from, *outer);
       const auto values = values_of(from, each);

@@ -211,7 +211,7 @@ consteval problem problem_of() {
   if constexpr (is_by_operations(kind)) {
     if constexpr (may_lose_members<T>()) return problem::derived_class;
   } else if constexpr (kind == category::tuple && std::is_aggregate_v<T>) {
-    if constexpr (arity<T> != std::tuple_size_v<T>) return problem::tuple_size;
+    if constexpr (arity<T> > std::tuple_size_v<T>) return problem::tuple_size;
   }
   if constexpr (kind == category::unsupported)
     return problem_of_unsupported<T>();

@@ -110,7 +110,7 @@ void walk_field_prototype(walker& w, std::string_view name, Member& temporary) {
          [](walker& inner, void* object) { inner.walk_temporary(object, checked_part_walk<Member>(), [](void*) {}); });
 }
 
-/// `get<I>`: std::get, a member, or that of the library to which the type belongs.
+/// `get<I>`: std::get, else a member function, else a function in the namespace of the type.
 template <std::size_t I, class T>
 auto& get_element(T& object) {
   if constexpr (requires { std::get<I>(object); }) {

@@ -60,6 +60,7 @@ CAIRN_INLINE bool is_same_state(walk_function walk, void* a, void* b) {
 }
 
 CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
+  note_owner(object, &how);
   for_each_entry(object, how, [&](std::string_view key, void* value) { part(key, value, how.value.walk); });
 }
 

@@ -19,7 +19,7 @@
 namespace cairn::detail {
 
 CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how);
-/// `owner`: the pointer itself, or the weak pointer of which it is a copy.
+/// `owner`: the pointer in the state. For a weak pointer, `pointer` is a temporary shared pointer that was made of it.
 CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how);
 
 template <class Pointer>

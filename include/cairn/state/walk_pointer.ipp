@@ -19,10 +19,10 @@ const Entry* entry_of_type(std::span<const Entry> types, const std::type_info* t
 }
 
 CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how) {
-  w.note_owner(pointer, &how);
   const found_object found = how.found(pointer);
+  w.note_owner(pointer, &how, found.address);
   const auto answer = w.pointee(found);
-  if (found.address && answer.what != presence::walk) w.note_destroyed();
+  if (answer.destroys) w.note_destroyed();
   if (answer.what == presence::keep) return;
   if (answer.what == presence::clear) return how.types.front().reset(pointer, nullptr);
   if (!how.deletes && answer.what != presence::walk)
@@ -40,10 +40,11 @@ CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations&
 }
 
 CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how) {
-  w.note_owner(owner, &how);
   std::shared_ptr<void> object;
   const found_object found = how.found(pointer, object);
+  w.note_owner(owner, &how, found.address);
   const auto answer = w.shared(found, object);
+  if (answer.destroys && owner == pointer) w.note_destroyed();
   const shared_type* const type = entry_of_type(how.types, answer.type);
   if (answer.same && type) type->set(pointer, answer.same);
   if (answer.what == presence::keep || !type) return;

@@ -94,8 +94,19 @@ struct sequence_of {
     else
       return !type_name_view<T>().starts_with("std::");
   }
-  static constexpr sequence_operations operations{
-      object_operations_of<element>, sizeof(element), elements_move(), adds_nothing<element>(), size, resize, for_each};
+  static consteval bool elements_are_made() {
+    return elements_move() &&
+           (resizing_of<T>() == resizing::replaces ||
+            (!std::is_nothrow_move_constructible_v<element> && std::is_copy_constructible_v<element>));
+  }
+  static constexpr sequence_operations operations{object_operations_of<element>,
+                                                  sizeof(element),
+                                                  elements_move(),
+                                                  elements_are_made(),
+                                                  adds_nothing<element>(),
+                                                  size,
+                                                  resize,
+                                                  for_each};
 };
 
 template <class T>

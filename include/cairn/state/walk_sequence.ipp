@@ -21,7 +21,7 @@ CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operat
     std::uint64_t index = 0;
     for_each_element(sequence, how, [&](void* element) {
       if (how.elements_move || index >= answer.size) w.note_freed(element, how.width);
-      if (index >= answer.size) w.note_destroyed(std::to_string(index));
+      if (how.elements_are_made || index >= answer.size) w.note_destroyed(std::to_string(index));
       ++index;
     });
   }

@@ -72,8 +72,8 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
   // Default-made, without dimensions and memory, it stands for an empty array.
   const auto is_unmade = [](const any_tensor_view& view) { return !view.data() && view.shape().empty(); };
 
-  if (how.resize) w.note_owner(tensor, &how);
   auto view = view_now();
+  if (how.resize) w.note_owner(tensor, &how, view.data());
   const std::uint64_t count = is_unmade(view) ? 0 : element_count(view.shape());
   if (const stored_leaf* const stored = how.resize ? w.stored(count * view.components()) : nullptr) {
     const extents wanted = wanted_shape(view, *stored);

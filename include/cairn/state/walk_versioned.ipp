@@ -128,6 +128,8 @@ class freed_arrays final : public walker {
  public:
   freed_arrays(walk_position& at, loader& load) noexcept : walker(at), load_(load) {}
 
+  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
+  [[nodiscard]] bool runs_archive_functions() const noexcept override { return false; }
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
 

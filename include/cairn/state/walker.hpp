@@ -145,8 +145,9 @@ class walker {
   [[nodiscard]] virtual bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
     return false;
   }
-  /// Before the walk of an object that owns others. `type` is the same for all objects of its type, and for no others.
-  virtual void note_owner(const void* /*object*/, const void* /*type*/) {}
+  /// Before the walk of an object that owns others. `type` is the same for all objects of its type, and for no others. `content`: where the
+  /// object that a pointer owns is; an adapter may pass a copy of the pointer, which is gone before the next one is made at the same address.
+  virtual void note_owner(const void* /*object*/, const void* /*type*/, const void* /*content*/ = nullptr) {}
   /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of the owner that was noted last, which is the current
   /// object.
   virtual void note_freed(const void* /*memory*/, std::uint64_t /*bytes*/) {}
