@@ -144,6 +144,10 @@ void kill_everywhere(const std::string& name) {
 TEST_CASE("killed while it saves the first checkpoint") { kill_everywhere("first"); }
 TEST_CASE("killed while it saves a whole checkpoint") { kill_everywhere("full"); }
 TEST_CASE("killed while it replaces a checkpoint") { kill_everywhere("replace"); }
+TEST_CASE("killed while it replaces a checkpoint and cannot exchange names") {
+  kill_everywhere("replace with plain renames");
+}
+TEST_CASE("killed while it merges deltas and cannot exchange names") { kill_everywhere("merge with plain renames"); }
 TEST_CASE("killed while it saves deltas") { kill_everywhere("delta"); }
 TEST_CASE("killed while it merges deltas") { kill_everywhere("merge"); }
 TEST_CASE("killed while it removes old checkpoints") { kill_everywhere("prune"); }

@@ -43,6 +43,7 @@ constexpr fault faults[] = {{plan::kind::fail, EIO, "EIO"},
                             {plan::kind::fail, ENOSPC, "ENOSPC"},
                             {plan::kind::fail, EDQUOT, "EDQUOT"},
                             {plan::kind::fail, EINTR, "EINTR"},
+                            {plan::kind::fail_after, EIO, "EIO after the deed"},
                             {plan::kind::shorten, 0, "half of it"}};
 
 /// Whether a call is repeated when a signal interrupts it.
@@ -56,7 +57,9 @@ bool is_repeated(const tracer::call& at) {
 bool is_invisible(const tracer::call& at, const fault& injected) {
   if (injected.what == plan::kind::shorten) return true;
   static const std::set<std::string> advisory{"close", "madvise", "fadvise64"};
-  return advisory.contains(tracer::name_of(at)) || (injected.error == EINTR && is_repeated(at));
+  const auto name = tracer::name_of(at);
+  if (injected.what == plan::kind::fail_after) return name.starts_with("rename");
+  return advisory.contains(name) || (injected.error == EINTR && is_repeated(at));
 }
 
 /// Whether a fault must be reported: a write failed, or a wait for the disk. `before_rename` of the checkpoint, in a process
@@ -194,10 +197,17 @@ std::vector<tracer::call> calls_of(const stage& on) {
   return calls;
 }
 
+/// Whether the call changes names: network file systems may do that and report an error.
+bool changes_names(const tracer::call& at) {
+  static const std::set<std::string> all{"renameat", "renameat2", "mkdirat", "unlinkat"};
+  return all.contains(tracer::name_of(at));
+}
+
 /// Which faults one run has in one call. Those that have no effect are in all calls of one run (`meet_repeats`), and one by one in the long
 /// tests. Saving that is not durable, and saving in the background, make nearly the same calls as durable saving: two errors are enough there.
 bool is_worth_it(const fault& injected, const tracer::call& at, bool is_first) {
   if (injected.what == plan::kind::shorten) return durability::is_long() && tracer::can_come_short(at);
+  if (injected.what == plan::kind::fail_after) return changes_names(at);
   if (injected.error == EINTR) return durability::is_long() || !is_repeated(at);
   return is_first || durability::is_long() || injected.error == EIO;
 }
@@ -225,7 +235,7 @@ void meet_all(const std::string& name, bool durable, bool behind) {
     };
     // A step looks at the steps that are there before it saves; the save looks again when it has the lock.
     const std::size_t looked = behind ? first_of("flock") : 0;
-    const std::size_t renamed = on.in().begins == durability::opening::fresh ? first_of("renameat2") : 0;
+    const std::size_t renamed = on.in().begins == durability::opening::fresh ? first_of("renameat") : 0;
     if (first == 0) meet_repeats(on, *counted, say);
     for (std::size_t i = first; i < calls.size(); i += stride)
       for (const auto& each : faults) {
@@ -256,8 +266,10 @@ void meet_all(const std::string& name) {
 TEST_CASE("faults in the first checkpoint") { meet_all("first"); }
 TEST_CASE("faults in a whole checkpoint") { meet_all("full"); }
 TEST_CASE("faults in replacing a checkpoint") { meet_all("replace"); }
+TEST_CASE("faults in replacing a checkpoint without an exchange of names") { meet_all("replace with plain renames"); }
 TEST_CASE("faults in deltas") { meet_all("delta"); }
 TEST_CASE("faults in merging deltas") { meet_all("merge"); }
+TEST_CASE("faults in merging deltas without an exchange of names") { meet_all("merge with plain renames"); }
 TEST_CASE("faults in removing old checkpoints") { meet_all("prune"); }
 TEST_CASE("faults in removing an old chain") { meet_all("prune deltas"); }
 TEST_CASE("faults in restoring and going on") { meet_all("resume"); }

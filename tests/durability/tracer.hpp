@@ -130,10 +130,11 @@ inline const file_call* find(const call& made) {
 /// What is done to the traced process.
 struct plan {
   enum class kind : std::uint8_t {
-    list,    ///< nothing: its calls are listed
-    kill,    ///< all its threads are killed when it enters its `at`-th call, which is not done
-    fail,    ///< its `at`-th call about files is not done and gives `error`; close is done all the same
-    shorten  ///< its `at`-th call about files is done by half
+    list,        ///< nothing: its calls are listed
+    kill,        ///< all its threads are killed when it enters its `at`-th call, which is not done
+    fail,        ///< its `at`-th call about files is not done and gives `error`; close is done all the same
+    fail_after,  ///< its `at`-th call about files is done and gives `error`, unless it fails itself
+    shorten      ///< its `at`-th call about files is done by half
   };
 
   kind what = kind::list;
@@ -232,9 +233,9 @@ class tracing {
     using kind = plan::kind;
     if (plan_.what == kind::kill) ::kill(child_, SIGKILL);  // a call that has been entered is then not done
 #if defined(CAIRN_CAN_CHANGE_CALLS)
-    if (plan_.what == kind::fail) {
+    if (plan_.what == kind::fail || plan_.what == kind::fail_after) {
       changed_[thread] = {};
-      if (made.number != SYS_close) set(thread, ORIG_RAX, ~0UL);
+      if (made.number != SYS_close && plan_.what == kind::fail) set(thread, ORIG_RAX, ~0UL);
     }
     if (plan_.what == kind::shorten) shorten(thread, made);
 #endif
@@ -270,7 +271,9 @@ class tracing {
     const auto found = changed_.extract(thread);
     if (found.empty()) return;
     const change& was = found.mapped();
-    if (plan_.what == plan::kind::fail) set(thread, RAX, static_cast<std::uint64_t>(-static_cast<long>(plan_.error)));
+    const bool is_done = ::ptrace(PTRACE_PEEKUSER, thread, 8L * RAX, nullptr) >= 0;
+    if (plan_.what == plan::kind::fail || (plan_.what == plan::kind::fail_after && is_done))
+      set(thread, RAX, static_cast<std::uint64_t>(-static_cast<long>(plan_.error)));
     if (plan_.what == plan::kind::shorten) {
       set(thread, RDX, was.count);
       if (was.cut.iov_base != nullptr) store(thread, was.cut_at, was.cut);

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,35 @@
 namespace fs = std::filesystem;
 using cairn::errc;
 using cairn::stores::directory;
+
+namespace {
+
+/// What the file system does wrong with renames, as network file systems do.
+struct rename_faults {
+  bool has_no_flags = false;        // and so no exchange of names
+  int errors_after = 0;             // the next n renames report EIO and are done
+  int fails_from = 0, renames = 0;  // the n-th rename and all later ones report EIO and are not done; 0: none
+};
+rename_faults faulty;  // NOLINT
+
+}  // namespace
+
+extern "C" int renameat2(int from_directory, const char* from, int to_directory, const char* to,
+                         unsigned flags) noexcept {
+  errno = EINVAL;
+  if (flags != 0 && faulty.has_no_flags) return -1;
+  errno = EIO;
+  if (faulty.fails_from != 0 && ++faulty.renames >= faulty.fails_from) return -1;
+  const auto result = static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+  if (result != 0 || faulty.errors_after == 0) return result;
+  --faulty.errors_after;
+  errno = EIO;
+  return -1;
+}
+
+extern "C" int renameat(int from_directory, const char* from, int to_directory, const char* to) noexcept {
+  return renameat2(from_directory, from, to_directory, to, 0);
+}
 
 namespace {
 
@@ -54,8 +84,9 @@ void write_shard(cairn::any_store store, std::string_view name, std::size_t byte
     const cairn::stores::buffer buffers[] = {{block.get(), std::min(unit, bytes - at)}};
     out.write(at, buffers);
   }
-  auto& index = transaction->create(cairn::detail::index_file, 1);
-  const cairn::stores::buffer buffers[] = {{block.get(), 1}};
+  const auto opening = sample::bytes_of(cairn::detail::index_opening);
+  auto& index = transaction->create(cairn::detail::index_file, opening.size());
+  const cairn::stores::buffer buffers[] = {opening};
   index.write(0, buffers);
   transaction->commit();
 }
@@ -65,6 +96,18 @@ std::vector<std::string> names_in(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path)) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// The names, without the digits of the attempts.
+std::vector<std::string> kinds_in(const std::string& path) {
+  auto names = names_in(path);
+  for (auto& name : names)
+    if (name.front() == '.') name.resize(name.rfind('.'));
+  return names;
+}
+
+std::uintmax_t shard_bytes(const sample::scratch& in, const std::string& name) {
+  return directory(in.path()).open(name, cairn::detail::shard_file(0, 1))->size();
 }
 
 }  // namespace
@@ -87,7 +130,7 @@ TEST_CASE("nothing is visible before commit, nothing is left without it") {
     const cairn::stores::buffer buffers[] = {sample::bytes_of("x")};
     out.write(0, buffers);
     CHECK(store.list().empty());
-    CHECK(names_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
+    CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
   }
   CHECK(names_in(scratch.path()).empty());
 }
@@ -136,9 +179,10 @@ TEST_CASE("a removal that ends half-way is finished by the next owner") {
   fs::create_directories(scratch.path("a/" + obstacle));
   CHECK(sample::failure_of([&] { store.remove("a"); }).code == errc::io);
   CHECK(store.list().empty());
-  REQUIRE(names_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
-  fs::remove(scratch.path(".tmp-a/" + obstacle));
-  sample::spill(scratch.path(".tmp-a/" + cairn::detail::shard_file(0, 1)), "left");
+  REQUIRE(kinds_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
+  const auto left = scratch.path(names_in(scratch.path()).front() + "/");
+  fs::remove(left + obstacle);
+  sample::spill(left + cairn::detail::shard_file(0, 1), "left");
   static_cast<void>(store.lock());
   CHECK(names_in(scratch.path()).empty());
 }
@@ -282,4 +326,149 @@ TEST_CASE("a store needs a path") {
   const auto failure = sample::failure_of([] { cairn::stores::directory store(""); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says("the path of a store is empty"));
+}
+
+TEST_CASE("a checkpoint is replaced on a file system that cannot exchange names") {
+  for (const bool durable : {false, true}) {
+    const sample::scratch scratch;
+    directory store(scratch.path(), {.durable = durable});
+    write_shard(store, "a", 100);
+    sample::spill(scratch.path("a/notes.txt"), "mine");
+    const auto reader = store.open("a", cairn::detail::shard_file(0, 1));
+    faulty = {.has_no_flags = true};
+    write_shard(store, "a", 200);
+    faulty = {};
+    CHECK(shard_bytes(scratch, "a") == 200);
+    CHECK(sample::slurp(scratch.path("a/notes.txt")) == "mine");
+    CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(reader->view(0, 100).bytes().size() == 100);
+  }
+}
+
+TEST_CASE("a rename that is done though it reports an error") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  for (const bool has_no_flags : {false, true}) {
+    for (const std::size_t bytes : {10U, 20U, 30U}) {
+      faulty = {.has_no_flags = has_no_flags, .errors_after = 4};
+      write_shard(store, "a", bytes);
+      faulty = {};
+      CHECK(shard_bytes(scratch, "a") == bytes);
+      CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+    }
+    faulty = {.has_no_flags = has_no_flags, .errors_after = 1};
+    store.remove("a");
+    faulty = {};
+    CHECK(names_in(scratch.path()).empty());
+  }
+}
+
+TEST_CASE("a failed rename leaves the older checkpoint, also between two renames") {
+  for (const int fails_from : {1, 2, 3}) {
+    const sample::scratch scratch;
+    directory store(scratch.path());
+    write_shard(store, "a", 10);
+    faulty = {.has_no_flags = true, .fails_from = fails_from};
+    CHECK(sample::failure_of([&] { write_shard(store, "a", 20); }).code == errc::io);
+    faulty = {};
+    // Of three renames the second hides the older checkpoint. If all later ones fail, too, it keeps its hidden name.
+    CHECK(kinds_in(scratch.path()) == std::vector<std::string>{fails_from == 3 ? ".old-a" : "a"});
+    CHECK(store.list() == std::vector<std::string>{"a"});
+    CHECK(shard_bytes(scratch, "a") == 10);
+    CHECK(store.files("a").size() == 2);
+    static_cast<void>(store.lock());
+    CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(shard_bytes(scratch, "a") == 10);
+  }
+}
+
+TEST_CASE("what a crash leaves of a replacement is completed by the next save, or the next owner") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  const auto hide = [&](const char* prefix) {
+    write_shard(store, "a", 10);
+    fs::rename(scratch.path("a"), scratch.path(std::string(prefix) + "a.0123456789abcdef"));
+  };
+  hide(".old-");
+  write_shard(store, "a", 20);  // the older one is restored, and then replaced
+  CHECK(shard_bytes(scratch, "a") == 20);
+  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+
+  hide(".old-");
+  write_shard(directory(scratch.path("other")), "a", 30);
+  fs::rename(scratch.path("other/a"), scratch.path("a"));
+  fs::remove(scratch.path("other"));
+  CHECK(shard_bytes(scratch, "a") == 30);
+  static_cast<void>(store.lock());  // the new one is there
+  CHECK(shard_bytes(scratch, "a") == 30);
+  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+
+  hide(".old-");
+  fs::create_directories(scratch.path("a"));
+  sample::spill(scratch.path("a/notes.txt"), "mine");  // somebody took its place
+  static_cast<void>(store.lock());
+  CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".old-a", "a"});
+  fs::remove_all(scratch.path("a"));
+  store.remove("a");
+  CHECK(names_in(scratch.path()).empty());
+}
+
+TEST_CASE("an index.json of others is not Cairn's") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  fs::create_directories(scratch.path("a"));
+  sample::spill(scratch.path("a/index.json"), R"({"name": "a web project"})");
+  for (const bool has_others : {false, true}) {
+    if (has_others) sample::spill(scratch.path("a/main.js"), "x");
+    for (const auto& failure :
+         {sample::failure_of([&] { write_shard(store, "a", 10); }), sample::failure_of([&] { store.remove("a"); })}) {
+      CHECK(failure.code == errc::invalid);
+      CHECK(failure.says(scratch.path("a") + " is no checkpoint and holds"));
+    }
+    CHECK(sample::slurp(scratch.path("a/index.json")).size() == 25);
+  }
+  // A damaged index among Cairn's other files can be replaced.
+  write_shard(store, "b", 10);
+  sample::spill(scratch.path("b/index.json"), "damaged");
+  write_shard(store, "b", 20);
+  CHECK(shard_bytes(scratch, "b") == 20);
+}
+
+TEST_CASE("links, pipes and directories of others in the root are passed over") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "step-000000001", 10);
+  fs::create_directory_symlink("step-000000001", scratch.path("latest"));
+  fs::create_symlink("nowhere", scratch.path("dangling"));
+  REQUIRE(::mkfifo(scratch.path("pipe").c_str(), 0666) == 0);
+  write_shard(store, "with-pipe", 10);
+  fs::remove(scratch.path("with-pipe/" + cairn::detail::shard_file(0, 1)));
+  REQUIRE(::mkfifo(scratch.path("with-pipe/" + cairn::detail::shard_file(0, 1)).c_str(), 0666) == 0);
+  CHECK(store.list() == std::vector<std::string>{"with-pipe", "step-000000001"});
+  static_cast<void>(store.lock());
+  write_shard(store, "step-000000002", 10);
+  CHECK(fs::is_symlink(scratch.path("latest")));
+}
+
+TEST_CASE("a checkpoint that may not be read is an error, somebody else's directory is not") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "step-000000001", 10);
+  fs::create_directories(scratch.path("lost+found"));
+  fs::permissions(scratch.path(), fs::perms::all);
+  fs::permissions(scratch.path("lost+found"), fs::perms::none);
+  const auto list = [&] {
+    return in_child([&] {
+      if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+      static_cast<void>(store.list());
+    });
+  };
+  CHECK(list().sentence.empty());
+  fs::permissions(scratch.path("step-000000001"), fs::perms::none);
+  const auto failure = list();
+  fs::permissions(scratch.path("step-000000001"), fs::perms::owner_all);
+  fs::permissions(scratch.path("lost+found"), fs::perms::owner_all);
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says("step-000000001"));
+  CHECK(failure.says("Permission denied"));
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
+#include <thread>
 #include <utility>
 
+#include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/file_source.hpp"
@@ -19,58 +21,21 @@ namespace cairn::stores {
 
 namespace detail {
 
-inline constexpr std::string_view temporary_prefix = ".tmp-";
-
-/// A directory on disk: its path for messages, open.
-struct open_directory {
-  std::string path;
-  posix::descriptor fd;
-
-  [[nodiscard]] std::string file(std::string_view name) const { return sentence({path, "/", name}); }
-};
-
-/// Opens `name` in `parent` ("" for the parent itself); without a descriptor when it is not there.
-[[nodiscard]] inline open_directory open_in(int parent, const std::string& name, std::string path) {
-  open_directory opened{std::move(path), posix::open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)};
-  if (!opened.fd && errno != ENOENT) fail_io("open the directory", opened.path);
-  return opened;
-}
-
-/// Deletes the files that Cairn writes, the index first, so that after a crash what is left is not listed. Moves other files to
-/// `move_others_to`, if that is not null and has no file of their name. True when nothing is left.
-inline bool delete_own_files(const open_directory& from, const open_directory* move_others_to) {
-  if (::unlinkat(from.fd.get(), std::string(cairn::detail::index_file).c_str(), 0) != 0 && errno != ENOENT)
-    fail_io("delete", from.file(cairn::detail::index_file));
-  bool empty = true;
-  for (const auto& entry : posix::entries(from.fd.get(), from.path)) {
-    if (cairn::detail::is_own_file(entry)) {
-      if (::unlinkat(from.fd.get(), entry.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(entry));
-    } else if (move_others_to == nullptr || ::renameat2(from.fd.get(), entry.c_str(), move_others_to->fd.get(),
-                                                        entry.c_str(), RENAME_NOREPLACE) != 0) {
-      empty = false;
-    }
-  }
-  return empty;
-}
-
-/// A checkpoint that is being written into the locked directory `.tmp-<name>`.
+/// A checkpoint that is being written into a locked temporary directory.
 class directory_transaction final : public transaction {
  public:
   directory_transaction(std::shared_ptr<const open_directory> root, std::string name, bool durable)
-      : root_(std::move(root)),
-        name_(std::move(name)),
-        making_(std::string(temporary_prefix) + name_),
-        durable_(durable) {
-    check_not_foreign();
+      : root_(std::move(root)), name_(std::move(name)), durable_(durable) {
+    if (const auto there = open_in(*root_, name_); there.fd) require_own(there);
     claim();
   }
 
   ~directory_transaction() override {
-    if (published_) return;
+    if (is_published_) return;
     files_.clear();
     try {
-      if (delete_own_files(here_, nullptr)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
-    } catch (...) {  // the next transaction of this name removes it
+      if (!posix::is_same(root_->fd.get(), name_, here_.fd.get())) delete_directory(*root_, attempt_, here_, nullptr);
+    } catch (...) {  // the next transaction of this name, or the next owner, removes it
     }
   }
 
@@ -88,71 +53,81 @@ class directory_transaction final : public transaction {
     files_.clear();
     if (durable_) posix::sync(here_.fd.get(), here_.path);
     publish();
-    published_ = true;
+    is_published_ = true;
     if (durable_) posix::sync(root_->fd.get(), root_->path);
-    if (replaced_.fd) remove_replaced();
+    if (replaced_.fd) delete_replaced();
   }
 
  private:
-  /// Throws errc::invalid if the place has a directory of other files, which is not replaced.
-  void check_not_foreign() const {
-    const auto there = open_in(root_->fd.get(), name_, root_->file(name_));
-    if (!there.fd || ::faccessat(there.fd.get(), std::string(cairn::detail::index_file).c_str(), F_OK, 0) == 0) return;
-    for (const auto& entry : posix::entries(there.fd.get(), there.path))
-      if (!cairn::detail::is_own_file(entry))
-        fail(errc::invalid,
-             {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
-  }
-
-  /// Creates the temporary directory, or takes over one that a crashed process left, and locks it.
+  /// Creates the temporary directory, and locks it. errc::busy if a live process writes a checkpoint of this name.
   void claim() {
-    const auto path = root_->file(making_);
-    for (int attempt = 0; attempt < 100; ++attempt) {
-      if (::mkdirat(root_->fd.get(), making_.c_str(), 0777) != 0 && errno != EEXIST)
-        fail_io("create the directory", path);
-      here_ = open_in(root_->fd.get(), making_, path);
-      if (!here_.fd) continue;
-      if (!posix::try_lock(here_.fd.get(), path)) break;
-      if (!posix::is_same(root_->fd.get(), making_, here_.fd.get())) continue;  // published or removed meanwhile
-      const auto older = open_in(root_->fd.get(), name_, root_->file(name_));
-      if (delete_own_files(here_, older.fd ? &older : nullptr)) return;
-      fail(errc::invalid, {path, " was left by a crash and holds files that are not cairn's: move them away"});
+    constexpr int most = 20;
+    for (int tries = 0; tries < most; ++tries) {
+      attempt_ = hidden_name(temporary_prefix, name_, new_attempt());
+      if (::mkdirat(root_->fd.get(), attempt_.c_str(), 0777) != 0) {
+        if (errno == EEXIST) continue;
+        fail_io("create the directory", root_->file(attempt_));
+      }
+      here_ = open_in(*root_, attempt_);
+      const bool is_locked = here_.fd && posix::try_lock(here_.fd.get(), here_.path) &&
+                             posix::is_same(root_->fd.get(), attempt_, here_.fd.get());
+      if (!is_locked) continue;  // another process took it for a leftover
+      if (is_alone()) return;
+      break;
     }
+    ::unlinkat(root_->fd.get(), attempt_.c_str(), AT_REMOVEDIR);
     fail(errc::busy, {"another process is saving to ", root_->file(name_)});
   }
 
-  void publish() {
-    const int root = root_->fd.get();
-    const auto rename = [&](unsigned flags) { return ::renameat2(root, making_.c_str(), root, name_.c_str(), flags); };
-    if (rename(RENAME_NOREPLACE) == 0) return;
-    if (errno == EINVAL || errno == ENOSYS) {  // the file system has plain renames only
-      if (::renameat(root, making_.c_str(), root, name_.c_str()) == 0) return;
+  /// Removes what dead processes left. Of live ones that begin at the same time, the one with the smallest attempt waits for the others to give
+  /// up; one that began before it does not.
+  [[nodiscard]] bool is_alone() const {
+    constexpr int most = 50;
+    for (int tries = 0; tries < most; ++tries) {
+      const auto live = recover(*root_, name_, attempt_);
+      if (live.empty()) return true;
+      if (std::any_of(live.begin(), live.end(), [&](const auto& other) { return other < attempt_; })) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (errno != EEXIST && errno != ENOTEMPTY) fail_io("publish", root_->file(name_));
-    replaced_ = open_in(root, name_, root_->file(name_));
-    if (!posix::try_lock(replaced_.fd.get(), replaced_.path))
-      fail(errc::busy, {"another process is saving to ", replaced_.path});
-    if (rename(RENAME_EXCHANGE) == 0) return;
-    if (errno != EINVAL && errno != ENOSYS) fail_io("publish", root_->file(name_));
-    // No exchange on this file system: the older checkpoint is removed just before the new one is renamed.
-    if (!delete_own_files(replaced_, &here_))
-      fail(errc::invalid, {replaced_.path, " holds files that cannot be moved"});
-    replaced_ = {};
-    if (::renameat(root, making_.c_str(), root, name_.c_str()) != 0) fail_io("publish", root_->file(name_));
+    return false;
   }
 
-  /// The older checkpoint now has the temporary name. Files in it that are not Cairn's move to the new one.
-  void remove_replaced() noexcept {
+  void publish() {
+    if (rename_in(*root_, attempt_, name_, here_)) return;
+    if (errno != EEXIST && errno != ENOTEMPTY) fail_io("publish", root_->file(name_));
+    replaced_ = open_in(*root_, name_);
+    if (!posix::try_lock(replaced_.fd.get(), replaced_.path))
+      fail(errc::busy, {"another process is saving to ", replaced_.path});
+    replaced_name_ = attempt_;
+    if (exchange_in(*root_, attempt_, name_, here_)) return;
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) fail_io("publish", root_->file(name_));
+    hide_and_publish();
+  }
+
+  /// For file systems that cannot exchange names. Where a crash comes between the two renames, readers find the older checkpoint under its
+  /// hidden name, and `recover` gives it its name back.
+  void hide_and_publish() {
+    replaced_name_ = hidden_name(replaced_prefix, name_, new_attempt());
+    if (!rename_in(*root_, name_, replaced_name_, replaced_)) fail_io("replace", root_->file(name_));
+    if (rename_in(*root_, attempt_, name_, here_)) return;
+    const int failure = errno;
+    static_cast<void>(rename_in(*root_, replaced_name_, name_, replaced_));
+    fail_io("publish", root_->file(name_), failure);
+  }
+
+  /// Files in the older checkpoint that are not Cairn's move to the new one.
+  void delete_replaced() noexcept {
     try {
-      if (delete_own_files(replaced_, &here_)) ::unlinkat(root_->fd.get(), making_.c_str(), AT_REMOVEDIR);
-    } catch (...) {  // it is published; the next transaction or lock removes the rest
+      delete_directory(*root_, replaced_name_, replaced_, &here_);
+    } catch (...) {  // the new one is published; the next transaction or owner removes the rest
     }
   }
 
   std::shared_ptr<const open_directory> root_;
-  std::string name_, making_;
+  std::string name_;
+  std::string attempt_, replaced_name_;  // the names of the directories
   bool durable_;
-  bool published_ = false;
+  bool is_published_ = false;
   open_directory here_, replaced_;
   std::vector<std::unique_ptr<file_sink>> files_;
 };
@@ -172,45 +147,42 @@ class directory_transaction final : public transaction {
 /// Opens the directory of a published checkpoint. errc::not_found.
 [[nodiscard]] inline open_directory open_checkpoint(const std::string& root, std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  auto path = sentence({root, "/", name});
-  open_directory there{path, posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
-  if (!there.fd && errno != ENOENT && errno != ENOTDIR) fail_io("open the directory", path);
+  const auto path = sentence({root, "/", name});
+  const auto open = [&](const std::string& at) {
+    open_directory there{path, posix::open_at(AT_FDCWD, at, O_RDONLY | O_DIRECTORY)};
+    if (!there.fd && errno != ENOENT && errno != ENOTDIR) fail_io("open the directory", path);
+    return there;
+  };
+  auto there = open(path);
+  if (!there.fd) {  // it may be in the middle of being replaced, or just have been
+    const auto in = open_root(root, false, false);
+    const auto replaced = in->fd ? find_replaced(*in, name) : std::string();
+    if (!replaced.empty()) there = open(in->file(replaced));
+    if (!there.fd) there = open(path);
+  }
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", path});
   return there;
-}
-
-/// Removes what is left of a temporary directory, unless its owner is alive or it holds files of others.
-inline void remove_leftovers(const open_directory& root, const std::string& entry) {
-  try {
-    const auto left = open_in(root.fd.get(), entry, root.file(entry));
-    if (left.fd && posix::try_lock(left.fd.get(), left.path) && delete_own_files(left, nullptr))
-      ::unlinkat(root.fd.get(), entry.c_str(), AT_REMOVEDIR);
-  } catch (const error&) {  // not ours
-  }
 }
 
 /// Gives a checkpoint that is to be deleted a temporary name: the next owner of the root removes it if this process crashes. Returns its
 /// name afterwards: the old one if it holds files of others, which stay.
 inline std::string rename_before_removal(const open_directory& root, const std::string& name,
                                          const open_directory& there) {
-  const auto entries = posix::entries(there.fd.get(), there.path);
+  const auto entries = there.entries();
   if (!std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return name;
-  auto temporary = std::string(temporary_prefix) + name;
-  remove_leftovers(root, temporary);
   if (!posix::try_lock(there.fd.get(), there.path)) return name;
-  const bool renamed =
-      ::renameat2(root.fd.get(), name.c_str(), root.fd.get(), temporary.c_str(), RENAME_NOREPLACE) == 0;
-  return renamed ? temporary : name;
+  auto temporary = hidden_name(temporary_prefix, name, new_attempt());
+  return rename_in(root, name, temporary, there) ? temporary : name;
 }
 
 /// Syncs the checkpoints that a store with `durable = false` has left in the page cache: new deltas may be built on them.
 inline void sync_existing(const open_directory& root, const std::vector<std::string>& checkpoints) {
   for (const auto& name : checkpoints) {
-    const auto there = open_in(root.fd.get(), name, root.file(name));
+    const auto there = open_in(root, name);
     if (!there.fd) continue;
-    for (const auto& entry : posix::entries(there.fd.get(), there.path)) {
+    for (const auto& entry : there.entries()) {
       if (!cairn::detail::is_own_file(entry)) continue;
-      const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY);
+      const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY | O_NONBLOCK);  // it may be a pipe
       if (!file && errno != EACCES) fail_io("open", there.file(entry));  // no delta is built on what cannot be read
       if (file) posix::sync(file.get(), there.file(entry));
     }
@@ -230,9 +202,8 @@ CAIRN_INLINE directory::directory(std::string root, directory_options options)
 CAIRN_INLINE ownership directory::lock() {
   auto root = detail::open_root(path_, true, options_.durable);
   if (!posix::try_lock(root->fd.get(), path_)) fail(errc::busy, {"another process is saving to ", path_});
+  detail::recover(*root);
   if (options_.durable) detail::sync_existing(*root, list());
-  for (const auto& entry : posix::entries(root->fd.get(), path_))
-    if (entry.starts_with(detail::temporary_prefix)) detail::remove_leftovers(*root, entry);
   return root;
 }
 
@@ -245,22 +216,19 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name
 CAIRN_INLINE std::vector<std::string> directory::list() const {
   const auto root = detail::open_root(path_, false, false);
   if (!root->fd) return {};
-  auto names = posix::entries(root->fd.get(), path_);
-  std::erase_if(names, [&](const std::string& name) {
-    const auto index = sentence({name, "/", cairn::detail::index_file});
-    if (name.front() == '.') return true;
-    if (::faccessat(root->fd.get(), index.c_str(), F_OK, 0) == 0) return false;
-    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
-      fail_io("look for", root->file(index));  // an error does not mean that it is absent
-    return true;
-  });
+  std::vector<std::string> names;
+  for (const auto& entry : root->entries()) {
+    const std::string replaced(detail::hidden_checkpoint(entry, detail::replaced_prefix));
+    const bool is_name = !replaced.empty() ? !detail::has_index(*root, replaced) : entry.front() != '.';
+    if (is_name && detail::has_index(*root, entry)) names.push_back(replaced.empty() ? entry : replaced);
+  }
   cairn::detail::sort_items(names, checkpoint_before);
   return names;
 }
 
 CAIRN_INLINE std::vector<std::string> directory::files(std::string_view name) const {
   const auto there = detail::open_checkpoint(path_, name);
-  auto names = posix::entries(there.fd.get(), there.path);
+  auto names = there.entries();
   cairn::detail::sort_items(names, std::less<>());
   return names;
 }
@@ -273,11 +241,13 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 CAIRN_INLINE void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   const auto root = detail::open_root(path_, true, options_.durable);
-  const auto there = detail::open_in(root->fd.get(), std::string(name), root->file(name));
+  detail::recover(*root, name);
+  const auto there = detail::open_in(*root, std::string(name));
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
+  detail::require_own(there);
   const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
   if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
-  if (detail::delete_own_files(there, nullptr)) ::unlinkat(root->fd.get(), now_at.c_str(), AT_REMOVEDIR);
+  detail::delete_directory(*root, now_at, there, nullptr);
 }
 
 }  // namespace cairn::stores

@@ -1,0 +1,154 @@
+// What is in a store's root: checkpoints, and directories that are being written, replaced or deleted.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/hidden_name.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/system/posix.hpp"
+
+namespace cairn::stores::detail {
+
+/// A directory on disk: its path for messages, open.
+struct open_directory {
+  std::string path;
+  posix::descriptor fd;
+
+  [[nodiscard]] std::string file(std::string_view name) const { return sentence({path, "/", name}); }
+  [[nodiscard]] std::vector<std::string> entries() const { return posix::entries(fd.get(), path); }
+};
+
+/// Opens `name` in `parent`; without a descriptor when it is not there.
+[[nodiscard]] inline open_directory open_in(const open_directory& parent, const std::string& name) {
+  open_directory opened{parent.file(name), posix::open_at(parent.fd.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)};
+  if (!opened.fd && errno != ENOENT) fail_io("open the directory", opened.path);
+  return opened;
+}
+
+/// Whether `name` is a directory in `root`, and no link to one, that has an index. An error does not mean that it has none: errc::io, unless it
+/// is a directory of somebody else that may not be read.
+[[nodiscard]] inline bool has_index(const open_directory& root, const std::string& name) {
+  const auto file = sentence({name, "/", cairn::detail::index_file});
+  struct stat about{};
+  const bool is_there = ::fstatat(root.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+                        ::fstatat(root.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there) return S_ISDIR(about.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return false;
+  if (errno == EACCES && !cairn::detail::parse_checkpoint_name(name)) return false;
+  fail_io("look for", root.file(file));
+}
+
+/// Whether the files are those of a checkpoint, which may be damaged: the index begins as Cairn writes it, or there are only Cairn's files, and
+/// a shard is one of them. A foreign index.json is not Cairn's.
+[[nodiscard]] inline bool holds_checkpoint(const open_directory& there) {
+  const auto entries = there.entries();
+  if (entries.size() > 1 && std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return true;
+  const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  if (!index && errno == ENOENT) return false;
+  if (!index) fail_io("open", there.file(cairn::detail::index_file));
+  char text[cairn::detail::index_opening.size()];
+  const auto count = posix::retried([&] { return ::pread(index.get(), text, sizeof text, 0); });
+  if (count < 0) fail_io("read", there.file(cairn::detail::index_file));
+  return std::string_view(text, static_cast<std::size_t>(count)) == cairn::detail::index_opening;
+}
+
+/// Throws errc::invalid if the directory has files of others, and no checkpoint.
+inline void require_own(const open_directory& there) {
+  if (holds_checkpoint(there)) return;
+  for (const auto& entry : there.entries())
+    if (!cairn::detail::is_own_file(entry) || entry == cairn::detail::index_file)
+      fail(errc::invalid,
+           {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
+}
+
+/// Renames the directory that is open as `moved`. A file system may report an error after the deed, as NFS does when it sends a request again.
+/// False, with errno, if it still has its old name.
+[[nodiscard]] inline bool rename_in(const open_directory& root, const std::string& from, const std::string& to,
+                                    const open_directory& moved) {
+  if (::renameat(root.fd.get(), from.c_str(), root.fd.get(), to.c_str()) == 0) return true;
+  const int failure = errno;
+  if (posix::is_same(root.fd.get(), to, moved.fd.get())) return true;
+  errno = failure;
+  return false;
+}
+
+/// Exchanges the names of two directories; false, with errno, as above.
+[[nodiscard]] inline bool exchange_in(const open_directory& root, const std::string& a, const std::string& b,
+                                      const open_directory& at_b_afterwards) {
+  if (::renameat2(root.fd.get(), a.c_str(), root.fd.get(), b.c_str(), RENAME_EXCHANGE) == 0) return true;
+  const int failure = errno;
+  if (posix::is_same(root.fd.get(), b, at_b_afterwards.fd.get())) return true;
+  errno = failure;
+  return false;
+}
+
+/// Moves a file of others to another directory, unless that has one of this name. False if it stays.
+[[nodiscard]] inline bool move_file(const open_directory& from, const std::string& name, const open_directory& to) {
+  struct stat about{};
+  if (::fstatat(to.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) return false;
+  return ::renameat(from.fd.get(), name.c_str(), to.fd.get(), name.c_str()) == 0;
+}
+
+/// Deletes the directory `name` in `root` and the files in it that Cairn writes, the index first, so that after a crash what is left is not
+/// listed. Moves other files to `heir`, if that is not null. What cannot be moved stays, in the directory.
+inline void delete_directory(const open_directory& root, const std::string& name, const open_directory& from,
+                             const open_directory* heir) {
+  const auto unlink = [&](const std::string& file) {
+    if (::unlinkat(from.fd.get(), file.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(file));
+  };
+  unlink(std::string(cairn::detail::index_file));
+  bool is_empty = true;
+  for (const auto& entry : from.entries()) {
+    if (cairn::detail::is_own_file(entry))
+      unlink(entry);
+    else
+      is_empty = heir != nullptr && move_file(from, entry, *heir) && is_empty;
+  }
+  if (is_empty) ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
+}
+
+/// The directory in which the checkpoint is while it is being replaced; empty if there is none.
+[[nodiscard]] inline std::string find_replaced(const open_directory& root, std::string_view name) {
+  for (const auto& entry : root.entries())
+    if (hidden_checkpoint(entry, replaced_prefix) == name && has_index(root, entry)) return entry;
+  return {};
+}
+
+/// Completes what crashed processes began: deletes temporary directories, and restores a checkpoint that was being replaced if the new one is
+/// not there. With a `name`, only for that one; `own` is the caller's directory. Passes over what a live process holds, and returns the names of
+/// these directories.
+inline std::vector<std::string> recover(const open_directory& root, std::string_view name = {},
+                                        std::string_view own = {}) {
+  std::vector<std::string> live;
+  for (const auto& entry : root.entries()) {
+    const auto replaced = hidden_checkpoint(entry, replaced_prefix);
+    const std::string of(replaced.empty() ? hidden_checkpoint(entry, temporary_prefix) : replaced);
+    if (of.empty() || (!name.empty() && of != name) || entry == own) continue;
+    try {
+      const auto left = open_in(root, entry);
+      if (!left.fd) continue;
+      if (!posix::try_lock(left.fd.get(), left.path)) {
+        live.push_back(entry);
+        continue;
+      }
+      if (!posix::is_same(root.fd.get(), entry, left.fd.get())) continue;  // published or deleted in the meantime
+      if (!replaced.empty() && !has_index(root, of) && has_index(root, entry)) {
+        static_cast<void>(rename_in(root, entry, of, left));  // if that fails it stays what a reader of `of` gets
+        continue;
+      }
+      const auto newer = open_in(root, of);
+      delete_directory(root, entry, left, newer.fd ? &newer : nullptr);
+    } catch (const error&) {  // somebody else's
+    }
+  }
+  return live;
+}
+
+}  // namespace cairn::stores::detail
