@@ -295,7 +295,7 @@ class crash {
     if (!found || found->step != step || !found->skipped.empty()) return wrong("the next save is not restored");
     if (!is_within(again, state, report.lost)) wrong("the next save restores something else");
     for (const auto& each : fs::directory_iterator(root)) {
-      if (each.path().filename().string().starts_with(".tmp-")) wrong(each.path().filename().string() + " was left");
+      if (each.path().filename().string().starts_with(".")) wrong(each.path().filename().string() + " was left");
       if (each.is_directory() && !fs::exists(each.path() / "index.json"))
         wrong(each.path().filename().string() + " has no index");
     }
