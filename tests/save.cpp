@@ -123,6 +123,24 @@ TEST_CASE("more shards than numbers, and a state of no bytes at all") {
   CHECK(full.empty());
 }
 
+TEST_CASE("files of many shards are not open at the same time") {
+  const sample::scratch scratch;
+  const std::vector<float> state(5000, 1.F);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{150, before.rlim_max};
+  for (const bool durable : {false, true}) {
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto failure =
+        sample::failure_of([&] { cairn::save(scratch.path("many"), state, {.durable = durable, .shards = 1000}); });
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(failure.sentence.empty());
+    std::vector<float> loaded;
+    cairn::load(scratch.path("many"), loaded);
+    CHECK(loaded == state);
+  }
+}
+
 TEST_CASE("the same state gives the same bytes, durable or not, by any number of threads") {
   const sample::scratch scratch;
   tests::random_states states(11);

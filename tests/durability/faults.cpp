@@ -56,7 +56,7 @@ bool is_repeated(const tracer::call& at) {
 /// Whether a fault has to stay without effect on the save.
 bool is_invisible(const tracer::call& at, const fault& injected) {
   if (injected.what == plan::kind::shorten) return true;
-  static const std::set<std::string> advisory{"close", "madvise", "fadvise64"};
+  static const std::set<std::string> advisory{"madvise", "fadvise64"};
   const auto name = tracer::name_of(at);
   if (injected.what == plan::kind::fail_after) return name.starts_with("rename");
   return advisory.contains(name) || (injected.error == EINTR && is_repeated(at));

@@ -37,7 +37,7 @@ files contents(const cairn::any_store& store, std::string_view name) {
 }
 
 files random_files(std::mt19937_64& random) {
-  files all{{"index.json", std::to_string(random())}};
+  files all{{"index.json", std::string(cairn::detail::index_opening) + std::to_string(random())}};
   const std::size_t shards = random() % 3;
   for (std::size_t i = 0; i < shards; ++i) {
     std::string text(random() % 3 == 0 ? random() % 200'000 : random() % 5000, '\0');
@@ -147,10 +147,11 @@ TEMPLATE_TEST_CASE("one saver at a time", "", in_memory, in_directory) {
 
 TEMPLATE_TEST_CASE("an open file stays readable when its checkpoint goes", "", in_memory, in_directory) {
   TestType where;
-  sample::put(where.store, "a", {{"index.json", "first"}});
-  const auto source = where.store.open("a", "index.json");
+  const auto shard = cairn::detail::shard_file(0, 1);
+  sample::put(where.store, "a", {{shard, "first"}, {"index.json", "x"}});
+  const auto source = where.store.open("a", shard);
   const auto window = source->view(0, 5);
-  sample::put(where.store, "a", {{"index.json", "second"}});
+  sample::put(where.store, "a", {{shard, "second"}, {"index.json", "x"}});
   CHECK(sample::text_of(source->view(0, 5).bytes()) == "first");
   where.store.remove("a");
   CHECK(sample::text_of(source->view(1, 4).bytes()) == "irst");

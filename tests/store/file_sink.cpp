@@ -1,8 +1,28 @@
 #include "cairn/store/file_sink.hpp"
 #include "cairn/system/posix.hpp"
 
+#include <cerrno>
+#include <cstddef>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "catch.hpp"
 #include "store/sample.hpp"
+
+namespace {
+
+bool refuses_direct = false;  // NOLINT: with EINVAL, as file systems do that find out late
+
+}  // namespace
+
+extern "C" ssize_t pwrite(int file, const void* from, std::size_t count, off_t offset) {
+  if (refuses_direct && (::fcntl(file, F_GETFL) & O_DIRECT) != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  return ::syscall(SYS_pwrite64, file, from, count, offset);
+}
 
 using cairn::stores::detail::file_mode;
 using cairn::stores::detail::file_sink;
@@ -41,4 +61,19 @@ TEST_CASE("an existing file is not overwritten") {
   for (const auto mode : {file_mode::cached, file_mode::direct})
     CHECK(sample::failure_of([&] { file_sink(root.get(), "f", "x/f", 1, mode); }).says("cannot create x/f"));
   CHECK(sample::slurp(scratch.path("f")) == "old");
+}
+
+TEST_CASE("a file system that refuses direct I/O at the first write gets writes through the page cache") {
+  const sample::scratch scratch;
+  const auto root = cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+  alignas(4096) static std::byte text[10'000];
+  for (std::size_t i = 0; i < sizeof text; ++i) text[i] = static_cast<std::byte>(i * 5);
+  file_sink out(root.get(), "f", "f", sizeof text, file_mode::direct);
+  const cairn::stores::buffer head[] = {{text, 4096}}, tail[] = {{text + 4096, sizeof text - 4096}};
+  refuses_direct = true;
+  out.write(0, head);
+  out.write(4096, tail);
+  out.finish();
+  refuses_direct = false;
+  CHECK(sample::slurp(scratch.path("f")) == sample::text_of(text));
 }

@@ -81,8 +81,10 @@ class transaction {
   transaction& operator=(const transaction&) = delete;
   virtual ~transaction() = default;
 
-  /// A new file of `bytes` bytes, all of which must be written before `commit`. Lives as long as the transaction.
+  /// A new file of `bytes` bytes, all of which must be written before the next call of `finish` or `commit`, until which the sink lives.
   virtual sink& create(std::string_view file, std::uint64_t bytes) = 0;
+  /// All files that were created until now are written. A store may close them.
+  virtual void finish() {}
   /// Publishes the checkpoint, in place of an older one of its name. A reader sees all of it afterwards and nothing of it before. A crash
   /// of the machine cannot lose it afterwards if the store is durable.
   virtual void commit() = 0;

@@ -48,9 +48,13 @@ class directory_transaction final : public transaction {
     return *files_.back();
   }
 
-  void commit() override {
+  void finish() override {
     for (const auto& file : files_) file->finish();
     files_.clear();
+  }
+
+  void commit() override {
+    finish();
     if (durable_) posix::sync(here_.fd.get(), here_.path);
     publish();
     is_published_ = true;

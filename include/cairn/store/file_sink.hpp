@@ -1,6 +1,7 @@
 // A new file: written through the page cache, or past it with direct I/O where it has to be durable.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -56,25 +57,37 @@ class file_sink final : public sink {
   }
   [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
 
-  /// Sets the file's exact size and, unless `cached`, waits for the disk. Nothing may be written afterwards.
+  /// Sets the file's exact size, waits for the disk unless `cached`, and closes the file. Nothing may be written afterwards.
   void finish() {
     const auto cut = [&] { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)); };
     if (mode_ == file_mode::direct && posix::retried(cut) != 0) fail_io("write", where_);
     if (mode_ != file_mode::cached) posix::sync(file_.get(), where_);
+    file_.close(where_);
   }
 
  private:
+  /// Writes past the page cache; through it, if the file system says only now that it cannot, as for sectors of more than a page.
+  void write_pages(std::span<const std::byte> pages, std::uint64_t offset) {
+    const auto write = [&] { return ::pwrite(file_.get(), pages.data(), pages.size(), static_cast<off_t>(offset)); };
+    const auto done = posix::retried(write);
+    if (done < 0 && errno != EINVAL) fail_io("write", where_);
+    if (done < 0 && ::fcntl(file_.get(), F_SETFL, ::fcntl(file_.get(), F_GETFL) & ~O_DIRECT) != 0)
+      fail_io("write", where_, EINVAL);
+    const auto rest = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
+    posix::write_all(file_.get(), pages.subspan(rest), offset + rest, where_);
+  }
+
   void write_direct(buffer bytes, std::uint64_t offset) {
     if (offset % cairn::detail::page_bytes != 0 ||
         reinterpret_cast<std::uintptr_t>(bytes.data()) % cairn::detail::page_bytes != 0)
       fail(errc::invalid, {"a direct write to ", where_, " is not aligned to 4096 bytes"});
     const std::size_t whole = bytes.size() / cairn::detail::page_bytes * cairn::detail::page_bytes;
-    posix::write_all(file_.get(), bytes.first(whole), offset, where_);
+    write_pages(bytes.first(whole), offset);
     if (whole == bytes.size()) return;
     alignas(cairn::detail::page_bytes)
         std::byte tail[cairn::detail::page_bytes] = {};  // the file's last page: padded here, cut off by finish
     std::memcpy(tail, bytes.data() + whole, bytes.size() - whole);
-    posix::write_all(file_.get(), tail, offset + whole, where_);
+    write_pages(tail, offset + whole);
   }
 
   posix::descriptor file_;

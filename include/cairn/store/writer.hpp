@@ -66,6 +66,8 @@ class checkpoint_writer {
 
  private:
   CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces, const chain_metadata& chain);
+  /// `total`: the bytes of all data sections, for progress.
+  CAIRN_INLINE void write_files(std::span<new_shard> shards, std::uint64_t total);
   CAIRN_INLINE void write_data(std::span<new_shard> shards, std::uint64_t total);
 
   any_store& store_;

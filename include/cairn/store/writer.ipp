@@ -140,20 +140,29 @@ CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece
   for (std::size_t i = 0; i < made.size(); ++i)
     lay_out(made[i], shards[i], i == 0 ? chain : chain_metadata{chain.parent, {}});
 
-  // 2. Hash and write the data, chunk by chunk.
+  // 2. Write the files, a few at a time: each is open until it is written.
+  constexpr std::size_t most_open = 64;
   if (!transaction_) transaction_ = store_.begin(name_);
-  for (std::size_t i = 0; i < made.size(); ++i)
-    made[i].out = &transaction_->create(shard_file(added_ + i, shards_), made[i].bytes());
-  write_data(made, index_.total_size + later_bytes);
+  const std::uint64_t total = index_.total_size + later_bytes;
+  for (std::size_t first = 0; first < made.size(); first += most_open)
+    write_files(std::span(made).subspan(first, std::min(most_open, made.size() - first)), total);
+}
 
-  // 3. Write the headers, which contain the checksums of the blocks.
-  for (auto& shard : made) {
+CAIRN_INLINE void checkpoint_writer::write_files(std::span<new_shard> shards, std::uint64_t total) {
+  // 1. Hash and write the data, chunk by chunk.
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    shards[i].out = &transaction_->create(shard_file(added_ + i, shards_), shards[i].bytes());
+  write_data(shards, total);
+
+  // 2. Write the headers, which contain the checksums of the blocks.
+  for (auto& shard : shards) {
     set_block_checksums(shard.layout, shard.blocks);
     const auto& header = shard.layout.header_text;
     write_text(*shard.out, header);
     index_.shards.push_back({shard_file(added_++, shards_), shard.bytes(), checksum(std::as_bytes(std::span(header)))});
     bytes_ += shard.bytes();
   }
+  transaction_->finish();
 }
 
 CAIRN_INLINE written_checkpoint checkpoint_writer::commit() {

@@ -42,6 +42,11 @@ class descriptor {
   [[nodiscard]] int get() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ >= 0; }
   void release() noexcept { number_ = -1; }
+  /// Closes the file, if it is open. errc::io: bytes that were written are lost. After EINTR it is closed, too.
+  void close(std::string_view where) {
+    const int number = std::exchange(number_, -1);
+    if (number >= 0 && ::close(number) != 0 && errno != EINTR) fail_io("close", where);
+  }
 
  private:
   int number_ = -1;
