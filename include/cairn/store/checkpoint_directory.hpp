@@ -10,7 +10,6 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/hidden_name.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"
 

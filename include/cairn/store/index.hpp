@@ -37,8 +37,6 @@ struct checkpoint_index {
 /// Identifies what a checkpoint restores: the same for a delta and for what merging makes of it.
 [[nodiscard]] CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept;
 
-inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\"";
-
 /// The checksum of an index, with its own 16 digits taken as zeros.
 [[nodiscard]] CAIRN_INLINE std::uint64_t index_checksum(std::string_view text);
 

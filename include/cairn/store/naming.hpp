@@ -19,6 +19,9 @@ namespace detail {
 
 inline constexpr std::string_view index_file = "index.json";
 
+/// How every index that Cairn writes begins.
+inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\"";
+
 /// 120 -> "step-000000120".
 [[nodiscard]] CAIRN_INLINE std::string checkpoint_name(std::uint64_t step);
 

@@ -1,0 +1,56 @@
+#include "cairn/store/checkpoint_directory.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+namespace fs = std::filesystem;
+using namespace cairn::stores::detail;
+
+namespace {
+
+open_directory open(const std::string& path) {
+  return {path, cairn::posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint is told from the files of others") {
+  const sample::scratch scratch;
+  const auto here = open(scratch.path());
+  const auto shard = cairn::detail::shard_file(0, 1);
+  CHECK_FALSE(holds_checkpoint(here));
+  CHECK_NOTHROW(require_own(here));  // nothing is there
+  sample::spill(scratch.path("index.json"), "{}");
+  CHECK_FALSE(holds_checkpoint(here));
+  CHECK(sample::failure_of([&] { require_own(here); }).says("is no checkpoint and holds \"index.json\""));
+  sample::spill(scratch.path(shard), "x");
+  CHECK(holds_checkpoint(here));  // a damaged one
+  sample::spill(scratch.path("notes.txt"), "x");
+  CHECK_FALSE(holds_checkpoint(here));
+  sample::spill(scratch.path("index.json"), std::string(cairn::detail::index_opening) + "0123");
+  CHECK(holds_checkpoint(here));
+  CHECK_NOTHROW(require_own(here));
+}
+
+TEST_CASE("a checkpoint that is hidden is restored if there is no other one, else deleted") {
+  const sample::scratch scratch;
+  const auto root = open(scratch.path());
+  const auto make = [&](const std::string& name, const std::string& text) {
+    fs::create_directories(scratch.path(name));
+    sample::spill(scratch.path(name + "/index.json"), text);
+  };
+  const std::string hidden = ".old-a.0123456789abcdef";
+  make(hidden, "old");
+  CHECK(find_replaced(root, "a") == hidden);
+  CHECK(recover(root, "b").empty());
+  CHECK(fs::exists(scratch.path(hidden)));
+  CHECK(recover(root).empty());
+  CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
+  make(hidden, "older");
+  CHECK(recover(root, "a").empty());
+  CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
+  CHECK_FALSE(fs::exists(scratch.path(hidden)));
+}
