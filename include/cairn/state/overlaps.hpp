@@ -109,7 +109,8 @@ class overlap_search final : public walker {
   [[nodiscard]] bool is_on_the_way(const outer_owner& of) const;
   void add_memory(const void* begin, std::uint64_t bytes, const owner& of);
   void search(std::uintptr_t begin, std::uintptr_t end);
-  void report_unless_own(const owner& of);
+  /// `path`: of the memory that the owner frees.
+  void report_unless_own(const owner& of, const std::string& path);
 
   freed_objects freed_;
   step step_ = step::first;

@@ -53,7 +53,8 @@ CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* typ
   const owner now{object, type, content};
   if (step_ == step::third) {
     if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
-    if (const auto at = destroyed_.find(now); at != destroyed_.end()) report_unless_own(at->second);
+    if (const auto at = destroyed_.find(now); at != destroyed_.end())
+      report_unless_own(at->second, freed_.paths.at(at->second));
     const auto address = reinterpret_cast<std::uintptr_t>(object);
     return search(address, address + 1);
   }
@@ -102,17 +103,17 @@ CAIRN_INLINE void overlap_search::search(std::uintptr_t begin, std::uintptr_t en
   auto at = std::lower_bound(ranges_.begin(), ranges_.end(), end,
                              [](const range& each, std::uintptr_t value) { return each.begin < value; });
   while (at != ranges_.begin() && (--at)->reach > begin)
-    if (at->end > begin) report_unless_own(at->of);
+    if (at->end > begin) report_unless_own(at->of, at->path);
 }
 
-CAIRN_INLINE void overlap_search::report_unless_own(const owner& of) {
+CAIRN_INLINE void overlap_search::report_unless_own(const owner& of, const std::string& path) {
   origin& from = origins_.at(of);
   const bool is_own = std::any_of(from.names.begin(), from.names.end(), [&](const std::string& name) {
     return is_within(at_.path, name) || is_within(name, at_.path);
   });
   if (is_own || from.is_found) return;
   from.is_found = true;
-  found_.push_back({from.names.front(), std::string(path())});
+  found_.push_back({path, std::string(this->path())});
 }
 
 }  // namespace cairn::detail
