@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/state/tied_arrays.hpp"

@@ -70,7 +70,7 @@ CAIRN_INLINE void checker::note_owner(const void* object, const void* type, cons
   if (prototypes_ > 0) return;
   const auto [known, is_new] = owners_.try_emplace(owner_, at_.path);
   const std::string& first = known->second;
-  if (is_new || first == at_.path) return;
+  if (is_new) return;
   // What is below the last pair of paths has been compared with them.
   const bool is_compared =
       !tied_.empty() && is_within(at_.path, tied_) &&
@@ -137,8 +137,10 @@ CAIRN_INLINE void checker::note_freed(const void* memory, std::uint64_t bytes) {
 }
 
 CAIRN_INLINE void checker::note_destroyed(std::string_view part) {
-  if (prototypes_ == 0) freed_.parts[owner_].emplace(part);
-  if (prototypes_ == 0) freed_.paths.try_emplace(owner_, at_.path);
+  if (prototypes_ > 0) return;
+  auto& destroyed = freed_.parts[owner_];
+  destroyed.path = at_.path;
+  destroyed.names.emplace(part);
 }
 
 CAIRN_INLINE void checker::note_put(void* object, const void* copy, const copy_operations& how) {

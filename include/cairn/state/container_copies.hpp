@@ -46,11 +46,11 @@ struct copy_traits<T> {
     column_reader<element> next(stored);
     for (auto& each : value) next.read(each);
   }
-  /// The elements after the stored ones. Those that stay do not move in the sequences of the standard library.
+  /// The elements after the stored ones, or all, if they may move.
   template <class Action>
   static void for_each_freed(T& value, const type* stored, const Action& action) {
     const std::uint64_t wanted = stored ? detail::column_size<element>(*stored) : 0, now = size(value);
-    const std::uint64_t kept = now == wanted || type_name_view<T>().starts_with("std::") ? wanted : 0;
+    const std::uint64_t kept = now == wanted || !elements_move<T>() ? wanted : 0;
     std::uint64_t index = 0;
     for (auto&& each : value)
       if (index++ >= kept)

@@ -11,6 +11,7 @@
 #include "cairn/state/changed_fields.hpp"
 #include "cairn/state/enum_names.hpp"
 #include "cairn/state/listed.hpp"
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/record.hpp"
 #include "cairn/state/skipped_fields.hpp"
 
@@ -169,6 +170,12 @@ concept contiguous = requires(T& t) {
 /// A sequence that is saved as columns where it is, without an entry of its own.
 template <class T>
 concept column_sequence = contiguous<T> && flat<typename T::value_type>;
+
+/// Whether a change of the size may move elements. Not in those sequences of the standard library that are not contiguous: deques, lists.
+template <class T>
+consteval bool elements_move() {
+  return contiguous<T> || !type_name_view<T>().starts_with("std::");
+}
 
 /// A string.
 template <class T>

@@ -49,13 +49,15 @@ struct freed_memory {
   std::string path;  ///< of the owner; empty: it is the whole state
 };
 
-struct freed_objects {
-  using owners = std::unordered_map<owner, std::string, owner::hash>;
+/// What of an owner a load destroys.
+struct destroyed_parts {
+  std::string path;                          ///< of the owner
+  std::set<std::string, std::less<>> names;  ///< of the parts; an empty name: all that it owns
+};
 
+struct freed_objects {
   std::vector<freed_memory> memory;
-  /// The parts of an owner that a load destroys, by their names. An empty name: all that it owns.
-  std::unordered_map<owner, std::set<std::string, std::less<>>, owner::hash> parts;
-  owners paths;  ///< of the owners of these parts
+  std::unordered_map<owner, destroyed_parts, owner::hash> parts;
 };
 
 /// Finds objects and arrays in memory that a load frees. Walk the state three times: the first walk finds the shared objects that are kept, the

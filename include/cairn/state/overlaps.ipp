@@ -26,7 +26,7 @@ CAIRN_INLINE void overlap_search::begin_third() {
     ranges_.push_back({each, reach});
     origins_.try_emplace(each.of, origin{{each.path}});
   }
-  for (const auto& [of, path] : freed_.paths) origins_.try_emplace(of, origin{{path}});
+  for (const auto& [of, destroyed] : freed_.parts) origins_.try_emplace(of, origin{{destroyed.path}});
 }
 
 CAIRN_INLINE bool overlap_search::is_on_the_way(const outer_owner& of) const {
@@ -40,11 +40,11 @@ CAIRN_INLINE const owner* overlap_search::destroyer() {
   for (auto each = outer_.rbegin(); each != outer_.rend(); ++each) {
     const auto parts = freed_.parts.find(each->of);
     if (parts == freed_.parts.end()) continue;
-    if (parts->second.contains("")) return &each->of;
+    if (parts->second.names.contains("")) return &each->of;
     if (at_.lengths.size() == each->depth) continue;  // the owner, or its content
     const std::size_t begin = each->path.empty() ? 0 : each->path.size() + 1;
     const std::size_t end = at_.lengths.size() == each->depth + 1 ? at_.path.size() : at_.lengths[each->depth + 1];
-    if (parts->second.contains(std::string_view(at_.path).substr(begin, end - begin))) return &each->of;
+    if (parts->second.names.contains(std::string_view(at_.path).substr(begin, end - begin))) return &each->of;
   }
   return nullptr;
 }
@@ -54,7 +54,7 @@ CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* typ
   if (step_ == step::third) {
     if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
     if (const auto at = destroyed_.find(now); at != destroyed_.end())
-      report_unless_own(at->second, freed_.paths.at(at->second));
+      report_unless_own(at->second, freed_.parts.at(at->second).path);
     const auto address = reinterpret_cast<std::uintptr_t>(object);
     return search(address, address + 1);
   }
@@ -69,7 +69,7 @@ CAIRN_INLINE void overlap_search::versioned(void* object, const version_operatio
 
 CAIRN_INLINE void overlap_search::add_memory(const void* begin, std::uint64_t bytes, const owner& of) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  freed_.memory.push_back({address, address + bytes, of, freed_.paths.at(of)});
+  freed_.memory.push_back({address, address + bytes, of, freed_.parts.at(of).path});
 }
 
 CAIRN_INLINE void overlap_search::copy(void* object, const copy_operations& how) {

@@ -72,9 +72,9 @@ CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
 }
 
 CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
-  note_owner(object, &how);
   const std::vector<std::string>* const stored = find_keys();
   if (!stored) return walker::map(object, how);
+  note_owner(object, &how);
   std::unordered_map<std::string, void*> now;
   for_each_entry(object, how, [&](std::string_view key, void* value) { now.emplace(key, value); });
   bool differs = now.size() != stored->size();

@@ -87,21 +87,14 @@ struct sequence_of {
     for (auto& each : *static_cast<T*>(sequence)) action(context, std::addressof(each));
   }
 
-  /// Whether a change of the size may move elements. Not in those sequences of the standard library that are not contiguous: deques, lists.
-  static consteval bool elements_move() {
-    if constexpr (contiguous<T>)
-      return true;
-    else
-      return !type_name_view<T>().starts_with("std::");
-  }
   static consteval bool elements_are_made() {
-    return elements_move() &&
+    return elements_move<T>() &&
            (resizing_of<T>() == resizing::replaces ||
             (!std::is_nothrow_move_constructible_v<element> && std::is_copy_constructible_v<element>));
   }
   static constexpr sequence_operations operations{object_operations_of<element>,
                                                   sizeof(element),
-                                                  elements_move(),
+                                                  elements_move<T>(),
                                                   elements_are_made(),
                                                   adds_nothing<element>(),
                                                   size,

@@ -227,6 +227,7 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
     if (is_name && detail::has_index(*root, entry)) names.push_back(replaced.empty() ? entry : replaced);
   }
   cairn::detail::sort_items(names, checkpoint_before);
+  names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
   return names;
 }
 

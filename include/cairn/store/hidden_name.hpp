@@ -32,7 +32,7 @@ inline constexpr std::string_view temporary_prefix = ".tmp-", replaced_prefix = 
   entry.remove_prefix(prefix.size());
   const bool has_attempt = entry.size() > digits + 1 && entry[entry.size() - digits - 1] == '.' &&
                            entry.find_last_not_of("0123456789abcdef") == entry.size() - digits - 1;
-  return has_attempt ? entry.substr(0, entry.size() - digits - 1) : entry;  // versions before 0.2 wrote no attempt
+  return has_attempt ? entry.substr(0, entry.size() - digits - 1) : entry;  // earlier versions wrote no attempt
 }
 
 }  // namespace cairn::stores::detail
