@@ -164,6 +164,15 @@ TEST_CASE("when the set is gone a signal ends the process again") {
   CHECK(ended.sentence == status(SIGTERM));
 }
 
+TEST_CASE("in a forked child signals do what they did before the set") {
+  const handlers before;
+  ::signal(SIGTERM, SIG_DFL);
+  const cairn::signals set{SIGTERM, SIGUSR1};
+  const auto ended = tests::in_child([] { ::raise(SIGTERM); });
+  CHECK(ended.sentence == status(SIGTERM));
+  CHECK_FALSE(set.received());
+}
+
 TEST_CASE("a handler that was installed over ours stays, and may call ours") {
   const handlers restore_all;
   handlers::put(SIGUSR2, SIG_IGN);

@@ -68,8 +68,8 @@ bool has_to_surface(const tracer::outcome& result, const fault& injected, bool b
   static const std::set<std::string> essential{"pwrite64", "pwritev", "ftruncate", "fsync", "fallocate"};
   if (injected.what != plan::kind::fail || injected.error == EINTR) return false;
   const auto name = tracer::name_of(result.at);
-  const bool is_way =
-      name == "openat" && before_rename && !result.path.starts_with("/sys/");  // the C library counts cores
+  const bool is_of_kernel = result.path.starts_with("/sys/") || result.path.starts_with("/proc/");  // cores, processes
+  const bool is_way = name == "openat" && before_rename && !is_of_kernel;
   return essential.contains(name) || is_way;
 }
 

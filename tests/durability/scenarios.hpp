@@ -222,6 +222,7 @@ class stage {
  public:
   explicit stage(scenario in) : in_(std::move(in)), prepared_(place_.path("prepared")), run_(place_.path("run")) {
     fs::create_directory(prepared_);
+    static_cast<void>(cairn::stores::detail::machine_id(0));  // read once per process: here, and not in the first run
     auto options = in_.options();
     options.keep_last.reset();
     options.chain.merge_every.reset();

@@ -64,7 +64,7 @@ FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|observers|policie
 # What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
 PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
 FIT = {"schedule/fits/curve_basis.hpp"}
-PLACE = {"store/directory.hpp", "store/naming.hpp"}
+PLACE = {"store/directory.hpp", "store/naming.hpp", "store/owner_record.hpp"}
 MORE_HEADER_ONLY = {
     "core/convert.hpp": {"core/float_types.hpp"},
     "encode/lc.hpp": {"core/float_types.hpp"},
@@ -77,6 +77,7 @@ MORE_HEADER_ONLY = {
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE,
+    "store/owner_record.hpp": {"core/error.hpp"},
     "state/state.hpp": {"state/device_copies.hpp"},
     "state/walk_versioned.hpp": {"core/convert.hpp", "core/error.hpp", "core/reshape.hpp", "state/base.hpp"},
 }

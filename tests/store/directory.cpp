@@ -107,6 +107,12 @@ std::vector<std::string> kinds_in(const std::string& path) {
   return names;
 }
 
+std::string this_machine(const sample::scratch& place) {
+  struct stat about{};
+  REQUIRE(::stat(place.path().c_str(), &about) == 0);
+  return cairn::stores::detail::machine_id(about.st_dev);
+}
+
 std::uintmax_t shard_bytes(const sample::scratch& in, const std::string& name) {
   return directory(in.path()).open(name, cairn::detail::shard_file(0, 1))->size();
 }
@@ -223,7 +229,7 @@ TEST_CASE("two processes") {
     const auto transaction = store.begin("a");
     const auto lock = in_child([&] { static_cast<void>(directory(scratch.path()).lock()); });
     CHECK(lock.code == errc::busy);
-    CHECK(lock.says("another process is saving to " + scratch.path()));
+    CHECK(lock.says("process " + std::to_string(::getpid()) + " saves to " + scratch.path()));
     const auto begin = in_child([&] { static_cast<void>(directory(scratch.path()).begin("a")); });
     CHECK(begin.code == errc::busy);
     CHECK(begin.says(scratch.path("a")));
@@ -232,6 +238,55 @@ TEST_CASE("two processes") {
   CHECK(in_child([&] { static_cast<void>(directory(scratch.path()).lock()); }).sentence.empty());
   CHECK(in_child([&] { write_shard(directory(scratch.path()), "a", 10); }).sentence.empty());
   CHECK(store.list() == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("an owner that was taken over changes nothing more") {
+  const sample::scratch scratch;
+  const auto options = cairn::stores::directory_options{.lease = std::chrono::hours(1)};
+  directory store(scratch.path(), options);
+  const auto owned = store.lock();
+  write_shard(store, "a", 10);
+  const auto transaction = store.begin("b");
+  fs::rename(scratch.path(".lock"), scratch.path("stopped"));
+  directory other(scratch.path(), options);
+  const auto taken = other.lock();
+  for (const auto& failure :
+       {sample::failure_of([&] { write_shard(store, "c", 10); }), sample::failure_of([&] { transaction->commit(); }),
+        sample::failure_of([&] { store.remove("a"); })}) {
+    CHECK(failure.code == errc::busy);
+    CHECK(failure.says("another process has taken over " + scratch.path()));
+  }
+  CHECK(other.list() == std::vector<std::string>{"a"});
+  CHECK_NOTHROW(write_shard(other, "c", 10));
+}
+
+TEST_CASE("what a dead owner of another host was writing is removed by the next one") {
+  const sample::scratch scratch;
+  const cairn::stores::detail::owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .job = {"slurm 1", 0}};
+  fs::create_directories(scratch.path(".lock"));
+  sample::spill(scratch.path(".lock/owner"), to_text(elsewhere));
+  for (const auto& machine : {elsewhere.machine(), std::string("0a0a0a0a")}) {
+    fs::create_directories(scratch.path(".tmp-a." + machine + "01234567"));
+    fs::create_directories(scratch.path(".tmp-b." + machine + "01234567"));
+  }
+  directory store(scratch.path(), {.job = {"slurm 1", 1}});
+  CHECK_NOTHROW(write_shard(store, "b", 10));  // without the lock, beside what others may be writing
+  const auto owned = store.lock();
+  CHECK(names_in(scratch.path()) ==
+        std::vector<std::string>{".lock", ".tmp-a.0a0a0a0a01234567", ".tmp-b.0a0a0a0a01234567", "b"});
+  CHECK_NOTHROW(write_shard(store, "a", 10));
+}
+
+TEST_CASE("a place whose directory was moved or deleted") {
+  const sample::scratch scratch;
+  directory store(scratch.path("run"));
+  const auto owned = store.lock();
+  write_shard(store, "a", 10);
+  fs::rename(scratch.path("run"), scratch.path("moved"));
+  CHECK(sample::failure_of([&] { write_shard(store, "b", 10); }).says("was moved or deleted"));
+  CHECK_FALSE(fs::exists(scratch.path("run")));
+  CHECK(sample::failure_of([&] { directory(scratch.path(), {.lease = std::chrono::milliseconds(0)}); }).code ==
+        errc::invalid);
 }
 
 TEST_CASE("a checkpoint that another process holds is not replaced, and stays") {
@@ -386,9 +441,10 @@ TEST_CASE("a failed rename leaves the older checkpoint, also between two renames
 TEST_CASE("what a crash leaves of a replacement is completed by the next save, or the next owner") {
   const sample::scratch scratch;
   directory store(scratch.path());
+  std::string machine = this_machine(scratch);
   const auto hide = [&](const char* prefix) {
     write_shard(store, "a", 10);
-    fs::rename(scratch.path("a"), scratch.path(std::string(prefix) + "a.0123456789abcdef"));
+    fs::rename(scratch.path("a"), scratch.path(cairn::sentence({prefix, "a.", machine, "89abcdef"})));
   };
   hide(".old-");
   write_shard(store, "a", 20);  // the older one is restored, and then replaced
@@ -412,6 +468,16 @@ TEST_CASE("what a crash leaves of a replacement is completed by the next save, o
   fs::remove_all(scratch.path("a"));
   store.remove("a");
   CHECK(names_in(scratch.path()).empty());
+
+  machine = "0a0a0a0a";  // another host is replacing it
+  hide(".old-");
+  static_cast<void>(store.lock());
+  CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".old-a"});
+  CHECK(shard_bytes(scratch, "a") == 10);
+  write_shard(store, "a", 20);
+  CHECK(shard_bytes(scratch, "a") == 20);
+  static_cast<void>(store.lock());
+  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("an index.json of others is not Cairn's") {

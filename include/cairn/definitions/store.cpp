@@ -6,6 +6,8 @@
 #include "cairn/store/interleaved_gather.ipp"
 #include "cairn/store/memory.ipp"
 #include "cairn/store/naming.ipp"
+#include "cairn/store/owner_record.ipp"
+#include "cairn/store/place_lock.ipp"
 #include "cairn/store/reader.ipp"
 #include "cairn/store/retention.ipp"
 #include "cairn/store/safetensors.ipp"

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "cairn/system/start_thread.hpp"
+
 namespace cairn::detail {
 
 /// The first job starts the thread. The destructor finishes the running job and joins.
@@ -31,7 +33,7 @@ class background_thread {
   /// when the system cannot start another one.
   void start(std::function<void()> job) {
     try {
-      if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+      if (!thread_.joinable()) thread_ = start_thread([this] { run(); });
     } catch (const std::system_error&) {
       return job();
     }

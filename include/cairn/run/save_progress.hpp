@@ -8,7 +8,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/save_report.hpp"
-#include "cairn/run/owner_process.hpp"
+#include "cairn/system/owner_process.hpp"
 
 namespace cairn::detail {
 

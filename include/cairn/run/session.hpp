@@ -15,7 +15,7 @@
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
-#include "cairn/run/owner_process.hpp"
+#include "cairn/system/owner_process.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/record.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "cairn/core/config.hpp"
 
@@ -33,7 +34,8 @@ class signal_watch {
   void uninstall() noexcept;
 
   /// Called by the handler. The first signal is recorded, and the earlier handlers of all signals are restored. A second one, which can only
-  /// come while the first is being handled, goes to its earlier handler; it is dropped if that has just been restored.
+  /// come while the first is being handled, goes to its earlier handler; it is dropped if that has just been restored. In a forked child all
+  /// signals go to the earlier handlers.
   void take(int number) noexcept;
 
   [[nodiscard]] int number() const noexcept { return number_.load(std::memory_order_relaxed); }
@@ -62,6 +64,7 @@ class signal_watch {
   }
 
   std::vector<entry> entries_;
+  const pid_t process_ = ::getpid();
   std::atomic<bool> taken_{false};
   std::atomic<int> number_{0};
   std::atomic<std::int64_t> arrival_{0};  // CLOCK_MONOTONIC, in nanoseconds

@@ -67,6 +67,11 @@ CAIRN_INLINE void signal_watch::uninstall() noexcept {
 }
 
 CAIRN_INLINE void signal_watch::take(int number) noexcept {
+  if (::getpid() != process_) {
+    for (const auto& each : entries_) restore(each);
+    ::raise(number);  // when this handler has returned
+    return;
+  }
   if (!taken_.exchange(true)) {
     for (const auto& each : entries_) restore(each);
     arrival_.store(now(), std::memory_order_relaxed);

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,16 +123,54 @@ inline void delete_directory(const open_directory& root, const std::string& name
   return {};
 }
 
+/// Times of files, as the file system counts them, which may differ from the clock of this host.
+using file_time = std::chrono::nanoseconds;
+
+/// When the open file was changed last.
+[[nodiscard]] inline file_time time_of(int file, std::string_view where) {
+  struct stat about{};
+  if (::fstat(file, &about) != 0) fail_io("look at", where);
+  return std::chrono::seconds(about.st_mtim.tv_sec) + std::chrono::nanoseconds(about.st_mtim.tv_nsec);
+}
+
+/// The number of the mount.
+[[nodiscard]] inline std::uint64_t device_of(const open_directory& root) {
+  struct stat about{};
+  if (::fstat(root.fd.get(), &about) != 0) fail_io("look at", root.path);
+  return about.st_dev;
+}
+
+/// What of the hidden directories is to be completed.
+struct recovery {
+  std::string_view name{};            ///< only those of this checkpoint; empty: all
+  std::string_view own{};             ///< the caller's directory
+  std::string machine{};              ///< of this process
+  std::string former_machine{};       ///< of a former owner of the root, which is dead
+  std::optional<file_time> before{};  ///< what other machines have last changed before is abandoned; nullopt: nothing
+};
+
+/// Whether no process writes into the locked directory `left` any more. Its lock says so for this machine only.
+[[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
+  const auto attempt = attempt_of(entry);
+  const auto machine = attempt.substr(0, machine_digits);
+  if (attempt.empty() || machine == what.machine || machine == what.former_machine) return true;
+  if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
+  const auto files = left.entries();
+  return std::all_of(files.begin(), files.end(), [&](const std::string& file) {
+    const auto open = posix::open_at(left.fd.get(), file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return !open || time_of(open.get(), left.file(file)) < *what.before;
+  });
+}
+
 /// Completes what crashed processes began: deletes temporary directories, and restores a checkpoint that was being replaced if the new one is
-/// not there. With a `name`, only for that one; `own` is the caller's directory. Passes over what a live process holds, and returns the names of
-/// these directories.
-inline std::vector<std::string> recover(const open_directory& root, std::string_view name = {},
-                                        std::string_view own = {}) {
+/// not there. Passes over what a live process holds, and returns the names of those of these directories that are of this machine.
+inline std::vector<std::string> recover(const open_directory& root, const recovery& what) {
   std::vector<std::string> live;
   for (const auto& entry : root.entries()) {
     const auto replaced = hidden_checkpoint(entry, replaced_prefix);
     const std::string of(replaced.empty() ? hidden_checkpoint(entry, temporary_prefix) : replaced);
-    if (of.empty() || (!name.empty() && of != name) || entry == own) continue;
+    if (!cairn::detail::is_checkpoint_name(of) || (!what.name.empty() && of != what.name) || entry == what.own)
+      continue;
     try {
       const auto left = open_in(root, entry);
       if (!left.fd) continue;
@@ -138,7 +179,9 @@ inline std::vector<std::string> recover(const open_directory& root, std::string_
         continue;
       }
       if (!posix::is_same(root.fd.get(), entry, left.fd.get())) continue;  // published or deleted in the meantime
-      if (!replaced.empty() && !has_index(root, of) && has_index(root, entry)) {
+      const bool is_needed = !replaced.empty() && !has_index(root, of);
+      if ((replaced.empty() || is_needed) && !is_abandoned(entry, left, what)) continue;
+      if (is_needed && has_index(root, entry)) {
         static_cast<void>(rename_in(root, entry, of, left));  // if that fails it stays what a reader of `of` gets
         continue;
       }

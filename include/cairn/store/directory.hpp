@@ -1,6 +1,7 @@
 // A store in a directory: one subdirectory per checkpoint, published by renaming it into place.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,23 +10,35 @@
 #include "cairn/core/config.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/owner_record.hpp"
 
 namespace cairn::stores {
 
 struct directory_options {
   bool durable = true;  ///< commit waits for the disk; new files are written with direct I/O
+  /// How long the owner of another host must be silent before it counts as dead, above 0; the owner gives a sign four times in it. On one
+  /// host a dead owner is noticed at once.
+  std::chrono::milliseconds lease{60'000};
+  scheduler_job job = scheduler_job::of_environment();  ///< whose earlier starts are dead
 };
+
+namespace detail {
+class place_lock;
+struct open_directory;
+}  // namespace detail
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
 /// does not change it, and messages have the absolute path. Each checkpoint is written under a temporary name, synced and
-/// renamed. `flock` on the directories keeps other processes away; a crash releases the locks.
+/// renamed. Copies share the lock.
 class directory {
  public:
   CAIRN_INLINE explicit directory(std::string root, directory_options options = {});
 
   [[nodiscard]] std::string location() const { return path_; }
 
-  /// Also removes what crashed processes left unfinished.
+  /// Excludes other processes, on all hosts that share the file system (`.lock` in the root; store/place_lock.hpp). Also removes what crashed
+  /// processes left unfinished. Waits for at most `lease` if the last owner was of another host and may be dead. A forked child does not have
+  /// the lock. errc::busy.
   [[nodiscard]] CAIRN_INLINE ownership lock();
   [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> begin(std::string_view name);
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> list() const;
@@ -34,8 +47,11 @@ class directory {
   CAIRN_INLINE void remove(std::string_view name);
 
  private:
+  [[nodiscard]] CAIRN_INLINE std::shared_ptr<const detail::open_directory> open_for_writing() const;
+
   std::string path_;
   directory_options options_;
+  std::weak_ptr<const detail::place_lock> lock_;
 };
 
 }  // namespace cairn::stores

@@ -14,6 +14,8 @@
 #include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
+#include "cairn/store/place_lock.hpp"
+#include "cairn/system/closed_in_children.hpp"
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
@@ -21,11 +23,21 @@ namespace cairn::stores {
 
 namespace detail {
 
+/// A writer of another host that does not own the root counts as dead when it has changed nothing for this many leases.
+inline constexpr int silent_leases = 10;
+
 /// A checkpoint that is being written into a locked temporary directory.
 class directory_transaction final : public transaction {
  public:
-  directory_transaction(std::shared_ptr<const open_directory> root, std::string name, bool durable)
-      : root_(std::move(root)), name_(std::move(name)), durable_(durable) {
+  /// `lock`: of the root, if this process has it.
+  directory_transaction(std::shared_ptr<const open_directory> root, std::shared_ptr<const place_lock> lock,
+                        std::string name, const directory_options& options)
+      : root_(std::move(root)),
+        lock_(std::move(lock)),
+        machine_(machine_id(device_of(*root_))),
+        name_(std::move(name)),
+        lease_(options.lease),
+        durable_(options.durable) {
     if (const auto there = open_in(*root_, name_); there.fd) require_own(there);
     claim();
   }
@@ -56,6 +68,7 @@ class directory_transaction final : public transaction {
   void commit() override {
     finish();
     if (durable_) posix::sync(here_.fd.get(), here_.path);
+    if (lock_) lock_->check();
     publish();
     is_published_ = true;
     if (durable_) posix::sync(root_->fd.get(), root_->path);
@@ -67,7 +80,7 @@ class directory_transaction final : public transaction {
   void claim() {
     constexpr int most = 20;
     for (int tries = 0; tries < most; ++tries) {
-      attempt_ = hidden_name(temporary_prefix, name_, new_attempt());
+      attempt_ = hidden_name(temporary_prefix, name_, new_attempt(machine_));
       if (::mkdirat(root_->fd.get(), attempt_.c_str(), 0777) != 0) {
         if (errno == EEXIST) continue;
         fail_io("create the directory", root_->file(attempt_));
@@ -87,8 +100,12 @@ class directory_transaction final : public transaction {
   /// up; one that began before it does not.
   [[nodiscard]] bool is_alone() const {
     constexpr int most = 50;
+    const recovery what{.name = name_,
+                        .own = attempt_,
+                        .machine = machine_,
+                        .before = time_of(here_.fd.get(), here_.path) - silent_leases * lease_};
     for (int tries = 0; tries < most; ++tries) {
-      const auto live = recover(*root_, name_, attempt_);
+      const auto live = recover(*root_, what);
       if (live.empty()) return true;
       if (std::any_of(live.begin(), live.end(), [&](const auto& other) { return other < attempt_; })) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -111,7 +128,7 @@ class directory_transaction final : public transaction {
   /// For file systems that cannot exchange names. Where a crash comes between the two renames, readers find the older checkpoint under its
   /// hidden name, and `recover` gives it its name back.
   void hide_and_publish() {
-    replaced_name_ = hidden_name(replaced_prefix, name_, new_attempt());
+    replaced_name_ = hidden_name(replaced_prefix, name_, new_attempt(machine_));
     if (!rename_in(*root_, name_, replaced_name_, replaced_)) fail_io("replace", root_->file(name_));
     if (rename_in(*root_, attempt_, name_, here_)) return;
     const int failure = errno;
@@ -128,11 +145,14 @@ class directory_transaction final : public transaction {
   }
 
   std::shared_ptr<const open_directory> root_;
-  std::string name_;
+  std::shared_ptr<const place_lock> lock_;
+  std::string machine_, name_;
   std::string attempt_, replaced_name_;  // the names of the directories
+  std::chrono::milliseconds lease_;
   bool durable_;
   bool is_published_ = false;
   open_directory here_, replaced_;
+  posix::closed_in_children closed_{here_.fd}, closed_replaced_{replaced_.fd};
   std::vector<std::unique_ptr<file_sink>> files_;
 };
 
@@ -175,7 +195,7 @@ inline std::string rename_before_removal(const open_directory& root, const std::
   const auto entries = there.entries();
   if (!std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return name;
   if (!posix::try_lock(there.fd.get(), there.path)) return name;
-  auto temporary = hidden_name(temporary_prefix, name, new_attempt());
+  auto temporary = hidden_name(temporary_prefix, name, new_attempt(machine_id(device_of(root))));
   return rename_in(root, name, temporary, there) ? temporary : name;
 }
 
@@ -201,20 +221,33 @@ inline void sync_existing(const open_directory& root, const std::vector<std::str
 CAIRN_INLINE directory::directory(std::string root, directory_options options)
     : path_(root.empty() ? root : cairn::detail::absolute_path(std::move(root))), options_(options) {
   if (path_.empty()) fail(errc::invalid, {"the path of a store is empty; the current directory is \".\""});
+  if (options_.lease <= options_.lease.zero()) fail(errc::invalid, {"the lease of ", path_, " must be above 0"});
+}
+
+CAIRN_INLINE std::shared_ptr<const detail::open_directory> directory::open_for_writing() const {
+  const auto lock = lock_.lock();
+  if (lock) lock->check();
+  return detail::open_root(path_, !lock, options_.durable);
 }
 
 CAIRN_INLINE ownership directory::lock() {
-  auto root = detail::open_root(path_, true, options_.durable);
-  if (!posix::try_lock(root->fd.get(), path_)) fail(errc::busy, {"another process is saving to ", path_});
-  detail::recover(*root);
+  const auto root = detail::open_root(path_, true, options_.durable);
+  // In a forked child it is the parent's.
+  const std::shared_ptr<const detail::place_lock> lock(new detail::place_lock(*root, options_.lease, options_.job),
+                                                       [](const detail::place_lock* held) {
+                                                         if (held->is_here()) delete held;
+                                                       });
+  detail::recover(*root, {.machine = detail::machine_id(detail::device_of(*root)),
+                          .former_machine = lock->former_machine(),
+                          .before = lock->now() - detail::silent_leases * options_.lease});
   if (options_.durable) detail::sync_existing(*root, list());
-  return root;
+  lock_ = lock;
+  return lock;
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, true, options_.durable),
-                                                         std::string(name), options_.durable);
+  return std::make_unique<detail::directory_transaction>(open_for_writing(), lock_.lock(), std::string(name), options_);
 }
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {
@@ -245,8 +278,8 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 
 CAIRN_INLINE void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  const auto root = detail::open_root(path_, true, options_.durable);
-  detail::recover(*root, name);
+  const auto root = open_for_writing();
+  detail::recover(*root, {.name = name, .machine = detail::machine_id(detail::device_of(*root))});
   const auto there = detail::open_in(*root, std::string(name));
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
   detail::require_own(there);

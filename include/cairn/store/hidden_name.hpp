@@ -15,24 +15,34 @@ namespace cairn::stores::detail {
 /// cannot exchange names; it is the checkpoint `<name>` while there is no other one.
 inline constexpr std::string_view temporary_prefix = ".tmp-", replaced_prefix = ".old-";
 
-/// 16 random hexadecimal digits: no two attempts to write a checkpoint have the same, whatever host they are on.
-[[nodiscard]] inline std::string new_attempt() {
+inline constexpr std::size_t machine_digits = 8, attempt_digits = 16;
+
+/// 16 hexadecimal digits: the 8 of the machine, or zeros where it is not known, and 8 random ones. No two attempts to write a checkpoint have the
+/// same.
+[[nodiscard]] inline std::string new_attempt(std::string_view machine) {
   std::random_device random;
-  return cairn::detail::to_hex(std::uint64_t{random()} << 32U | random());
+  const auto digits = cairn::detail::to_hex(random());
+  return sentence({machine.empty() ? "00000000" : machine, std::string_view(digits).substr(machine_digits)});
 }
 
 [[nodiscard]] inline std::string hidden_name(std::string_view prefix, std::string_view name, std::string_view attempt) {
   return sentence({prefix, name, ".", attempt});
 }
 
+/// The attempt at the end of a hidden name; empty in those of earlier versions.
+[[nodiscard]] inline std::string_view attempt_of(std::string_view entry) {
+  if (entry.size() < attempt_digits + 2) return {};
+  const auto dot = entry.size() - attempt_digits - 1;
+  const bool has_attempt = entry[dot] == '.' && entry.find_last_not_of("0123456789abcdef") == dot;
+  return has_attempt ? entry.substr(dot + 1) : std::string_view();
+}
+
 /// The checkpoint's name in a name with that prefix; empty for other names.
 [[nodiscard]] inline std::string_view hidden_checkpoint(std::string_view entry, std::string_view prefix) {
-  constexpr std::size_t digits = 16;
   if (!entry.starts_with(prefix)) return {};
   entry.remove_prefix(prefix.size());
-  const bool has_attempt = entry.size() > digits + 1 && entry[entry.size() - digits - 1] == '.' &&
-                           entry.find_last_not_of("0123456789abcdef") == entry.size() - digits - 1;
-  return has_attempt ? entry.substr(0, entry.size() - digits - 1) : entry;  // earlier versions wrote no attempt
+  const auto attempt = attempt_of(entry);
+  return attempt.empty() ? entry : entry.substr(0, entry.size() - attempt.size() - 1);
 }
 
 }  // namespace cairn::stores::detail

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cairn/system/parallel.hpp"
+#include "cairn/system/start_thread.hpp"
 
 namespace cairn::detail {
 
@@ -39,7 +40,7 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
     team.reserve(workers - 1);
     for (unsigned w = 1; w < workers; ++w) {
       try {
-        team.emplace_back(work, w);
+        team.push_back(start_thread<std::jthread>([&work, w] { work(w); }));
       } catch (const std::system_error&) {
         break;  // no more threads: those that run do the work
       }

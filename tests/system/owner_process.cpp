@@ -1,4 +1,4 @@
-#include "cairn/run/owner_process.hpp"
+#include "cairn/system/owner_process.hpp"
 
 #include "catch.hpp"
 #include "child.hpp"

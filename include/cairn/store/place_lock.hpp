@@ -1,0 +1,84 @@
+// The lock of a store's root, which excludes processes of all hosts that share its file system.
+//
+// The lock is a directory, `.lock`, with one file, `owner`. It is made under a hidden name and renamed to `.lock`: a rename fails where a directory
+// is that is not empty, on all file systems, so that one process succeeds. To release it, the owner deletes its file.
+//
+// A crashed owner leaves it. Another process takes it over when it knows that the owner is dead:
+// - an owner of the same kernel and mount holds a lock of the kernel on its file (F_OFD_SETLK), which ends with the process;
+//   one of the same machine, but another mount, has ended if its process has;
+// - an owner of another host renews a lease: it sets the time of its file every quarter of the term. It is dead when the time has not changed for a
+//   whole term. Times of one file system are compared, not clocks of hosts;
+// - an owner of an earlier start of the same job of a scheduler is dead.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cairn/core/config.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/owner_record.hpp"
+#include "cairn/system/closed_in_children.hpp"
+#include "cairn/system/owner_process.hpp"
+
+namespace cairn::stores::detail {
+
+/// The name of the lock in the root, and of the file in it.
+inline constexpr std::string_view lock_name = ".lock", owner_file = "owner";
+
+/// Held until it is destroyed. Thread-safe.
+class place_lock {
+ public:
+  /// Waits for at most `term`, for an owner of another host that may be dead. errc::busy: another process, or another object of this one, has the
+  /// lock.
+  CAIRN_INLINE place_lock(const open_directory& root, std::chrono::milliseconds term, scheduler_job job);
+  CAIRN_INLINE ~place_lock();
+  place_lock(const place_lock&) = delete;
+  place_lock& operator=(const place_lock&) = delete;
+
+  /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term.
+  CAIRN_INLINE void check() const;
+
+  /// False in a forked child, where the lock is not held.
+  [[nodiscard]] bool is_here() const noexcept { return process_.is_here(); }
+  /// The present, by the times of the file system.
+  [[nodiscard]] file_time now() const {
+    if (::futimens(file_.get(), nullptr) != 0) fail_io("set the time of", here_.file(owner_file));
+    return time_of(file_.get(), here_.path);
+  }
+  /// The machine of the owner from which the lock was taken over; empty if there was none.
+  [[nodiscard]] const std::string& former_machine() const noexcept { return former_machine_; }
+
+ private:
+  CAIRN_INLINE void make_own();
+  [[nodiscard]] CAIRN_INLINE bool try_take();
+  CAIRN_INLINE void release_dead_owner();
+  [[nodiscard]] CAIRN_INLINE bool is_dead(const open_directory& held, std::optional<owner_record>& owner) const;
+  CAIRN_INLINE void remove() noexcept;
+  CAIRN_INLINE void renew();
+
+  open_directory root_;  // open on its own
+  std::chrono::milliseconds term_;
+  owner_record self_;
+  std::string former_machine_;
+  std::string name_;  // of the directory: hidden, then that of the lock
+  open_directory here_;
+  posix::descriptor file_;
+  posix::closed_in_children closed_{file_};
+  cairn::detail::owner_process process_;
+
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool is_ended_ = false;  // guarded by mutex_
+  std::thread renewing_;
+};
+
+}  // namespace cairn::stores::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/place_lock.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,161 @@
+// Definitions of store/place_lock.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/hidden_name.hpp"
+#include "cairn/store/place_lock.hpp"
+#include "cairn/system/posix.hpp"
+#include "cairn/system/start_thread.hpp"
+
+namespace cairn::stores::detail {
+
+/// Deletes a lock's file and its directory, unless another process has put its own there. `held` is open: no other lock loses its file.
+inline void delete_lock(const open_directory& root, const std::string& name, const open_directory& held) {
+  ::unlinkat(held.fd.get(), std::string(owner_file).c_str(), 0);
+  ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
+}
+
+CAIRN_INLINE place_lock::place_lock(const open_directory& root, std::chrono::milliseconds term, scheduler_job job)
+    : root_{root.path, posix::open_at(root.fd.get(), ".", O_RDONLY | O_DIRECTORY)}, term_(term) {
+  if (!root_.fd) fail_io("open the directory", root.path);
+  self_ = owner_record::of_this_process(device_of(root_), std::move(job));
+  try {
+    make_own();
+    constexpr int most = 100;
+    for (int tries = 0; !try_take(); ++tries) {
+      if (tries == most) fail(errc::busy, {"other processes lock ", root_.path, ", or hold files in its ", lock_name});
+      if (tries > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      release_dead_owner();
+    }
+    for (const auto& entry : root_.entries())
+      if (hidden_checkpoint(entry, temporary_prefix) == lock_name)
+        if (const auto left = open_in(root_, entry); left.fd) delete_lock(root_, entry, left);
+    renewing_ = cairn::detail::start_thread([this] { renew(); });
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+CAIRN_INLINE place_lock::~place_lock() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+  }
+  ends_.notify_all();
+  renewing_.join();
+  remove();
+}
+
+/// Makes the lock under a hidden name.
+CAIRN_INLINE void place_lock::make_own() {
+  file_ = {};
+  constexpr int most = 100;
+  for (int tries = 0; !file_; ++tries) {  // an owner may take it for a leftover at any time
+    if (tries == most) fail(errc::busy, {"other processes lock ", root_.path, " all the time"});
+    name_ = hidden_name(temporary_prefix, lock_name, new_attempt(self_.machine()));
+    if (::mkdirat(root_.fd.get(), name_.c_str(), 0777) != 0) fail_io("create the directory", root_.file(name_));
+    here_ = open_in(root_, name_);
+    if (!here_.fd) continue;
+    file_ = posix::open_at(here_.fd.get(), std::string(owner_file), O_RDWR | O_CREAT | O_EXCL);
+    if (!file_ && errno != ENOENT) fail_io("create", here_.file(owner_file));
+  }
+  const auto text = to_text(self_);
+  posix::write_all(file_.get(), std::as_bytes(std::span(text)), 0, here_.file(owner_file));
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  // A file system without locks: the lease alone keeps other hosts away.
+  static_cast<void>(posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }));
+  posix::sync(file_.get(), here_.file(owner_file));  // other hosts read the record as soon as it has its name
+}
+
+/// Gives the lock its name. False if another one has it.
+CAIRN_INLINE bool place_lock::try_take() {
+  if (rename_in(root_, name_, std::string(lock_name), here_)) {
+    name_ = lock_name;
+    return true;
+  }
+  if (errno == EEXIST || errno == ENOTEMPTY) return false;
+  if (errno != ENOENT) fail_io("create the lock", root_.file(lock_name));
+  make_own();  // another process took it for a leftover
+  return false;
+}
+
+/// Releases the lock of a dead process. errc::busy if its owner lives.
+CAIRN_INLINE void place_lock::release_dead_owner() {
+  const auto held = open_in(root_, std::string(lock_name));
+  if (!held.fd) return;
+  std::optional<owner_record> owner;
+  if (!is_dead(held, owner))
+    fail(errc::busy, {owner ? owner->name_for(self_) : "another process", " saves to ", root_.path,
+                      ": wait until it ends, or use another directory"});
+  delete_lock(root_, std::string(lock_name), held);
+  if (owner) former_machine_ = owner->machine();
+}
+
+CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, std::optional<owner_record>& owner) const {
+  using clock = std::chrono::steady_clock;
+  std::optional<file_time> first;
+  clock::time_point end;
+  while (true) {
+    // Opened each time: network file systems then ask the server for the file's time.
+    const auto file = posix::open_at(held.fd.get(), std::string(owner_file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!file && errno == ENOENT) return true;  // it is being released
+    if (!file) fail_io("open", held.file(owner_file));
+    char text[2048];
+    const auto count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
+    if (count < 0) fail_io("read", held.file(owner_file));
+    owner = parse_owner({text, static_cast<std::size_t>(count)});
+
+    struct flock probe{};
+    probe.l_type = F_WRLCK;
+    const bool has_locks = ::fcntl(file.get(), F_OFD_GETLK, &probe) == 0;
+    if (has_locks && owner && self_.shares_locks_with(*owner)) return probe.l_type == F_UNLCK;
+    if (owner && (self_.sees_end_of(*owner) || self_.is_restart_of(*owner))) return true;
+    if (has_locks && probe.l_type != F_UNLCK) return false;
+
+    const auto renewed = time_of(file.get(), held.path);
+    if (!first) {
+      first = renewed;
+      const auto age = now() - renewed;
+      if (age >= term_) return true;
+      end = clock::now() + std::min<file_time>(term_, term_ - age);
+    }
+    if (renewed != *first) return false;
+    if (clock::now() >= end) return true;
+    std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(term_ / 20, std::chrono::milliseconds(1),
+                                                                      std::chrono::milliseconds(200)));
+  }
+}
+
+CAIRN_INLINE void place_lock::remove() noexcept {
+  if (here_.fd) delete_lock(root_, name_, here_);
+}
+
+CAIRN_INLINE void place_lock::renew() {
+  std::unique_lock lock(mutex_);
+  while (!ends_.wait_for(lock, term_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
+}
+
+CAIRN_INLINE void place_lock::check() const {
+  struct stat open{}, there{};
+  if (::fstat(root_.fd.get(), &open) != 0) fail_io("look at", root_.path);
+  if (::stat(root_.path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_.path);
+  if (there.st_ino != open.st_ino || there.st_dev != open.st_dev)
+    fail(errc::io, {"the directory ", root_.path, " was moved or deleted while it was in use"});
+  errno = 0;
+  if (posix::is_same(root_.fd.get(), std::string(lock_name), here_.fd.get())) return;
+  if (errno != 0 && errno != ENOENT) fail_io("look at", root_.file(lock_name));
+  fail(errc::busy, {"another process has taken over ", root_.path,
+                    ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
+}
+
+}  // namespace cairn::stores::detail

@@ -1,0 +1,33 @@
+// Starts threads that leave signals to the threads of the program.
+#pragma once
+
+#include <csignal>
+#include <thread>
+#include <utility>
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace cairn::detail {
+
+/// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which profilers count. Throws
+/// std::system_error as std::thread does.
+template <class Thread = std::thread, class Work>
+[[nodiscard]] Thread start_thread(Work&& work) {
+  struct blocked_signals {
+    blocked_signals() {
+      sigset_t all;
+      ::sigfillset(&all);
+      for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF}) ::sigdelset(&all, number);
+      ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    }
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    sigset_t before{};
+  };
+  const blocked_signals blocked;  // a new thread inherits the mask
+  return Thread(std::forward<Work>(work));
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,215 @@
+#include "cairn/store/place_lock.hpp"
+
+#include <sys/wait.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "catch.hpp"
+#include "child.hpp"
+#include "store/sample.hpp"
+
+namespace fs = std::filesystem;
+using namespace cairn::stores::detail;
+using namespace std::chrono_literals;
+using cairn::errc;
+
+namespace {
+
+open_directory open(const std::string& path) {
+  return {path, cairn::posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
+}
+
+/// Takes the lock and releases it.
+void take(const std::string& path, std::chrono::milliseconds term = 60s, cairn::stores::scheduler_job job = {}) {
+  const auto root = open(path);
+  const place_lock lock(root, term, std::move(job));
+}
+
+/// The lock of an owner of another host.
+void leave_lock(const sample::scratch& in, const owner_record& owner) {
+  fs::create_directories(in.path(".lock"));
+  sample::spill(in.path(".lock/owner"), to_text(owner));
+}
+
+void set_time(const std::string& path, std::chrono::seconds ago) {
+  fs::last_write_time(path, fs::file_time_type::clock::now() - ago);
+}
+
+const owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .process = 42, .started = 3};
+
+}  // namespace
+
+TEST_CASE("one process has the lock; what it leaves is nothing") {
+  const sample::scratch scratch;
+  {
+    const auto root = open(scratch.path());
+    const place_lock lock(root, 60s, {});
+    CHECK(parse_owner(sample::slurp(scratch.path(".lock/owner"))));
+    CHECK_NOTHROW(lock.check());
+    CHECK(lock.former_machine().empty());
+    const auto same = sample::failure_of([&] { take(scratch.path()); });
+    CHECK(same.code == errc::busy);
+    CHECK(same.says("another object of this process saves to " + scratch.path()));
+    const auto parent = ::getpid();
+    const auto other = tests::in_child([&] { take(scratch.path()); });
+    CHECK(other.code == errc::busy);
+    CHECK(other.says("process " + std::to_string(parent) + " saves to " + scratch.path()));
+    CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
+  }
+  CHECK(fs::is_empty(scratch.path()));
+  CHECK_NOTHROW(take(scratch.path()));
+}
+
+TEST_CASE("of many processes and threads one has the lock at a time") {
+  const sample::scratch scratch;
+  const auto contend = [&] {
+    for (int taken = 0; taken < 25;) {
+      const auto failure = sample::failure_of([&] {
+        const auto root = open(scratch.path());
+        const place_lock lock(root, 60s, {});
+        if (::mkdir(scratch.path("inside").c_str(), 0777) != 0) std::abort();
+        ++taken;
+        if (::rmdir(scratch.path("inside").c_str()) != 0) std::abort();
+      });
+      if (!failure.sentence.empty() && failure.code != errc::busy) std::abort();
+    }
+  };
+  std::vector<std::unique_ptr<tests::channel>> ends;
+  std::vector<pid_t> children;
+  for (int i = 0; i < 3; ++i) {
+    ends.push_back(std::make_unique<tests::channel>());
+    children.push_back(tests::start_child(*ends.back(), [&](const tests::channel&) {
+      const std::jthread beside(contend);
+      contend();
+    }));
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  CHECK(fs::is_empty(scratch.path()));
+}
+
+TEST_CASE("the lock of a killed process is taken over at once, also if a child of it lives") {
+  const sample::scratch scratch;
+  tests::channel ready, finish;
+  const pid_t owner = tests::start_child(ready, [&](const tests::channel& out) {
+    finish.close_writer();
+    const auto root = open(scratch.path());
+    const place_lock lock(root, 60s, {});
+    if (::fork() == 0) {
+      out.send("!");
+      static_cast<void>(finish.receive_all());
+      ::_exit(0);
+    }
+    ::pause();
+  });
+  char byte = 0;
+  REQUIRE(ready.receive(byte));
+  CHECK(sample::failure_of([&] { take(scratch.path()); }).says("process " + std::to_string(owner)));
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
+  CHECK(fs::exists(scratch.path(".lock/owner")));
+  CHECK_NOTHROW(take(scratch.path()));
+  CHECK(fs::is_empty(scratch.path()));
+  finish.close_writer();
+}
+
+TEST_CASE("an owner of another host is dead when it has been silent for a term") {
+  const sample::scratch scratch;
+  leave_lock(scratch, elsewhere);
+  set_time(scratch.path(".lock/owner"), 61s);
+  {
+    const auto root = open(scratch.path());
+    const place_lock lock(root, 60s, {});
+    CHECK(lock.former_machine() == elsewhere.machine());
+  }
+  leave_lock(scratch, elsewhere);  // silent from now on
+  CHECK_NOTHROW(take(scratch.path(), 30ms));
+  fs::create_directories(scratch.path(".lock"));
+  sample::spill(scratch.path(".lock/owner"), "");  // not written yet, or lost in a crash of its host
+  CHECK_NOTHROW(take(scratch.path(), 30ms));
+  fs::create_directories(scratch.path(".lock"));  // in the middle of a release
+  CHECK_NOTHROW(take(scratch.path()));
+  CHECK(fs::is_empty(scratch.path()));
+}
+
+TEST_CASE("an owner of another host that gives signs lives") {
+  const sample::scratch scratch;
+  leave_lock(scratch, elsewhere);
+  std::atomic<bool> ends = false;
+  std::jthread owner([&] {
+    for (std::chrono::seconds ago = 10'000s; !ends; ago -= 1s) set_time(scratch.path(".lock/owner"), ago % 10s);
+  });
+  const auto failure = sample::failure_of([&] { take(scratch.path(), 20s); });
+  ends = true;
+  CHECK(failure.code == errc::busy);
+  CHECK(failure.says("process 42 on host node7 saves to " + scratch.path()));
+  CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
+}
+
+TEST_CASE("a restart of the same job does not wait") {
+  const sample::scratch scratch;
+  auto before = elsewhere;
+  before.job = {"slurm 7", 1};
+  leave_lock(scratch, before);
+  CHECK_NOTHROW(take(scratch.path(), 1h, {"slurm 7", 2}));
+  CHECK(fs::is_empty(scratch.path()));
+}
+
+TEST_CASE("an owner renews its lease") {
+  const sample::scratch scratch;
+  const auto root = open(scratch.path());
+  const place_lock lock(root, 20ms, {});
+  set_time(scratch.path(".lock/owner"), 100s);
+  const auto old = fs::last_write_time(scratch.path(".lock/owner"));
+  while (fs::last_write_time(scratch.path(".lock/owner")) == old) std::this_thread::yield();
+}
+
+TEST_CASE("a lock that was taken over, and a root that was moved or deleted, are noticed") {
+  const sample::scratch scratch;
+  fs::create_directory(scratch.path("run"));
+  {
+    const auto root = open(scratch.path("run"));
+    const place_lock lock(root, 60s, {});
+    fs::rename(scratch.path("run/.lock"), scratch.path("run/stolen"));
+    auto failure = sample::failure_of([&] { lock.check(); });
+    CHECK(failure.code == errc::busy);
+    CHECK(failure.says("another process has taken over " + scratch.path("run")));
+    take(scratch.path("run"));
+    CHECK(sample::failure_of([&] { lock.check(); }).code == errc::busy);
+    fs::rename(scratch.path("run/stolen"), scratch.path("run/.lock"));
+    CHECK_NOTHROW(lock.check());
+    fs::rename(scratch.path("run"), scratch.path("moved"));
+    failure = sample::failure_of([&] { lock.check(); });
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says("was moved or deleted"));
+    fs::create_directory(scratch.path("run"));
+    CHECK(sample::failure_of([&] { lock.check(); }).says("was moved or deleted"));
+  }
+  CHECK(fs::is_empty(scratch.path("moved")));
+}
+
+TEST_CASE("what is in the way") {
+  const sample::scratch scratch;
+  fs::create_directories(scratch.path(".lock"));
+  sample::spill(scratch.path(".lock/notes"), "x");
+  CHECK(sample::failure_of([&] { take(scratch.path()); }).says("hold files in its .lock"));
+  CHECK(sample::slurp(scratch.path(".lock/notes")) == "x");
+  fs::remove_all(scratch.path(".lock"));
+  sample::spill(scratch.path(".lock"), "x");
+  CHECK(sample::failure_of([&] { take(scratch.path()); }).code == errc::io);
+  CHECK(sample::slurp(scratch.path(".lock")) == "x");
+  fs::remove_all(scratch.path(".lock"));
+  fs::create_directories(scratch.path(".tmp-.lock.0123456789abcdef"));  // of a process that was killed while it made it
+  sample::spill(scratch.path(".tmp-.lock.0123456789abcdef/owner"), "x");
+  CHECK_NOTHROW(take(scratch.path()));
+  CHECK(fs::is_empty(scratch.path()));
+}
