@@ -1,14 +1,17 @@
 #include "cairn/chain/load.hpp"
 
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -33,7 +36,47 @@ struct tied {
   std::span<float> view = values;
 };
 
+/// Retention of another process, before the n-th checkpoint is opened: the newest one is saved, and the others go.
+struct racing_store {
+  std::string location() const { return "racing"; }
+  cairn::stores::ownership lock() { return kept.lock(); }
+  std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return kept.begin(name); }
+  std::vector<std::string> list() const { return kept.list(); }
+  std::vector<std::string> files(std::string_view name) const { return kept.files(name); }
+  std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    if (*races > 0 && name == list().back()) {
+      --*races;
+      const auto others = list();
+      const auto step = cairn::detail::parse_checkpoint_name(others.back()).value() + 1;
+      cairn::save(kept, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+      for (const auto& other : others) kept.remove(other);
+    }
+    return kept.open(name, file);
+  }
+  void remove(std::string_view name) { kept.remove(name); }
+
+  mutable cairn::stores::memory kept{};
+  std::shared_ptr<int> races = std::make_shared<int>(0);
+};
+
 }  // namespace
+
+TEST_CASE("a restore that retention overtakes lists again") {
+  racing_store store;
+  for (const std::uint64_t step : {1U, 2U})
+    cairn::save(store.kept, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+  std::vector<float> state;
+  *store.races = 3;
+  const auto report = cairn::detail::restore(store, cairn::refer(state), {});
+  REQUIRE(report);
+  CHECK(report->name == cairn::detail::checkpoint_name(5));
+  CHECK(report->skipped.empty());
+  CHECK(state.size() == 5);
+  *store.races = 1000;
+  CHECK(sample::failure_of([&] { cairn::detail::restore(store, cairn::refer(state), {}); }).code ==
+        cairn::errc::corrupt);
+  CHECK(state.size() == 5);
+}
 
 TEST_CASE(
     "a codec that is not known is found before the state is changed, also where the array is tied to one that is left "

@@ -120,10 +120,13 @@ inline bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::io || code == errc::not_found;
 }
 
-CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
-                                                      any_mutable_state state, const load_options& options,
-                                                      const observer& on_event) {
+/// `restore_first`; also nullopt, with `is_changed`, if a checkpoint is gone and the store lists others now than `listed`.
+inline std::optional<load_report> restore_first_of(const any_store& store, std::span<const std::string> names,
+                                                   const std::vector<std::string>* listed, bool& is_changed,
+                                                   any_mutable_state state, const load_options& options,
+                                                   const observer& on_event) {
   std::vector<skipped_checkpoint> skipped;
+  std::string first_reason;
   for (const auto& name : names) {
     try {
       const chain_reader reader(store, name, options.codecs);
@@ -139,6 +142,9 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, st
       return report;
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
+      is_changed = listed != nullptr && cause.code() == errc::not_found && store.list() != *listed;
+      if (is_changed) return std::nullopt;
+      if (skipped.empty()) first_reason = cause.sentence();
       skipped.push_back({name, cause.what()});
       notify(on_event, {.what = event::kind::fell_back,
                         .checkpoint = store.location() + "/" + name,
@@ -148,16 +154,33 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, st
   }
   if (skipped.empty()) return std::nullopt;
   fail(errc::corrupt, {"none of the ", skipped.size(), " checkpoints in ", store.location(),
-                       " can be restored; the first one tried: ", skipped.front().reason});
+                       " can be restored; the first one tried: ", first_reason});
+}
+
+CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
+                                                      any_mutable_state state, const load_options& options,
+                                                      const observer& on_event) {
+  bool is_changed = false;
+  return restore_first_of(store, names, nullptr, is_changed, state, options, on_event);
+}
+
+/// Lists again when retention of another process has removed a checkpoint in the meantime: a newer one is there then.
+inline std::optional<load_report> restore_newest(const any_store& store, any_mutable_state state,
+                                                 const load_options& options, const observer& on_event) {
+  for (int left = 100;; --left) {
+    const auto listed = store.list();
+    const std::vector<std::string> newest_first(listed.rbegin(), listed.rend());
+    bool is_changed = false;
+    auto report =
+        restore_first_of(store, newest_first, left > 0 ? &listed : nullptr, is_changed, state, options, on_event);
+    if (!is_changed) return report;
+  }
 }
 
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event) {
-  auto names = store.list();
-  if (!options.step) {
-    std::reverse(names.begin(), names.end());
-    return restore_first(store, names, state, options, on_event);
-  }
+  if (!options.step) return restore_newest(store, state, options, on_event);
+  const auto names = store.list();
   const std::string wanted[] = {checkpoint_name(*options.step)};
   if (std::find(names.begin(), names.end(), wanted[0]) == names.end())
     fail(errc::not_found,
