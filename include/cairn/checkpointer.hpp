@@ -59,19 +59,19 @@ class checkpointer {
   /// `io` if the store cannot be listed; `not_found` for a step without a checkpoint; `unsupported` for one of a newer format version or of
   /// a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, with the
   /// exceptions that docs/guarantees.md lists.
-  template <loadable State>
+  template <detail::state_object State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
-    return restore(cairn::refer(state), options);
+    return restore(detail::refer_to_load(state), options);
   }
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
   /// Nothing when there is no checkpoint. One whose index is damaged may be the best: it is passed over as in `restore`. Errors: as above;
   /// `io` if an index cannot be read; `not_found` if none has the metric; `invalid` for `options.step`.
-  template <loadable State>
+  template <detail::state_object State>
   std::optional<load_report> restore_best(State& state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {}) {
-    return restore_best(cairn::refer(state), std::move(order), options);
+    return restore_best(detail::refer_to_load(state), std::move(order), options);
   }
   std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {});
@@ -81,7 +81,7 @@ class checkpointer {
   /// saves (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible, and the result says
   /// `stop`; `wait` then throws the earlier error. errc::invalid, whether or not a save is due: a step below that of the newest checkpoint or
   /// of the running save. The same step again replaces its checkpoint.
-  template <saveable State>
+  template <detail::state_object State>
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {
     return step(cairn::refer(state), now);
   }
@@ -90,7 +90,7 @@ class checkpointer {
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and retention has run; a checkpoint that cannot be
   /// removed is reported as an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
   /// and all earlier checkpoints stay. But if only the last sync of the directory fails, the checkpoint is there.
-  template <saveable State>
+  template <detail::state_object State>
   save_report save(const State& state, const observation& now) {
     return save(cairn::refer(state), now);
   }

@@ -26,27 +26,27 @@ CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, c
 /// `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`, `unsupported`, `io`, `no_memory`;
 /// `invalid` for `options.step` with one checkpoint, and for what an adapter throws. After an error the state is as it was, with the
 /// exceptions that docs/guarantees.md lists.
-template <loadable State>
+template <detail::state_object State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
-  return detail::load(path, cairn::refer(state), options);
+  return detail::load(path, detail::refer_to_load(state), options);
 }
 
 /// As above, from the newest checkpoint of a store that can be restored, or that of `options.step`.
-template <loadable State>
+template <detail::state_object State>
 load_report load(const any_store& store, State& state, const load_options& options = {}) {
-  return detail::load(store, cairn::refer(state), options);
+  return detail::load(store, detail::refer_to_load(state), options);
 }
 
 /// As above, from checkpoint `name` of a store. errc::invalid for `options.step`.
-template <loadable State>
+template <detail::state_object State>
 load_report load(const any_store& store, std::string_view name, State& state, const load_options& options = {}) {
-  return detail::load(store, name, cairn::refer(state), options);
+  return detail::load(store, name, detail::refer_to_load(state), options);
 }
 
 /// As above, from an open checkpoint. errc::invalid for `options.step`, and for `options.codecs`, which cairn::open takes.
-template <loadable State>
+template <detail::state_object State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
-  return detail::load(from, cairn::refer(state), options);
+  return detail::load(from, detail::refer_to_load(state), options);
 }
 
 }  // namespace cairn

@@ -35,13 +35,13 @@ CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state 
 /// Saves `state` as the checkpoint `path`, a directory, which appears at once and complete, and replaces an older one. Errors: `io`;
 /// `busy` when another process is saving to the same path; `invalid` for a state that cannot be saved. After an error nothing is left
 /// behind, and an older checkpoint at the path stays.
-template <saveable State>
+template <detail::state_object State>
 save_report save(const std::string& path, const State& state, const save_options& options = {}) {
   return detail::save(path, cairn::refer(state), options);
 }
 
 /// As above, as checkpoint `name` of a store. errc::invalid for `durable = false`, which is the store's option.
-template <saveable State>
+template <detail::state_object State>
 save_report save(any_store store, std::string_view name, const State& state, const save_options& options = {}) {
   return detail::save(std::move(store), name, cairn::refer(state), options);
 }

@@ -1,11 +1,11 @@
 // expect: give it a public line
-// lines: 400 each error explains all overloads
 #include <string>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 
+template <int>  // each class is refused once
 class trainer {
  public:
   trainer() = default;
@@ -14,16 +14,26 @@ class trainer {
   int hidden_ = 0;
 };
 
-void check(cairn::checkpointer& run, trainer& state, const std::string& path, const cairn::any_store& store,
+void check(cairn::checkpointer& run, const std::string& path, const cairn::any_store& store,
            const cairn::checkpoint& opened) {
-  (void)cairn::save(path, state);        // error
-  (void)cairn::save(store, "a", state);  // error
-  (void)cairn::load(path, state);        // error
-  (void)cairn::load(store, state);       // error
-  (void)cairn::load(store, "a", state);  // error
-  (void)cairn::load(opened, state);      // error
-  (void)run.step(state, {.step = 1});    // error
-  (void)run.save(state, {.step = 1});    // error
-  (void)run.restore(state);              // error
-  (void)run.restore_best(state);         // error
+  trainer<0> a;
+  (void)cairn::save(path, a);  // here
+  trainer<1> b;
+  (void)cairn::save(store, "a", b);  // here
+  trainer<2> c;
+  (void)cairn::load(path, c);  // here
+  trainer<3> d;
+  (void)cairn::load(store, d);  // here
+  trainer<4> e;
+  (void)cairn::load(store, "a", e);  // here
+  trainer<5> f;
+  (void)cairn::load(opened, f);  // here
+  trainer<6> g;
+  (void)run.step(g, {.step = 1});  // here
+  trainer<7> h;
+  (void)run.save(h, {.step = 1});  // here
+  trainer<8> i;
+  (void)run.restore(i);  // here
+  trainer<9> j;
+  (void)run.restore_best(j);  // here
 }

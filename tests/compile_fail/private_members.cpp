@@ -1,5 +1,4 @@
 // expect: give it a public line
-// lines: 30 each overload is explained
 #include "cairn/state/describe.hpp"
 
 class state {

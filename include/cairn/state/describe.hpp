@@ -13,7 +13,7 @@
 namespace cairn {
 
 /// A reference to a state that is saved.
-template <saveable State>
+template <detail::state_object State>
 [[nodiscard]] any_state refer(const State& state) noexcept {
   return {std::addressof(state), detail::checked_walk<State, false>()};
 }
@@ -22,12 +22,23 @@ template <saveable State>
 [[nodiscard]] CAIRN_INLINE any_state refer(const const_state& state) noexcept;
 
 /// A reference to a state that is saved or loaded into.
-template <loadable State>
+template <detail::state_object State>
+requires detail::not_const<State>
 [[nodiscard]] any_mutable_state refer(State& state) noexcept {
   return {{std::addressof(state), detail::checked_walk<State, true>()}};
 }
 
 namespace detail {
+
+/// The same, with a message of one line for a const state.
+template <state_object State>
+[[nodiscard]] any_mutable_state refer_to_load(State& state) noexcept {
+  static_assert(not_const<State>, "cairn: a const state can be saved but not loaded into");
+  if constexpr (not_const<State>)
+    return cairn::refer(state);
+  else
+    return {};
+}
 
 /// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description is
 /// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
@@ -36,7 +47,7 @@ namespace detail {
 [[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {},
                                                 std::string_view checkpoint = "the state");
 
-template <saveable State>
+template <state_object State>
 [[nodiscard]] description describe(const State& state, rank_info here = {}) {
   return detail::describe(cairn::refer(state), here);
 }

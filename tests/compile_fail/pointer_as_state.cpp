@@ -1,0 +1,10 @@
+// expect: a raw pointer does not say how much it points to
+#include <string>
+
+#include "cairn/save.hpp"
+
+struct model {
+  int step = 0;
+};
+
+void check(const std::string& path, const model* state) { (void)cairn::save(path, state); }  // here
