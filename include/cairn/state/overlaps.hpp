@@ -60,9 +60,9 @@ struct freed_objects {
   std::unordered_map<owner, destroyed_parts, owner::hash> parts;
 };
 
-/// Finds objects and arrays in memory that a load frees. Walk the state three times: the first walk finds the shared objects that are kept, the
-/// second one the memory of the parts that are destroyed, and the third one what is in that memory. What an owner itself owns may be there, under
-/// each path of the owner. Private copies are not searched.
+/// Finds objects and arrays that a load keeps in memory that it frees. Walk the state three times: the first walk finds the shared objects that are
+/// kept, the second one the memory of the parts that are destroyed, and the third one what of the kept parts is in that memory. What an owner
+/// itself owns may be there, under each path of the owner. Private copies are not searched.
 class overlap_search final : public walker {
  public:
   struct overlap {
@@ -110,6 +110,7 @@ class overlap_search final : public walker {
   [[nodiscard]] const owner* destroyer();
   [[nodiscard]] bool is_on_the_way(const outer_owner& of) const;
   void add_memory(const void* begin, std::uint64_t bytes, const owner& of);
+  void search_owner(const owner& now);
   void search(std::uintptr_t begin, std::uintptr_t end);
   /// `path`: of the memory that the owner frees.
   void report_unless_own(const owner& of, const std::string& path);

@@ -51,15 +51,18 @@ CAIRN_INLINE const owner* overlap_search::destroyer() {
 
 CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* type, const void* content) {
   const owner now{object, type, content};
-  if (step_ == step::third) {
-    if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
-    if (const auto at = destroyed_.find(now); at != destroyed_.end())
-      report_unless_own(at->second, freed_.parts.at(at->second).path);
-    const auto address = reinterpret_cast<std::uintptr_t>(object);
-    return search(address, address + 1);
-  }
-  if (const owner* const by = destroyer(); by && step_ == step::second) destroyed_.try_emplace(now, *by);
-  outer_.push_back({now, at_.lengths.size(), at_.path});
+  const owner* const by = destroyer();
+  if (by && step_ == step::second) destroyed_.try_emplace(now, *by);
+  if (!by && step_ == step::third) search_owner(now);
+  if (!freed_.parts.empty()) outer_.push_back({now, at_.lengths.size(), at_.path});
+}
+
+CAIRN_INLINE void overlap_search::search_owner(const owner& now) {
+  if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
+  if (const auto at = destroyed_.find(now); at != destroyed_.end())
+    report_unless_own(at->second, freed_.parts.at(at->second).path);
+  const auto address = reinterpret_cast<std::uintptr_t>(now.object);
+  search(address, address + 1);
 }
 
 CAIRN_INLINE void overlap_search::versioned(void* object, const version_operations& how) {
@@ -84,9 +87,8 @@ CAIRN_INLINE void overlap_search::copy(void* object, const copy_operations& how)
 CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
   if (!object) return {};
   const std::pair<const void*, std::type_index> key(found.address, *found.type);
-  const bool is_destroyed_here = step_ != step::third && destroyer();
-  const bool is_kept = step_ == step::first || kept_.contains(key);
-  if ((is_destroyed_here && is_kept) || !visited_.insert(key).second) return {};
+  const bool is_kept = step_ != step::second || kept_.contains(key);
+  if ((is_kept && destroyer()) || !visited_.insert(key).second) return {};
   return {.what = presence::walk, .type = found.type};
 }
 
@@ -95,8 +97,9 @@ CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* dev
     return;  // a device's memory is not the host's
   const auto [first, last] = address_range(view);
   const auto begin = reinterpret_cast<std::uintptr_t>(first), end = reinterpret_cast<std::uintptr_t>(last);
-  if (step_ == step::third) return search(begin, end);
-  if (const owner* const by = destroyer()) add_memory(first, end - begin, *by);
+  const owner* const by = destroyer();
+  if (by && step_ == step::second) add_memory(first, end - begin, *by);
+  if (!by && step_ == step::third) search(begin, end);
 }
 
 CAIRN_INLINE void overlap_search::search(std::uintptr_t begin, std::uintptr_t end) {
