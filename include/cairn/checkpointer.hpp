@@ -54,10 +54,10 @@ class checkpointer {
   ~checkpointer();
 
   /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run.
-  /// Waits for the running save. Checkpoints that are corrupt, cannot be read or have just been removed are passed over, with an event, and
+  /// Waits for the running save. Checkpoints that are corrupt or have just been removed are passed over, with an event, and
   /// listed in the report. Errors: as of `wait`; `mismatch` for a checkpoint that does not fit the state; `corrupt` if none can be restored;
-  /// `io` if the store cannot be listed; `not_found` for a step without a checkpoint; `unsupported` for one of a newer format version or of
-  /// a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, with the
+  /// `io` if the store or a checkpoint cannot be read just now; `not_found` for a step without a checkpoint; `unsupported` for one of a newer
+  /// format version or of a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, with the
   /// exceptions that docs/guarantees.md lists.
   template <detail::state_object State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {

@@ -1,5 +1,9 @@
 #include "cairn/chain/load.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -10,6 +14,7 @@
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
@@ -59,7 +64,63 @@ struct racing_store {
   std::shared_ptr<int> races = std::make_shared<int>(0);
 };
 
+/// Opens no file of one checkpoint.
+struct refusing_store : cairn::stores::memory {
+  std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    if (name == refused) cairn::fail(code, {"not now"});
+    return memory::open(name, file);
+  }
+  std::string refused{};
+  cairn::errc code{};
+};
+
 }  // namespace
+
+TEST_CASE("a checkpoint that cannot be read just now is an error, and no older one is restored") {
+  refusing_store store;
+  std::vector<float> state;
+  for (const std::uint64_t step : {1U, 2U})
+    cairn::save(store, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+  store.refused = cairn::detail::checkpoint_name(2);
+  for (const auto code : {cairn::errc::io, cairn::errc::no_memory}) {
+    store.code = code;
+    const auto failure = sample::failure_of([&] { cairn::detail::restore(store, cairn::refer(state), {}); });
+    CHECK(failure.code == code);
+    CHECK(failure.says("not now"));
+    CHECK(state.empty());
+  }
+  for (const auto code : {cairn::errc::corrupt, cairn::errc::not_found}) {
+    store.code = code;
+    const auto report = cairn::detail::restore(store, cairn::refer(state), {});
+    REQUIRE(report);
+    CHECK(report->name == cairn::detail::checkpoint_name(1));
+    CHECK(report->skipped.size() == 1);
+  }
+}
+
+TEST_CASE("at the limit of open files no older checkpoint is restored") {
+  const sample::scratch scratch;
+  cairn::stores::directory store(scratch.path());
+  for (const std::uint64_t step : {1U, 2U})
+    cairn::save(store, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  std::vector<float> state;
+  std::vector<cairn::errc> codes;
+  const int free = ::dup(0);  // all below are open
+  ::close(free);
+  for (int more = 0; state.empty(); ++more) {
+    REQUIRE(more < 100);
+    const rlimit few{static_cast<rlim_t>(free + more), before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto failure = sample::failure_of([&] { cairn::detail::restore(store, cairn::refer(state), {}); });
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    if (state.empty()) codes.push_back(failure.code);
+  }
+  CHECK(state.size() == 2);
+  CHECK(codes.size() >= 2);
+  CHECK(std::count(codes.begin(), codes.end(), cairn::errc::io) == static_cast<std::ptrdiff_t>(codes.size()));
+}
 
 TEST_CASE("a restore that retention overtakes lists again") {
   racing_store store;

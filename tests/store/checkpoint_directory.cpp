@@ -42,15 +42,15 @@ TEST_CASE("a checkpoint that is hidden is restored if there is no other one, els
     fs::create_directories(scratch.path(name));
     sample::spill(scratch.path(name + "/index.json"), text);
   };
-  const std::string hidden = ".old-a.0123456789abcdef";
+  const std::string hidden = new_hidden_name(root, replaced_prefix, "a");
   make(hidden, "old");
   CHECK(find_replaced(root, "a") == hidden);
-  CHECK(recover(root, {.name = "b", .machine = "01234567"}).empty());
+  CHECK(recover(root, {.name = "b"}).empty());
   CHECK(fs::exists(scratch.path(hidden)));
-  CHECK(recover(root, {.machine = "01234567"}).empty());
+  CHECK(recover(root, {}).empty());
   CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
   make(hidden, "older");
-  CHECK(recover(root, {.name = "a", .machine = "01234567"}).empty());
+  CHECK(recover(root, {.name = "a"}).empty());
   CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
   CHECK_FALSE(fs::exists(scratch.path(hidden)));
 }
@@ -63,28 +63,29 @@ TEST_CASE("what another machine writes is left alone until it has been silent") 
   sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(0, 1)), "x");
   const auto now = time_of(root.fd.get(), root.path);
   const auto is_there = [&] { return fs::exists(scratch.path(left)); };
-  CHECK(recover(root, {.machine = "bbbbbbbb"}).empty());
-  CHECK(recover(root, {.machine = "bbbbbbbb", .former_machine = "cccccccc", .before = now - std::chrono::hours(1)})
-            .empty());
+  CHECK(recover(root, {}).empty());
+  CHECK(recover(root, {.former_machine = "cccccccc", .before = now - std::chrono::hours(1)}).empty());
   CHECK(is_there());
   fs::last_write_time(scratch.path(left), fs::file_time_type::clock::now() - std::chrono::hours(2));
-  recover(root, {.machine = "bbbbbbbb", .before = now - std::chrono::hours(1)});
+  recover(root, {.before = now - std::chrono::hours(1)});
   CHECK(is_there());  // its shard is being written
   SECTION("a file of it is old, too") {
     fs::last_write_time(scratch.path(left + "/" + cairn::detail::shard_file(0, 1)),
                         fs::file_time_type::clock::now() - std::chrono::hours(2));
     fs::last_write_time(scratch.path(left), fs::file_time_type::clock::now() - std::chrono::hours(2));
-    recover(root, {.machine = "bbbbbbbb"});
+    recover(root, {});
     CHECK(is_there());
-    recover(root, {.machine = "bbbbbbbb", .before = now - std::chrono::hours(1)});
+    recover(root, {.before = now - std::chrono::hours(1)});
     CHECK_FALSE(is_there());
   }
   SECTION("it is of the machine of a dead owner") {
-    recover(root, {.machine = "bbbbbbbb", .former_machine = "aaaaaaaa"});
+    recover(root, {.former_machine = "aaaaaaaa"});
     CHECK_FALSE(is_there());
   }
   SECTION("it is of this machine, and not locked") {
-    recover(root, {.machine = "aaaaaaaa"});
-    CHECK_FALSE(is_there());
+    const auto own = new_hidden_name(root, temporary_prefix, "a");
+    fs::rename(scratch.path(left), scratch.path(own));
+    recover(root, {});
+    CHECK_FALSE(fs::exists(scratch.path(own)));
   }
 }

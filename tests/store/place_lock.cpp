@@ -21,14 +21,13 @@ using cairn::errc;
 
 namespace {
 
-open_directory open(const std::string& path) {
-  return {path, cairn::posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)};
+std::shared_ptr<const open_directory> open(const std::string& path) {
+  return std::make_shared<const open_directory>(path, cairn::posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY));
 }
 
 /// Takes the lock and releases it.
 void take(const std::string& path, std::chrono::milliseconds term = 60s, cairn::stores::scheduler_job job = {}) {
-  const auto root = open(path);
-  const place_lock lock(root, term, std::move(job));
+  const place_lock lock(open(path), term, std::move(job));
 }
 
 /// The lock of an owner of another host.
@@ -48,8 +47,7 @@ const owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .process
 TEST_CASE("one process has the lock; what it leaves is nothing") {
   const sample::scratch scratch;
   {
-    const auto root = open(scratch.path());
-    const place_lock lock(root, 60s, {});
+    const place_lock lock(open(scratch.path()), 60s, {});
     CHECK(parse_owner(sample::slurp(scratch.path(".lock/owner"))));
     CHECK_NOTHROW(lock.check());
     CHECK(lock.former_machine().empty());
@@ -60,6 +58,9 @@ TEST_CASE("one process has the lock; what it leaves is nothing") {
     const auto other = tests::in_child([&] { take(scratch.path()); });
     CHECK(other.code == errc::busy);
     CHECK(other.says("process " + std::to_string(parent) + " saves to " + scratch.path()));
+    const auto copied = tests::in_child([&] { lock.check(); });
+    CHECK(copied.code == errc::invalid);
+    CHECK(copied.says("the lock of " + scratch.path() + " belongs to the parent process"));
     CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
   }
   CHECK(fs::is_empty(scratch.path()));
@@ -71,8 +72,7 @@ TEST_CASE("of many processes and threads one has the lock at a time") {
   const auto contend = [&] {
     for (int taken = 0; taken < 25;) {
       const auto failure = sample::failure_of([&] {
-        const auto root = open(scratch.path());
-        const place_lock lock(root, 60s, {});
+        const place_lock lock(open(scratch.path()), 60s, {});
         if (::mkdir(scratch.path("inside").c_str(), 0777) != 0) std::abort();
         ++taken;
         if (::rmdir(scratch.path("inside").c_str()) != 0) std::abort();
@@ -102,8 +102,7 @@ TEST_CASE("the lock of a killed process is taken over at once, also if a child o
   tests::channel ready, finish;
   const pid_t owner = tests::start_child(ready, [&](const tests::channel& out) {
     finish.close_writer();
-    const auto root = open(scratch.path());
-    const place_lock lock(root, 60s, {});
+    const place_lock lock(open(scratch.path()), 60s, {});
     if (::fork() == 0) {
       out.send("!");
       static_cast<void>(finish.receive_all());
@@ -127,8 +126,7 @@ TEST_CASE("an owner of another host is dead when it has been silent for a term")
   leave_lock(scratch, elsewhere);
   set_time(scratch.path(".lock/owner"), 61s);
   {
-    const auto root = open(scratch.path());
-    const place_lock lock(root, 60s, {});
+    const place_lock lock(open(scratch.path()), 60s, {});
     CHECK(lock.former_machine() == elsewhere.machine());
   }
   leave_lock(scratch, elsewhere);  // silent from now on
@@ -166,8 +164,7 @@ TEST_CASE("a restart of the same job does not wait") {
 
 TEST_CASE("an owner renews its lease") {
   const sample::scratch scratch;
-  const auto root = open(scratch.path());
-  const place_lock lock(root, 20ms, {});
+  const place_lock lock(open(scratch.path()), 20ms, {});
   set_time(scratch.path(".lock/owner"), 100s);
   const auto old = fs::last_write_time(scratch.path(".lock/owner"));
   while (fs::last_write_time(scratch.path(".lock/owner")) == old) std::this_thread::yield();
@@ -177,8 +174,7 @@ TEST_CASE("a lock that was taken over, and a root that was moved or deleted, are
   const sample::scratch scratch;
   fs::create_directory(scratch.path("run"));
   {
-    const auto root = open(scratch.path("run"));
-    const place_lock lock(root, 60s, {});
+    const place_lock lock(open(scratch.path("run")), 60s, {});
     fs::rename(scratch.path("run/.lock"), scratch.path("run/stolen"));
     auto failure = sample::failure_of([&] { lock.check(); });
     CHECK(failure.code == errc::busy);

@@ -1,14 +1,16 @@
 // Loads a checkpoint, or the newest of a store that can be restored, into a state: checks all, then changes the state in place.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
+#include "cairn/chain/options.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/event.hpp"
-#include "cairn/chain/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
@@ -21,9 +23,17 @@ CAIRN_INLINE void refuse_step(const load_options& options);
 /// Loads an open checkpoint. The state is not changed before all checks have passed.
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
-/// Loads the first of the checkpoints `names` that can be restored; nullopt if there are no names. Damaged ones are skipped, with an
-/// event. errc::corrupt if none can be restored.
-CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
+/// Whether a checkpoint is the cause of an error, and not the state, the caller or the moment: what cannot be read just now (errc::io,
+/// errc::no_memory) may be whole.
+[[nodiscard]] CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept;
+
+/// Names of checkpoints, in the order in which they are to be tried.
+using list_checkpoints = std::function<std::vector<std::string>()>;
+
+/// Loads the first of the checkpoints that can be restored; nullopt if there are none. Damaged ones are skipped, with an event. Lists again when
+/// one is not there that retention of another process has removed in the meantime. errc::corrupt if none can be restored; errc::io if one
+/// cannot be read just now.
+CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event = {});
 

@@ -5,15 +5,15 @@
 #include <map>
 #include <utility>
 
+#include "cairn/chain/load.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/as_error.hpp"
-#include "cairn/system/memory.hpp"
-#include "cairn/system/parallel.hpp"
-#include "cairn/chain/load.hpp"
-#include "cairn/system/clock.hpp"
 #include "cairn/state/fetch_leaf.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/system/clock.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
 
@@ -115,79 +115,73 @@ CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state s
                      [&] { return check_and_load(from, state, options); });
 }
 
-/// Whether the checkpoint is the cause of an error, and not the state or the caller.
-inline bool is_of_checkpoint(errc code) noexcept {
-  return code == errc::corrupt || code == errc::io || code == errc::not_found;
+CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept { return code == errc::corrupt || code == errc::not_found; }
+
+/// Loads the checkpoint `name` of the store, and reports that as an event.
+inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
+                               const load_options& options, const observer& on_event) {
+  const chain_reader reader(store, name, options.codecs);
+  auto report = load_from(reader, state, options);
+  report.name = name;
+  notify(on_event, {.what = event::kind::restored,
+                    .checkpoint = report.path,
+                    .step = report.step,
+                    .bytes = report.bytes,
+                    .total = report.bytes,
+                    .seconds = report.seconds});
+  return report;
 }
 
-/// `restore_first`; also nullopt, with `is_changed`, if a checkpoint is gone and the store lists others now than `listed`.
-inline std::optional<load_report> restore_first_of(const any_store& store, std::span<const std::string> names,
-                                                   const std::vector<std::string>* listed, bool& is_changed,
-                                                   any_mutable_state state, const load_options& options,
-                                                   const observer& on_event) {
-  std::vector<skipped_checkpoint> skipped;
-  std::string first_reason;
-  for (const auto& name : names) {
-    try {
-      const chain_reader reader(store, name, options.codecs);
-      auto report = load_from(reader, state, options);
-      report.name = name;
-      report.skipped = std::move(skipped);
-      notify(on_event, {.what = event::kind::restored,
-                        .checkpoint = report.path,
-                        .step = report.step,
-                        .bytes = report.bytes,
-                        .total = report.bytes,
-                        .seconds = report.seconds});
-      return report;
-    } catch (const error& cause) {
-      if (!is_of_checkpoint(cause.code())) throw;
-      is_changed = listed != nullptr && cause.code() == errc::not_found && store.list() != *listed;
-      if (is_changed) return std::nullopt;
-      if (skipped.empty()) first_reason = cause.sentence();
-      skipped.push_back({name, cause.what()});
-      notify(on_event, {.what = event::kind::fell_back,
-                        .checkpoint = store.location() + "/" + name,
-                        .step = parse_checkpoint_name(name).value_or(0),
-                        .message = cause.what()});
-    }
-  }
-  if (skipped.empty()) return std::nullopt;
-  fail(errc::corrupt, {"none of the ", skipped.size(), " checkpoints in ", store.location(),
-                       " can be restored; the first one tried: ", first_reason});
-}
-
-CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, std::span<const std::string> names,
+CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event) {
-  bool is_changed = false;
-  return restore_first_of(store, names, nullptr, is_changed, state, options, on_event);
-}
-
-/// Lists again when retention of another process has removed a checkpoint in the meantime: a newer one is there then.
-inline std::optional<load_report> restore_newest(const any_store& store, any_mutable_state state,
-                                                 const load_options& options, const observer& on_event) {
-  for (int left = 100;; --left) {
-    const auto listed = store.list();
-    const std::vector<std::string> newest_first(listed.rbegin(), listed.rend());
-    bool is_changed = false;
-    auto report =
-        restore_first_of(store, newest_first, left > 0 ? &listed : nullptr, is_changed, state, options, on_event);
-    if (!is_changed) return report;
+  constexpr int most_lists = 100;
+  for (int lists = 1;; ++lists) {
+    const auto names = candidates();
+    std::vector<skipped_checkpoint> skipped;
+    bool is_outdated = false;
+    for (auto name = names.begin(); name != names.end() && !is_outdated; ++name) {
+      try {
+        auto report = restore_one(store, *name, state, options, on_event);
+        report.skipped = std::move(skipped);
+        return report;
+      } catch (const error& cause) {
+        if (!is_of_checkpoint(cause.code())) throw;
+        is_outdated = cause.code() == errc::not_found && lists < most_lists && candidates() != names;
+        if (is_outdated) continue;
+        skipped.push_back({*name, std::string(cause.sentence())});
+        notify(on_event, {.what = event::kind::fell_back,
+                          .checkpoint = store.location() + "/" + *name,
+                          .step = parse_checkpoint_name(*name).value_or(0),
+                          .message = cause.what()});
+      }
+    }
+    if (is_outdated) continue;
+    if (names.empty()) return std::nullopt;
+    fail(errc::corrupt, {"none of the ", skipped.size(), " checkpoints in ", store.location(),
+                         " can be restored; the first one tried: ", skipped.front().reason});
   }
 }
 
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event) {
-  if (!options.step) return restore_newest(store, state, options, on_event);
-  const auto names = store.list();
-  const std::string wanted[] = {checkpoint_name(*options.step)};
-  if (std::find(names.begin(), names.end(), wanted[0]) == names.end())
-    fail(errc::not_found,
-         {"there is no checkpoint of step ", *options.step, " in ", store.location(),
-          names.empty() ? std::string()
-                        : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
-  return restore_first(store, wanted, state, options, on_event);
+  const auto newest_first = [&] {
+    auto names = store.list();
+    std::reverse(names.begin(), names.end());
+    return names;
+  };
+  const auto wanted = [&] {
+    const auto names = store.list();
+    auto name = checkpoint_name(*options.step);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      fail(errc::not_found,
+           {"there is no checkpoint of step ", *options.step, " in ", store.location(),
+            names.empty() ? std::string()
+                          : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
+    return std::vector{std::move(name)};
+  };
+  return options.step ? restore_first(store, wanted, state, options, on_event)
+                      : restore_first(store, newest_first, state, options, on_event);
 }
 
 }  // namespace cairn::detail

@@ -13,9 +13,9 @@
 
 namespace cairn {
 
-/// Why an operation failed. `io`, `corrupt` and `not_found` of a checkpoint make a restore try the next one; all others end it.
+/// Why an operation failed. `corrupt` and `not_found` of a checkpoint make a restore try the next one; all others end it.
 enum class errc {
-  io,         ///< the operating system or the store refused: disk full, read-only, no such device
+  io,         ///< the operating system or the store refused: disk full, read-only, no permission, too many open files
   no_memory,  ///< not enough memory
   corrupt,    ///< stored bytes are not what was written: truncated, altered or malformed
   mismatch,   ///< the state and the checkpoint disagree: keys, dtypes, shapes

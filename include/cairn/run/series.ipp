@@ -75,7 +75,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
       if (at != metrics.end() && !std::isnan(at->second))
         found.push_back({order.lower_is_better ? at->second : -at->second, step});
     } catch (const error& cause) {
-      if (cause.code() == errc::io) throw;
+      if (!is_of_checkpoint(cause.code())) throw;
       names.push_back(checkpoint_name(step));
     }
   }
@@ -85,7 +85,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
     return a.value != b.value ? a.value < b.value : a.step > b.step;  // of equals, the newer is the better
   });
   for (const auto& each : found) names.push_back(checkpoint_name(each.step));
-  auto report = restore_first(store_, names, state, with_codecs(options), on_event_);
+  auto report = restore_first(store_, [&] { return names; }, state, with_codecs(options), on_event_);
   restored(report);
   return report;
 }

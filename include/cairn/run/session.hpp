@@ -15,7 +15,6 @@
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
-#include "cairn/system/owner_process.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/record.hpp"
@@ -23,6 +22,7 @@
 #include "cairn/run/series.hpp"
 #include "cairn/run/staging.hpp"
 #include "cairn/system/clock.hpp"
+#include "cairn/system/owner_process.hpp"
 
 namespace cairn::detail {
 

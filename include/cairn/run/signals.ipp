@@ -67,7 +67,7 @@ CAIRN_INLINE void signal_watch::uninstall() noexcept {
 }
 
 CAIRN_INLINE void signal_watch::take(int number) noexcept {
-  if (::getpid() != process_) {
+  if (::getpid() != process_) {  // not `owner_process`: the signal may come right after the fork, or after a vfork
     for (const auto& each : entries_) restore(each);
     ::raise(number);  // when this handler has returned
     return;

@@ -139,7 +139,7 @@ CAIRN_INLINE void checker::note_freed(const void* memory, std::uint64_t bytes) {
 CAIRN_INLINE void checker::note_destroyed(std::string_view part) {
   if (prototypes_ > 0) return;
   auto& destroyed = freed_.parts[owner_];
-  destroyed.path = at_.path;
+  if (destroyed.names.empty()) destroyed.path = at_.path;
   destroyed.names.emplace(part);
 }
 

@@ -97,7 +97,8 @@ using ownership = std::shared_ptr<const void>;
 
 /// Keeps named checkpoints. Requirements: after `commit`, `open` gives what was written; `list` names exactly what was committed and not
 /// removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
-/// cairn::error: io, busy, not_found, invalid.
+/// cairn::error: io, busy, not_found, invalid, corrupt. `corrupt` and `not_found` mean that a checkpoint is damaged or has gone: a restore goes
+/// on with an older one. What cannot be read just now is `io`.
 template <class Store>
 concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Its place, for messages.

@@ -14,6 +14,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/owner_record.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::stores::detail {
@@ -126,11 +127,15 @@ inline void delete_directory(const open_directory& root, const std::string& name
 /// Times of files, as the file system counts them, which may differ from the clock of this host.
 using file_time = std::chrono::nanoseconds;
 
+[[nodiscard]] inline file_time time_in(const struct stat& about) {
+  return std::chrono::seconds(about.st_mtim.tv_sec) + std::chrono::nanoseconds(about.st_mtim.tv_nsec);
+}
+
 /// When the open file was changed last.
 [[nodiscard]] inline file_time time_of(int file, std::string_view where) {
   struct stat about{};
   if (::fstat(file, &about) != 0) fail_io("look at", where);
-  return std::chrono::seconds(about.st_mtim.tv_sec) + std::chrono::nanoseconds(about.st_mtim.tv_nsec);
+  return time_in(about);
 }
 
 /// The number of the mount.
@@ -140,11 +145,22 @@ using file_time = std::chrono::nanoseconds;
   return about.st_dev;
 }
 
+/// A hidden name for the checkpoint `name` that no directory in `root` has.
+[[nodiscard]] inline std::string new_hidden_name(const open_directory& root, std::string_view prefix,
+                                                 std::string_view name) {
+  return hidden_name(prefix, name, new_attempt(machine_id(device_of(root))));
+}
+
+/// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned time.
+[[nodiscard]] inline file_time abandoned_before(file_time now, std::chrono::milliseconds lease) {
+  constexpr int silent_leases = 10;
+  return now - silent_leases * lease;
+}
+
 /// What of the hidden directories is to be completed.
 struct recovery {
   std::string_view name{};            ///< only those of this checkpoint; empty: all
   std::string_view own{};             ///< the caller's directory
-  std::string machine{};              ///< of this process
   std::string former_machine{};       ///< of a former owner of the root, which is dead
   std::optional<file_time> before{};  ///< what other machines have last changed before is abandoned; nullopt: nothing
 };
@@ -153,12 +169,12 @@ struct recovery {
 [[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
   const auto attempt = attempt_of(entry);
   const auto machine = attempt.substr(0, machine_digits);
-  if (attempt.empty() || machine == what.machine || machine == what.former_machine) return true;
+  if (attempt.empty() || machine == machine_id(device_of(left)) || machine == what.former_machine) return true;
   if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
   const auto files = left.entries();
   return std::all_of(files.begin(), files.end(), [&](const std::string& file) {
-    const auto open = posix::open_at(left.fd.get(), file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    return !open || time_of(open.get(), left.file(file)) < *what.before;
+    struct stat about{};
+    return ::fstatat(left.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || time_in(about) < *what.before;
   });
 }
 

@@ -24,7 +24,6 @@ struct directory_options {
 
 namespace detail {
 class place_lock;
-struct open_directory;
 }  // namespace detail
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
@@ -47,7 +46,7 @@ class directory {
   CAIRN_INLINE void remove(std::string_view name);
 
  private:
-  [[nodiscard]] CAIRN_INLINE std::shared_ptr<const detail::open_directory> open_for_writing() const;
+  [[nodiscard]] CAIRN_INLINE std::shared_ptr<const detail::place_lock> checked_lock() const;
 
   std::string path_;
   directory_options options_;

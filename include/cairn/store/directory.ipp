@@ -23,9 +23,6 @@ namespace cairn::stores {
 
 namespace detail {
 
-/// A writer of another host that does not own the root counts as dead when it has changed nothing for this many leases.
-inline constexpr int silent_leases = 10;
-
 /// A checkpoint that is being written into a locked temporary directory.
 class directory_transaction final : public transaction {
  public:
@@ -34,7 +31,6 @@ class directory_transaction final : public transaction {
                         std::string name, const directory_options& options)
       : root_(std::move(root)),
         lock_(std::move(lock)),
-        machine_(machine_id(device_of(*root_))),
         name_(std::move(name)),
         lease_(options.lease),
         durable_(options.durable) {
@@ -80,7 +76,7 @@ class directory_transaction final : public transaction {
   void claim() {
     constexpr int most = 20;
     for (int tries = 0; tries < most; ++tries) {
-      attempt_ = hidden_name(temporary_prefix, name_, new_attempt(machine_));
+      attempt_ = new_hidden_name(*root_, temporary_prefix, name_);
       if (::mkdirat(root_->fd.get(), attempt_.c_str(), 0777) != 0) {
         if (errno == EEXIST) continue;
         fail_io("create the directory", root_->file(attempt_));
@@ -100,10 +96,8 @@ class directory_transaction final : public transaction {
   /// up; one that began before it does not.
   [[nodiscard]] bool is_alone() const {
     constexpr int most = 50;
-    const recovery what{.name = name_,
-                        .own = attempt_,
-                        .machine = machine_,
-                        .before = time_of(here_.fd.get(), here_.path) - silent_leases * lease_};
+    const recovery what{
+        .name = name_, .own = attempt_, .before = abandoned_before(time_of(here_.fd.get(), here_.path), lease_)};
     for (int tries = 0; tries < most; ++tries) {
       const auto live = recover(*root_, what);
       if (live.empty()) return true;
@@ -128,7 +122,7 @@ class directory_transaction final : public transaction {
   /// For file systems that cannot exchange names. Where a crash comes between the two renames, readers find the older checkpoint under its
   /// hidden name, and `recover` gives it its name back.
   void hide_and_publish() {
-    replaced_name_ = hidden_name(replaced_prefix, name_, new_attempt(machine_));
+    replaced_name_ = new_hidden_name(*root_, replaced_prefix, name_);
     if (!rename_in(*root_, name_, replaced_name_, replaced_)) fail_io("replace", root_->file(name_));
     if (rename_in(*root_, attempt_, name_, here_)) return;
     const int failure = errno;
@@ -146,7 +140,7 @@ class directory_transaction final : public transaction {
 
   std::shared_ptr<const open_directory> root_;
   std::shared_ptr<const place_lock> lock_;
-  std::string machine_, name_;
+  std::string name_;
   std::string attempt_, replaced_name_;  // the names of the directories
   std::chrono::milliseconds lease_;
   bool durable_;
@@ -195,7 +189,7 @@ inline std::string rename_before_removal(const open_directory& root, const std::
   const auto entries = there.entries();
   if (!std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return name;
   if (!posix::try_lock(there.fd.get(), there.path)) return name;
-  auto temporary = hidden_name(temporary_prefix, name, new_attempt(machine_id(device_of(root))));
+  auto temporary = new_hidden_name(root, temporary_prefix, name);
   return rename_in(root, name, temporary, there) ? temporary : name;
 }
 
@@ -224,22 +218,21 @@ CAIRN_INLINE directory::directory(std::string root, directory_options options)
   if (options_.lease <= options_.lease.zero()) fail(errc::invalid, {"the lease of ", path_, " must be above 0"});
 }
 
-CAIRN_INLINE std::shared_ptr<const detail::open_directory> directory::open_for_writing() const {
-  const auto lock = lock_.lock();
+CAIRN_INLINE std::shared_ptr<const detail::place_lock> directory::checked_lock() const {
+  auto lock = lock_.lock();
   if (lock) lock->check();
-  return detail::open_root(path_, !lock, options_.durable);
+  return lock;
 }
 
 CAIRN_INLINE ownership directory::lock() {
   const auto root = detail::open_root(path_, true, options_.durable);
   // In a forked child it is the parent's.
-  const std::shared_ptr<const detail::place_lock> lock(new detail::place_lock(*root, options_.lease, options_.job),
+  const std::shared_ptr<const detail::place_lock> lock(new detail::place_lock(root, options_.lease, options_.job),
                                                        [](const detail::place_lock* held) {
                                                          if (held->is_here()) delete held;
                                                        });
-  detail::recover(*root, {.machine = detail::machine_id(detail::device_of(*root)),
-                          .former_machine = lock->former_machine(),
-                          .before = lock->now() - detail::silent_leases * options_.lease});
+  detail::recover(*root, {.former_machine = lock->former_machine(),
+                          .before = detail::abandoned_before(lock->now(), options_.lease)});
   if (options_.durable) detail::sync_existing(*root, list());
   lock_ = lock;
   return lock;
@@ -247,7 +240,9 @@ CAIRN_INLINE ownership directory::lock() {
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  return std::make_unique<detail::directory_transaction>(open_for_writing(), lock_.lock(), std::string(name), options_);
+  auto lock = checked_lock();
+  auto root = detail::open_root(path_, !lock, options_.durable);  // a root that is locked is there
+  return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name), options_);
 }
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {
@@ -278,8 +273,9 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 
 CAIRN_INLINE void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  const auto root = open_for_writing();
-  detail::recover(*root, {.name = name, .machine = detail::machine_id(detail::device_of(*root))});
+  const auto lock = checked_lock();
+  const auto root = detail::open_root(path_, !lock, options_.durable);
+  detail::recover(*root, {.name = name});
   const auto there = detail::open_in(*root, std::string(name));
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
   detail::require_own(there);

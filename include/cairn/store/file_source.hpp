@@ -23,7 +23,6 @@ class file_source final : public source {
     if (!file_ && (errno == ENOENT || errno == ENOTDIR)) fail(errc::not_found, {"there is no file ", where_});
     struct stat about{};
     if (!file_ || ::fstat(file_.get(), &about) != 0) fail_io("open", where_);
-    if (S_ISDIR(about.st_mode)) fail_io("open", where_, EISDIR);
     if (!S_ISREG(about.st_mode)) fail(errc::corrupt, {where_, " is not a regular file"});
     size_ = static_cast<std::uint64_t>(about.st_size);
   }

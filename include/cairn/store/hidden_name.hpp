@@ -17,12 +17,13 @@ inline constexpr std::string_view temporary_prefix = ".tmp-", replaced_prefix = 
 
 inline constexpr std::size_t machine_digits = 8, attempt_digits = 16;
 
-/// 16 hexadecimal digits: the 8 of the machine, or zeros where it is not known, and 8 random ones. No two attempts to write a checkpoint have the
+/// 16 hexadecimal digits: the 8 of the machine (`machine_id`), or zeros where it is not known, and 8 random ones. No two attempts to write a checkpoint have the
 /// same.
 [[nodiscard]] inline std::string new_attempt(std::string_view machine) {
   std::random_device random;
   const auto digits = cairn::detail::to_hex(random());
-  return sentence({machine.empty() ? "00000000" : machine, std::string_view(digits).substr(machine_digits)});
+  return sentence(
+      {machine, std::string(machine_digits - machine.size(), '0'), std::string_view(digits).substr(machine_digits)});
 }
 
 [[nodiscard]] inline std::string hidden_name(std::string_view prefix, std::string_view name, std::string_view attempt) {

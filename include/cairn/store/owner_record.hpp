@@ -52,9 +52,9 @@ struct owner_record {
   [[nodiscard]] CAIRN_INLINE std::string name_for(const owner_record& reader) const;
 };
 
-/// One line per member.
+/// A JSON object.
 [[nodiscard]] CAIRN_INLINE std::string to_text(const owner_record& owner);
-/// nullopt for what `to_text` does not write.
+/// nullopt for what `to_text` of this version or a later one does not write.
 [[nodiscard]] CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text);
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 #include <span>
 
 #include <fcntl.h>
@@ -12,14 +13,14 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/store/hidden_name.hpp"
 #include "cairn/store/owner_record.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::stores {
 
 namespace detail {
-
-inline constexpr std::string_view owner_opening = "cairn owner 1\n";
 
 [[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -52,20 +53,18 @@ inline constexpr std::string_view owner_opening = "cairn owner 1\n";
   return parse_number(rest.substr(0, rest.find(' '))).value_or(0);
 }
 
-[[nodiscard]] inline std::string without_newlines(std::string text) {
-  std::erase(text, '\n');
-  return text;
-}
-
 [[nodiscard]] inline const std::string& boot_of_this_machine() {
-  static const std::string boot = without_newlines(read_kernel_file("/proc/sys/kernel/random/boot_id"));
+  static const std::string boot = [] {
+    const auto line = read_kernel_file("/proc/sys/kernel/random/boot_id");
+    return line.substr(0, line.find('\n'));
+  }();
   return boot;
 }
 
 [[nodiscard]] inline std::string machine_id(std::string_view boot, std::uint64_t device) {
   if (boot.empty()) return {};
   const auto text = sentence({boot, " ", device});
-  return cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(text)))).substr(0, 8);
+  return cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(text)))).substr(0, machine_digits);
 }
 
 CAIRN_INLINE std::string machine_id(std::uint64_t device) { return machine_id(boot_of_this_machine(), device); }
@@ -78,8 +77,7 @@ CAIRN_INLINE std::string machine_id(std::uint64_t device) { return machine_id(bo
 CAIRN_INLINE owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job job) {
   char host[256]{};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
-  job.id = without_newlines(std::move(job.id));
-  return {.host = without_newlines(host),
+  return {.host = host,
           .boot = boot_of_this_machine(),
           .device = device,
           .processes = namespace_of_this_process(),
@@ -102,44 +100,49 @@ CAIRN_INLINE std::string owner_record::name_for(const owner_record& reader) cons
 }
 
 CAIRN_INLINE std::string to_text(const owner_record& owner) {
-  return sentence({owner_opening, "host ", owner.host, "\nboot ", owner.boot, "\ndevice ", owner.device, "\nprocesses ",
-                   owner.processes, "\nprocess ", owner.process, "\nstarted ", owner.started, "\njob ", owner.job.id,
-                   "\nrestarts ", owner.job.restarts, "\n"});
+  cairn::detail::json_writer json;
+  json.begin_object();
+  json.line().key("host").text(cairn::detail::to_utf8(owner.host)).key("boot").text(owner.boot);
+  json.line().key("device").natural(owner.device).key("processes").natural(owner.processes);
+  json.line().key("process").natural(owner.process).key("started").natural(owner.started);
+  json.line().key("job").text(cairn::detail::to_utf8(owner.job.id)).key("restarts").natural(owner.job.restarts);
+  return json.end_object().take();
 }
 
 CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text) {
-  if (!text.starts_with(owner_opening)) return std::nullopt;
-  text.remove_prefix(owner_opening.size());
-  bool is_whole = true;
-  const auto next = [&](std::string_view member) -> std::string_view {
-    const auto end = text.find('\n');
-    is_whole = is_whole && end != text.npos && text.starts_with(member);
-    if (!is_whole) return {};
-    const auto value = text.substr(member.size(), end - member.size());
-    text.remove_prefix(end + 1);
-    return value;
-  };
-  const auto next_number = [&](std::string_view member) {
-    const auto value = parse_number(next(member));
-    is_whole = is_whole && value.has_value();
-    return value.value_or(0);
-  };
+  using namespace cairn::detail;
   owner_record owner;
-  owner.host = next("host ");
-  owner.boot = next("boot ");
-  owner.device = next_number("device ");
-  owner.processes = next_number("processes ");
-  owner.process = next_number("process ");
-  owner.started = next_number("started ");
-  owner.job.id = next("job ");
-  owner.job.restarts = next_number("restarts ");
-  constexpr std::size_t longest_name = 255;
-  const auto is_text = [](const std::string& name) {
-    return name.size() <= longest_name &&
-           std::all_of(name.begin(), name.end(), [](unsigned char each) { return each > ' ' && each < 0x7f; });
+  const auto text_of = [](std::string& member) {
+    return json_text([&](const json_value& value) { member = value.text; });
   };
-  if (!is_whole || !is_text(owner.host)) return std::nullopt;
-  return owner;
+  const auto natural_of = [](std::uint64_t& member) {
+    return json_natural([&](const json_value& value) { member = value.natural; });
+  };
+  const auto host_of = [](std::string& member) {
+    return json_text([&](const json_value& value) {
+      member = value.text;
+      constexpr std::size_t longest_name = 255;
+      const bool is_name = member.size() <= longest_name && std::all_of(member.begin(), member.end(), [](char each) {
+                             return each > ' ' && each < 0x7f;
+                           });
+      return is_name ? "" : "is no name of a host";
+    });
+  };
+  auto form = json_object({{"host", host_of(owner.host)},
+                           {"boot", text_of(owner.boot)},
+                           {"device", natural_of(owner.device)},
+                           {"processes", natural_of(owner.processes)},
+                           {"process", natural_of(owner.process)},
+                           {"started", natural_of(owner.started)},
+                           {"job", text_of(owner.job.id)},
+                           {"restarts", natural_of(owner.job.restarts)}});
+  form.others = std::make_shared<const json_form>();  // of later versions
+  try {
+    read_json(text, "the owner of a lock", form);
+    return owner;
+  } catch (const error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace detail

@@ -11,9 +11,9 @@
 // - an owner of an earlier start of the same job of a scheduler is dead.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -35,12 +35,13 @@ class place_lock {
  public:
   /// Waits for at most `term`, for an owner of another host that may be dead. errc::busy: another process, or another object of this one, has the
   /// lock.
-  CAIRN_INLINE place_lock(const open_directory& root, std::chrono::milliseconds term, scheduler_job job);
+  CAIRN_INLINE place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term,
+                          scheduler_job job);
   CAIRN_INLINE ~place_lock();
   place_lock(const place_lock&) = delete;
   place_lock& operator=(const place_lock&) = delete;
 
-  /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term.
+  /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid in a forked child.
   CAIRN_INLINE void check() const;
 
   /// False in a forked child, where the lock is not held.
@@ -61,7 +62,7 @@ class place_lock {
   CAIRN_INLINE void remove() noexcept;
   CAIRN_INLINE void renew();
 
-  open_directory root_;  // open on its own
+  std::shared_ptr<const open_directory> root_;
   std::chrono::milliseconds term_;
   owner_record self_;
   std::string former_machine_;

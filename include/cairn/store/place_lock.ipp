@@ -23,21 +23,20 @@ inline void delete_lock(const open_directory& root, const std::string& name, con
   ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
 }
 
-CAIRN_INLINE place_lock::place_lock(const open_directory& root, std::chrono::milliseconds term, scheduler_job job)
-    : root_{root.path, posix::open_at(root.fd.get(), ".", O_RDONLY | O_DIRECTORY)}, term_(term) {
-  if (!root_.fd) fail_io("open the directory", root.path);
-  self_ = owner_record::of_this_process(device_of(root_), std::move(job));
+CAIRN_INLINE place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term,
+                                    scheduler_job job)
+    : root_(std::move(root)), term_(term), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
   try {
     make_own();
     constexpr int most = 100;
     for (int tries = 0; !try_take(); ++tries) {
-      if (tries == most) fail(errc::busy, {"other processes lock ", root_.path, ", or hold files in its ", lock_name});
+      if (tries == most) fail(errc::busy, {"other processes lock ", root_->path, ", or hold files in its ", lock_name});
       if (tries > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       release_dead_owner();
     }
-    for (const auto& entry : root_.entries())
+    for (const auto& entry : root_->entries())
       if (hidden_checkpoint(entry, temporary_prefix) == lock_name)
-        if (const auto left = open_in(root_, entry); left.fd) delete_lock(root_, entry, left);
+        if (const auto left = open_in(*root_, entry); left.fd) delete_lock(*root_, entry, left);
     renewing_ = cairn::detail::start_thread([this] { renew(); });
   } catch (...) {
     remove();
@@ -60,10 +59,10 @@ CAIRN_INLINE void place_lock::make_own() {
   file_ = {};
   constexpr int most = 100;
   for (int tries = 0; !file_; ++tries) {  // an owner may take it for a leftover at any time
-    if (tries == most) fail(errc::busy, {"other processes lock ", root_.path, " all the time"});
-    name_ = hidden_name(temporary_prefix, lock_name, new_attempt(self_.machine()));
-    if (::mkdirat(root_.fd.get(), name_.c_str(), 0777) != 0) fail_io("create the directory", root_.file(name_));
-    here_ = open_in(root_, name_);
+    if (tries == most) fail(errc::busy, {"other processes lock ", root_->path, " all the time"});
+    name_ = new_hidden_name(*root_, temporary_prefix, lock_name);
+    if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0) fail_io("create the directory", root_->file(name_));
+    here_ = open_in(*root_, name_);
     if (!here_.fd) continue;
     file_ = posix::open_at(here_.fd.get(), std::string(owner_file), O_RDWR | O_CREAT | O_EXCL);
     if (!file_ && errno != ENOENT) fail_io("create", here_.file(owner_file));
@@ -79,25 +78,25 @@ CAIRN_INLINE void place_lock::make_own() {
 
 /// Gives the lock its name. False if another one has it.
 CAIRN_INLINE bool place_lock::try_take() {
-  if (rename_in(root_, name_, std::string(lock_name), here_)) {
+  if (rename_in(*root_, name_, std::string(lock_name), here_)) {
     name_ = lock_name;
     return true;
   }
   if (errno == EEXIST || errno == ENOTEMPTY) return false;
-  if (errno != ENOENT) fail_io("create the lock", root_.file(lock_name));
+  if (errno != ENOENT) fail_io("create the lock", root_->file(lock_name));
   make_own();  // another process took it for a leftover
   return false;
 }
 
 /// Releases the lock of a dead process. errc::busy if its owner lives.
 CAIRN_INLINE void place_lock::release_dead_owner() {
-  const auto held = open_in(root_, std::string(lock_name));
+  const auto held = open_in(*root_, std::string(lock_name));
   if (!held.fd) return;
   std::optional<owner_record> owner;
   if (!is_dead(held, owner))
-    fail(errc::busy, {owner ? owner->name_for(self_) : "another process", " saves to ", root_.path,
+    fail(errc::busy, {owner ? owner->name_for(self_) : "another process", " saves to ", root_->path,
                       ": wait until it ends, or use another directory"});
-  delete_lock(root_, std::string(lock_name), held);
+  delete_lock(*root_, std::string(lock_name), held);
   if (owner) former_machine_ = owner->machine();
 }
 
@@ -137,7 +136,7 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, std::optional<
 }
 
 CAIRN_INLINE void place_lock::remove() noexcept {
-  if (here_.fd) delete_lock(root_, name_, here_);
+  if (here_.fd) delete_lock(*root_, name_, here_);
 }
 
 CAIRN_INLINE void place_lock::renew() {
@@ -146,15 +145,16 @@ CAIRN_INLINE void place_lock::renew() {
 }
 
 CAIRN_INLINE void place_lock::check() const {
+  process_.check("the lock of " + root_->path);
   struct stat open{}, there{};
-  if (::fstat(root_.fd.get(), &open) != 0) fail_io("look at", root_.path);
-  if (::stat(root_.path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_.path);
+  if (::fstat(root_->fd.get(), &open) != 0) fail_io("look at", root_->path);
+  if (::stat(root_->path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_->path);
   if (there.st_ino != open.st_ino || there.st_dev != open.st_dev)
-    fail(errc::io, {"the directory ", root_.path, " was moved or deleted while it was in use"});
+    fail(errc::io, {"the directory ", root_->path, " was moved or deleted while it was in use"});
   errno = 0;
-  if (posix::is_same(root_.fd.get(), std::string(lock_name), here_.fd.get())) return;
-  if (errno != 0 && errno != ENOENT) fail_io("look at", root_.file(lock_name));
-  fail(errc::busy, {"another process has taken over ", root_.path,
+  if (posix::is_same(root_->fd.get(), std::string(lock_name), here_.fd.get())) return;
+  if (errno != 0 && errno != ENOENT) fail_io("look at", root_->file(lock_name));
+  fail(errc::busy, {"another process has taken over ", root_->path,
                     ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
 }
 
