@@ -45,7 +45,7 @@ cairn::stores::memory store_with(const steps& at) {
 template <class Act>
 void check_refused(const Act& act, std::uint64_t step, std::uint64_t newest) {
   const auto failure = sample::failure_of(act);
-  CHECK(failure.code == errc::invalid);
+  CHECK(failure.code == errc::stale);
   CHECK(failure.says("step " + std::to_string(step) + " is below step " + std::to_string(newest) +
                      ", the newest checkpoint in memory"));
   CHECK(failure.says("restore"));
@@ -121,7 +121,7 @@ TEST_CASE("the checkpoint of a running save counts as the newest") {
   CHECK(run.step(trained(7), {.step = 7}).started);
   const auto failure = sample::failure_of([&] { std::ignore = run.step(trained(5), {.step = 5}); });
   store.entrance->open();
-  CHECK(failure.code == errc::invalid);
+  CHECK(failure.code == errc::stale);
   CHECK(failure.says("step 5 is below step 7"));
   run.wait();
   CHECK(run.steps() == steps{4, 7});
@@ -198,6 +198,64 @@ TEST_CASE("another process has saved since this one has looked: its checkpoints 
     check_refused([&] { std::ignore = run.step(trained(7), {.step = 7}); }, 7, 9);
     CHECK(run.steps() == steps{2, 5, 9});
   }
+}
+
+TEST_CASE("on_older_step = replace: the first save removes what the run does not continue from") {
+  for (const bool asynchronous : {true, false}) {
+    const cairn::checkpointer_options options{.keep_last = 2,
+                                              .when = cairn::policies::every_steps{1},
+                                              .asynchronous = asynchronous,
+                                              .on_older_step = cairn::when_older::replace};
+    const auto store = store_with({1, 2, 5, 9});
+    {
+      checkpointer run(store, options);
+      trainer state;
+      REQUIRE(run.restore(state, {.step = 2}));
+      CHECK(run.steps() == steps{1, 2, 5, 9});
+      std::ignore = run.step(trained(3), {.step = 3});
+      run.wait();
+      CHECK(run.steps() == steps{2, 3});
+      CHECK(checkpointer(store).restore(state)->step == 3);
+    }
+    {
+      checkpointer run(store, options);  // from the beginning, without a restore
+      std::ignore = run.step(trained(10), {.step = 1});
+      run.wait();
+      CHECK(run.steps() == steps{1});
+    }
+    {
+      checkpointer run(store, options);  // back within a process
+      for (std::uint64_t step = 2; step <= 6; ++step) {
+        std::ignore = run.step(trained(step), {.step = step});
+        run.wait();
+      }
+      CHECK(run.steps() == steps{5, 6});
+      for (const std::uint64_t step : {3U, 4U}) {
+        std::ignore = run.step(trained(step), {.step = step});
+        run.wait();
+      }
+      CHECK(run.steps() == steps{3, 4});
+    }
+  }
+}
+
+TEST_CASE("on_older_step = replace: nothing is removed while no save is made, and chains stay whole") {
+  const cairn::stores::memory store;
+  const auto state = states(6);
+  {
+    checkpointer run(store, {.codecs = chain::mixed_rules()});
+    for (const std::uint64_t step : {1U, 2U, 3U, 4U}) run.save(state[step], {.step = step});
+  }
+  checkpointer run(store, {.when = cairn::policies::every_steps{0},
+                           .codecs = chain::mixed_rules(),
+                           .on_older_step = cairn::when_older::replace});
+  chain::state loaded;
+  REQUIRE(run.restore(loaded, {.step = 2}));
+  CHECK_NOTHROW(run.step(state[3], {.step = 3}));
+  CHECK(run.steps() == steps{1, 2, 3, 4});
+  CHECK(run.save(state[5], {.step = 3}).is_delta);
+  CHECK(run.steps() == steps{1, 2, 3});
+  chain::check_restores(store, checkpoint_name(3), state[5]);
 }
 
 TEST_CASE("remove_after removes later checkpoints, newest first, and the run continues from the step") {
@@ -283,7 +341,7 @@ TEST_CASE("remove_after after an error: the checkpoints that are left can be res
   CHECK(run.steps() == steps{1, 2, 3});
   chain::state loaded;
   CHECK(checkpointer(store).restore(loaded)->step == 3);
-  CHECK(sample::failure_of([&] { run.save(state[2], {.step = 2}); }).code == errc::invalid);
+  CHECK(sample::failure_of([&] { run.save(state[2], {.step = 2}); }).code == errc::stale);
   sticks = false;
   CHECK(run.remove_after(1) == 2);
   CHECK_FALSE(run.save(state[4], {.step = 20}).is_delta);  // its parent is gone

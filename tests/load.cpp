@@ -736,7 +736,8 @@ struct cairn::adapter<hungry> {
 
 TEST_CASE("too little memory is no fault of a checkpoint: a restore does not try an older one") {
   const cairn::stores::memory store;
-  for (const auto* name : {"step-000000001", "step-000000002"}) cairn::save(store, name, hungry{});
+  cairn::save(store, "step-000000001", hungry{}, {.step = 1});
+  cairn::save(store, "step-000000002", hungry{}, {.step = 2});
   hungry state;
   const auto failure = sample::failure_of([&] { cairn::checkpointer(store).restore(state); });
   CHECK(failure.code == errc::no_memory);
@@ -747,8 +748,8 @@ TEST_CASE("whatever a load or an inspection throws is a cairn::error that names 
   const sample::scratch scratch;
   broken_store broken;
   unlucky state;
-  cairn::save(scratch.path("run/step-000000001"), state);
-  cairn::save(broken, "step-000000001", state);
+  cairn::save(scratch.path("run/step-000000001"), state, {.step = 1});
+  cairn::save(broken, "step-000000001", state, {.step = 1});
   using action = std::function<void()>;
   const std::vector<action> loads{
       [&] { cairn::load(scratch.path("run/step-000000001"), state); },

@@ -172,9 +172,9 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
   REQUIRE(slices.size() == 1);
   CHECK(slices[0].encoded->codec == "last bytes");
   CHECK(slices[0].encoded->relative);
-  const auto stored = reader.newest().stored_bytes(slices[0]);
-  CHECK(std::vector(stored.bytes().begin(), stored.bytes().end()) ==
-        std::vector{std::byte{30}, std::byte{40}, std::byte{50}});
+  std::vector<std::byte> stored(slices[0].bytes);
+  reader.newest().read(slices[0], stored);
+  CHECK(stored == std::vector{std::byte{30}, std::byte{40}, std::byte{50}});
   CHECK(chain::restored(store, name, rules).at("bytes").back() == std::byte{50});
 }
 

@@ -15,10 +15,14 @@ void save_encoded(const std::string& path, const training_state& state, bool dur
   cairn::save(path, state, {.durable = durable});
 }
 
-void load(const std::string& path, training_state& state) { cairn::load(path, state); }
+/// In one pass, as `checkpointer::restore` does.
+void load(const std::string& path, training_state& state) { cairn::load(path, state, {.verify_first = false}); }
+
+void load_verified(const std::string& path, training_state& state) { cairn::load(path, state); }
 
 }  // namespace
 
+method cairn_verify_first_method() { return {.name = "cairn-verify-first", .save = save, .load = load_verified}; }
 method cairn_method() { return {.name = "cairn", .save = save, .load = load}; }
 method cairn_lossless_method() { return {.name = "cairn-lossless", .save = save_encoded, .load = load}; }
 

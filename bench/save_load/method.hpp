@@ -26,6 +26,7 @@ struct method {
 
 [[nodiscard]] method plain_method();
 [[nodiscard]] method cairn_method();
+[[nodiscard]] method cairn_verify_first_method();
 [[nodiscard]] method cairn_lossless_method();
 [[nodiscard]] method cereal_method();
 [[nodiscard]] method boost_method();

@@ -33,8 +33,8 @@ struct session_end {
 /// `latest` and `store` are errc::invalid, and the destructor does nothing.
 ///
 /// The newest checkpoint is the one of the largest step. A run must not continue below it, or below the running save, since a restore would
-/// prefer that checkpoint and retention would remove the new ones: to continue from an earlier step, `restore` that and call
-/// `remove_after`. Checkpoints that a restore has passed over do not count.
+/// prefer that checkpoint and retention would remove the new ones: that is errc::stale. To continue from an earlier step,
+/// `restore` that and call `remove_after`, or set `on_older_step`. Checkpoints that a restore has passed over do not count.
 ///
 /// Memory beyond the state: one copy of it, prepared by `restore` or the first `step` that does not save; and for codecs that use the previous
 /// checkpoint, its values.
@@ -57,8 +57,9 @@ class checkpointer {
   /// Waits for the running save. Checkpoints that are corrupt or have just been removed are passed over, with an event, and
   /// listed in the report. Errors: as of `wait`; `mismatch` for a checkpoint that does not fit the state; `corrupt` if none can be restored;
   /// `io` if the store or a checkpoint cannot be read just now; `not_found` for a step without a checkpoint; `unsupported` for one of a newer
-  /// format version or of a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, with the
-  /// exceptions that docs/guarantees.md lists.
+  /// format version or of a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, unless
+  /// `error::state_changed()`: a damaged checkpoint had been loaded in part, and no older one could be loaded over it. `options.verify_first` excludes
+  /// that, and reads the files twice.
   template <detail::state_object State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(detail::refer_to_load(state), options);

@@ -24,8 +24,8 @@ CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, c
 
 /// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be restored, or that of
 /// `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`, `unsupported`, `io`, `no_memory`;
-/// `invalid` for `options.step` with one checkpoint, and for what an adapter throws. After an error the state is as it was, with the
-/// exceptions that docs/guarantees.md lists.
+/// `invalid` for `options.step` with one checkpoint, and for what an adapter throws. After an error the state is as it was, unless
+/// `error::state_changed()`; docs/guarantees.md lists the cases.
 template <detail::state_object State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
   return detail::load(path, detail::refer_to_load(state), options);

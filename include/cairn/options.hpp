@@ -41,6 +41,14 @@ enum class when_destroyed : std::uint8_t {
   cancel   ///< the save is cancelled and leaves nothing behind
 };
 
+/// A step is below that of the newest checkpoint: the run continues from an older one, or is another run in a directory of an earlier one.
+enum class when_older : std::uint8_t {
+  refuse,  ///< errc::stale
+  /// The first save removes the checkpoints that the run does not continue from: those later than the one that it has restored or saved last; all, if
+  /// it has restored none. Nothing is removed before a save.
+  replace
+};
+
 /// A save that `step` started has failed, or the policy's `should_save` has thrown.
 enum class when_failed : std::uint8_t {
   raise,  ///< an error of the background is thrown by the next call, once; one of the copy or the policy by the same `step`
@@ -73,6 +81,7 @@ struct checkpointer_options {
   when_busy on_busy = when_busy::skip;
   when_destroyed on_destruction = when_destroyed::finish;
   when_failed on_failure = when_failed::raise;
+  when_older on_older_step = when_older::refuse;
   /// A save or merge in the background that makes no progress for this long, above 0, is reported, once, as the event `hanging`: by `step`,
   /// and by calls of the checkpointer that wait for it, its destructor included. Not by `save_handle::wait`. Saves that the trainer waits for
   /// are not watched.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
@@ -53,7 +54,7 @@ struct racing_store {
       --*races;
       const auto others = list();
       const auto step = cairn::detail::parse_checkpoint_name(others.back()).value() + 1;
-      cairn::save(kept, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+      cairn::save(kept, cairn::detail::checkpoint_name(step), std::vector<float>(step), {.step = step});
       for (const auto& other : others) kept.remove(other);
     }
     return kept.open(name, file);
@@ -80,7 +81,7 @@ TEST_CASE("a checkpoint that cannot be read just now is an error, and no older o
   refusing_store store;
   std::vector<float> state;
   for (const std::uint64_t step : {1U, 2U})
-    cairn::save(store, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+    cairn::save(store, cairn::detail::checkpoint_name(step), std::vector<float>(step), {.step = step});
   store.refused = cairn::detail::checkpoint_name(2);
   for (const auto code : {cairn::errc::io, cairn::errc::no_memory}) {
     store.code = code;
@@ -98,11 +99,24 @@ TEST_CASE("a checkpoint that cannot be read just now is an error, and no older o
   }
 }
 
+TEST_CASE("a checkpoint under the name of another step is not restored") {
+  const cairn::stores::memory store;
+  cairn::save(store, cairn::detail::checkpoint_name(2), std::vector<float>(2), {.step = 2});
+  cairn::save(store, cairn::detail::checkpoint_name(9), std::vector<float>(5), {.step = 5});
+  cairn::save(store, "best", std::vector<float>(5), {.step = 5});
+  std::vector<float> state;
+  const auto report = cairn::load(store, state);
+  CHECK(report.step == 2);
+  REQUIRE(report.skipped.size() == 1);
+  CHECK(report.skipped[0].reason.find("holds step 5, which is not that of its name") != std::string::npos);
+  CHECK(cairn::load(store, "best", state).step == 5);
+}
+
 TEST_CASE("at the limit of open files no older checkpoint is restored") {
   const sample::scratch scratch;
   cairn::stores::directory store(scratch.path());
   for (const std::uint64_t step : {1U, 2U})
-    cairn::save(store, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+    cairn::save(store, cairn::detail::checkpoint_name(step), std::vector<float>(step), {.step = step});
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   std::vector<float> state;
@@ -122,10 +136,104 @@ TEST_CASE("at the limit of open files no older checkpoint is restored") {
   CHECK(std::count(codes.begin(), codes.end(), cairn::errc::io) == static_cast<std::ptrdiff_t>(codes.size()));
 }
 
+namespace {
+
+/// Two arrays of two blocks each, and one that older states do not have.
+struct net {
+  std::vector<float> a = std::vector<float>(500'000), b = std::vector<float>(500'000);
+  friend bool operator==(const net&, const net&) = default;
+};
+struct wider_net {
+  std::vector<float> a = std::vector<float>(500'000), b = std::vector<float>(500'000), more = std::vector<float>(10);
+};
+
+template <class Net>
+Net filled(float with) {
+  Net made;
+  std::fill(made.a.begin(), made.a.end(), with);
+  std::fill(made.b.begin(), made.b.end(), with);
+  return made;
+}
+
+const cairn::codec_rules as_they_are{{"a", cairn::codecs::raw{}}, {"b", cairn::codecs::raw{}}};
+
+/// Flips a bit of the last stored byte.
+void damage(cairn::any_store& store, const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& file : store.files(name)) files.emplace_back(file, sample::get(store, name, file));
+  for (auto& [file, text] : files)
+    if (file != "index.json") text.back() = static_cast<char>(text.back() ^ 1);
+  const auto transaction = store.begin(name);
+  for (const auto& [file, text] : files) {
+    const cairn::stores::buffer bytes[] = {sample::bytes_of(text)};
+    transaction->create(file, text.size()).write(0, bytes);
+  }
+  transaction->commit();
+}
+
+}  // namespace
+
+TEST_CASE("a damaged checkpoint is found before or while the state is changed, and an older one is loaded over it") {
+  cairn::any_store store = cairn::stores::memory();
+  const auto name = [](std::uint64_t step) { return cairn::detail::checkpoint_name(step); };
+  for (const std::uint64_t step : {1U, 2U, 3U})
+    cairn::save(store, name(step), filled<net>(static_cast<float>(step)), {.step = step, .codecs = as_they_are});
+  for (const std::uint64_t step : {2U, 3U}) damage(store, name(step));
+  const auto first = filled<net>(1), untouched = filled<net>(9);
+  for (const bool verify_first : {false, true}) {
+    auto state = untouched;
+    const cairn::load_options options{.verify_first = verify_first};
+    const auto report = cairn::detail::restore(store, cairn::refer(state), options);
+    REQUIRE(report);
+    CHECK(report->name == name(1));
+    CHECK(report->skipped.size() == 2);
+    CHECK(state == first);
+    state = untouched;
+    auto failure = sample::failure_of([&] { cairn::load(store, name(3), state, options); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.state_changed == !verify_first);
+    CHECK((state == untouched) == verify_first);
+  }
+  auto state = untouched;
+  CHECK_FALSE(sample::failure_of([&] { cairn::load(store, name(3), state); }).state_changed);
+  CHECK(state == untouched);
+  CHECK_FALSE(sample::failure_of([&] { cairn::load(store, state); }).state_changed);
+  CHECK(state == first);
+
+  damage(store, name(1));
+  cairn::checkpointer run(store);
+  auto failure = sample::failure_of([&] { run.restore(state); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.state_changed);
+  CHECK(failure.says("and the state has been changed in part"));
+  state = untouched;
+  failure = sample::failure_of([&] { run.restore(state, {.verify_first = true}); });
+  CHECK_FALSE(failure.state_changed);
+  CHECK(state == untouched);
+  failure = sample::failure_of([&] { run.restore(state, {.rename = [](auto path) { return std::string(path); }}); });
+  CHECK_FALSE(failure.state_changed);
+  CHECK(state == untouched);
+}
+
+TEST_CASE("no older checkpoint is loaded over a damaged one that leaves a part of that in the state") {
+  cairn::any_store store = cairn::stores::memory();
+  cairn::save(store, cairn::detail::checkpoint_name(1), filled<net>(1), {.step = 1, .codecs = as_they_are});
+  cairn::save(store, cairn::detail::checkpoint_name(2), filled<wider_net>(2), {.step = 2, .codecs = as_they_are});
+  damage(store, cairn::detail::checkpoint_name(2));
+  auto state = filled<wider_net>(9);
+  const auto failure = sample::failure_of(
+      [&] { cairn::detail::restore(store, cairn::refer(state), {.strict = false, .verify_first = false}); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.state_changed);
+  const auto report = cairn::detail::restore(store, cairn::refer(state), {.strict = false, .verify_first = true});
+  REQUIRE(report);
+  CHECK(report->missing == std::vector<std::string>{"more"});
+}
+
 TEST_CASE("a restore that retention overtakes lists again") {
   racing_store store;
   for (const std::uint64_t step : {1U, 2U})
-    cairn::save(store.kept, cairn::detail::checkpoint_name(step), std::vector<float>(step));
+    cairn::save(store.kept, cairn::detail::checkpoint_name(step), std::vector<float>(step), {.step = step});
   std::vector<float> state;
   *store.races = 3;
   const auto report = cairn::detail::restore(store, cairn::refer(state), {});

@@ -131,8 +131,8 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   const auto target = chosen.next(stored.size());
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const auto& slice = reader.slices_of(i)[0];
-    const auto window = reader.stored_bytes(slice);
-    auto& bytes = memory.emplace_back(window.bytes().begin(), window.bytes().end());
+    auto& bytes = memory.emplace_back(slice.bytes);
+    reader.read(slice, bytes);
     cairn::detail::leaf leaf;
     leaf.path = stored[i].path;
     leaf.type = stored[i].type;

@@ -174,8 +174,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       cairn::detail::write_checkpoint(store, "c", spec);
       for (const auto& file : store.files("c")) {
         const auto source = store.open("c", file);
-        const auto window = source->view(0, source->size());
-        const std::string text(reinterpret_cast<const char*>(window.bytes().data()), window.bytes().size());
+        const auto text = cairn::stores::read_text(*source, 0, source->size());
         for (const char kind : {'\0', '\1', '\2'}) made.push_back(kind + text);
       }
     }

@@ -419,6 +419,14 @@ def rule_design(root, files):
                 yield f"docs/design.md: names {name}, which is not in include/"
 
 
+def rule_float_bits(root, files):
+    """The library tells NaN and infinities by their bits (core/float_bits.hpp): programs may be compiled with -ffast-math."""
+    for file in library(files):
+        for number, line in enumerate(lines_of(root, file), 1):
+            if found := re.search(r"\bstd::is(nan|inf|finite|normal)\(", line):
+                yield f"{file}:{number}: {found[0][:-1]} is always false with -ffast-math"
+
+
 def rule_language(root, files):
     """Documentation and comments are without the phrases of UNCLEAR."""
     for file in files:

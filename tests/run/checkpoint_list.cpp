@@ -59,7 +59,35 @@ TEST_CASE("the newest step is that of the checkpoints that are there, and is rea
   on.list.restored(restored);
   CHECK(on.list.newest_step() == 9);
   CHECK_NOTHROW(on.list.refuse_earlier(9, 9));
-  CHECK(sample::failure_of([&] { on.list.refuse_earlier(8, 9); }).code == errc::invalid);
+  CHECK(sample::failure_of([&] { on.list.refuse_earlier(8, 9); }).code == errc::stale);
+}
+
+TEST_CASE("later checkpoints make way for a save only where that is said, down to where the run continues") {
+  listed on;
+  for (const std::uint64_t step : {2U, 5U, 9U}) on.save(step);
+  cairn::load_report restored;
+  restored.name = checkpoint_name(2);
+  restored.step = 2;
+  on.list.restored(restored);
+  CHECK(sample::failure_of([&] { on.list.make_way(8); }).code == errc::stale);
+  on.options.on_older_step = cairn::when_older::replace;
+  on.list.make_way(9);
+  CHECK(on.list.steps() == steps{2, 5, 9});
+  on.list.make_way(8);
+  CHECK(on.list.steps() == steps{2});
+  on.save(6);
+  on.list.restored(std::nullopt);
+  on.list.make_way(1);
+  CHECK(on.list.steps().empty());
+}
+
+TEST_CASE("a checkpoint under the name of another step is kept for a person to look at, and does not count") {
+  listed on;
+  on.options.keep_last = 1;
+  for (const std::uint64_t step : {1U, 2U, 3U}) on.save(step);
+  tests::save_as(on.store, checkpoint_name(9), 1, {.step = 3});
+  CHECK(on.list.prune() == 2);
+  CHECK(on.list.steps() == steps{3, 9});
 }
 
 TEST_CASE("later checkpoints on which an earlier one is built are not removed, nor any other") {
@@ -74,12 +102,12 @@ TEST_CASE("later checkpoints on which an earlier one is built are not removed, n
     CHECK(tests::save_as(on.store, checkpoint_name(step), state, how, &base).is_delta == (step == 3));
   }
   on.save(6);
-  const auto failure = sample::failure_of([&] { on.list.remove_after(4); });
+  const auto failure = sample::failure_of([&] { on.list.remove_later(4); });
   CHECK(failure.code == errc::invalid);
   CHECK(failure.says("step-000000005 in memory cannot be removed: step-000000003 is built on it"));
   CHECK(on.list.steps() == steps{3, 5, 6});
   CHECK(on.events.empty());
-  CHECK(on.list.remove_after(2) == 3);
+  CHECK(on.list.remove_later(2) == 3);
 }
 
 TEST_CASE("keep_best by a metric that no checkpoint has removes nothing, and says so once") {

@@ -17,7 +17,7 @@ TEST_CASE("any range of a file") {
   REQUIRE(source->size() == text.size());
   for (int round = 0; round < 300; ++round) {
     const auto offset = random() % (text.size() + 1), length = random() % (text.size() - offset + 1);
-    CHECK(sample::text_of(source->view(offset, length).bytes()) == text.substr(offset, length));
+    CHECK(cairn::stores::read_text(*source, offset, length) == text.substr(offset, length));
   }
 }
 

@@ -68,6 +68,7 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
 struct failure {
   cairn::errc code{};
   std::string sentence;
+  bool state_changed = false;
 
   [[nodiscard]] bool says(std::string_view part) const { return sentence.find(part) != std::string::npos; }
 };
@@ -78,7 +79,7 @@ failure failure_of(const Action& action) {
   try {
     action();
   } catch (const cairn::error& error) {
-    return {error.code(), error.what()};
+    return {error.code(), error.what(), error.state_changed()};
   }
   return {};
 }
@@ -157,7 +158,7 @@ inline void put(cairn::any_store store, std::string_view name,
 
 inline std::string get(const cairn::any_store& store, std::string_view name, std::string_view file) {
   const auto source = store.open(name, file);
-  return text_of(source->view(0, source->size()).bytes());
+  return cairn::stores::read_text(*source, 0, source->size());
 }
 
 }  // namespace sample

@@ -61,3 +61,38 @@ TEST_CASE("directories are made with their parents, and again") {
   CHECK(
       sample::failure_of([&] { posix::make_directories(scratch.path("file/below"), false); }).says("Not a directory"));
 }
+
+TEST_CASE("what cannot be flushed to a disk is an error") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const cairn::posix::descriptor reader(ends[0]), writer(ends[1]);
+  const auto failure = sample::failure_of([&] { cairn::posix::sync(writer.get(), "pipe"); });
+  CHECK(failure.code == cairn::errc::io);
+  CHECK(failure.says("cannot flush pipe: its file system has no fsync"));
+  CHECK_FALSE(cairn::posix::is_regular(writer.get()));
+}
+
+TEST_CASE("buffers are filled from a file, however many calls that takes") {
+  const sample::scratch scratch;
+  std::string text(100'000, '\0');
+  std::mt19937 random(1);
+  for (auto& each : text) each = static_cast<char>(random());
+  sample::spill(scratch.path("f"), text);
+  const auto file = cairn::posix::open_at(AT_FDCWD, scratch.path("f"), O_RDONLY);
+  std::string read(text.size() - 10, '\0');
+  std::vector<std::span<std::byte>> parts;  // more than one call takes, some of them empty
+  auto rest = std::as_writable_bytes(std::span(read));
+  while (!rest.empty()) {
+    const auto size = std::min<std::size_t>(random() % 60, rest.size());
+    parts.push_back(rest.first(size));
+    rest = rest.subspan(size);
+  }
+  CHECK(parts.size() > 2000);
+  cairn::posix::read_all(file.get(), parts, 10, "f");
+  CHECK(read == text.substr(10));
+  const auto end = sample::failure_of([&] { cairn::posix::read_all(file.get(), parts, 11, "f"); });
+  CHECK(end.code == cairn::errc::corrupt);
+  CHECK(end.says("f ends at byte 100000"));
+  const auto directory = cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY);
+  CHECK(sample::failure_of([&] { cairn::posix::read_all(directory.get(), parts, 0, "f"); }).code == cairn::errc::io);
+}

@@ -20,7 +20,8 @@ namespace cairn::detail {
 /// Throws errc::invalid if the options have a step. For loads that do not choose a checkpoint by its step.
 CAIRN_INLINE void refuse_step(const load_options& options);
 
-/// Loads an open checkpoint. The state is not changed before all checks have passed.
+/// Loads an open checkpoint. The state is not changed before all checks have passed, but for those of checksums without
+/// `load_options::verify_first`.
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
 /// Whether a checkpoint is the cause of an error, and not the state, the caller or the moment: what cannot be read just now (errc::io,

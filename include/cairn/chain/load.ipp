@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cairn/chain/load.hpp"
@@ -10,12 +11,15 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/state/fetch_leaf.hpp"
 #include "cairn/state/load_plan.hpp"
+#include "cairn/state/overlaps.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
+
+using path_set = std::set<std::string, std::less<>>;
 
 /// Resizes the containers of a load, after the pages of their new memory have been touched in parallel.
 inline void grow(const std::vector<growth>& growths, unsigned threads) {
@@ -62,7 +66,7 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
   from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
 }
 
-/// Checks that the leaves to be loaded can be decoded, and with `verify` their checksums; without a filter, those of all leaves.
+/// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those of all leaves.
 inline void check(const chain_reader& from, const match_report& found, const load_options& options) {
   std::vector<std::size_t> leaves;
   for (const auto& path : found.loaded) {
@@ -72,13 +76,24 @@ inline void check(const chain_reader& from, const match_report& found, const loa
       leaves.push_back(index);
   }
   from.require_codecs(leaves);
-  if (!options.verify) return;
+  if (!options.verify || !options.verify_first.value_or(true)) return;
   if (!options.filter) return from.verify(options.threads);
   from.verify(leaves, options.threads);
 }
 
+/// errc::corrupt if a load keeps parts of the state that an earlier one may have changed.
+inline void require_unchanged(const match_report& found, const path_set& changed, const std::string& origin) {
+  for (const auto* kept : {&found.missing, &found.reshaped})
+    for (const auto& path : *kept) {
+      const auto below = changed.lower_bound(path + '.');
+      if (changed.contains(path) || (below != changed.end() && is_within(*below, path)))
+        fail(errc::corrupt, {origin, " does not have all of ", path, ", which a damaged newer checkpoint has changed"});
+    }
+}
+
 /// load_from, without the conversion of exceptions.
-inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options) {
+inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
+                                  path_set& changed) {
   const stopwatch watch;
   const match_options how{.strict = options.strict,
                           .rename = options.rename,
@@ -86,11 +101,17 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
                           .convert = options.convert,
                           .reshape = options.reshape};
   load_plan load(state, from.contents(), how);
+  require_unchanged(load.report(), changed, from.contents().origin);
   check(from, load.report(), options);
-  load.apply();
-  grow(load.growths(), options.threads);
-  read_targets(from, load.targets(), options);
-  load.finish();
+  try {
+    load.apply();
+    grow(load.growths(), options.threads);
+    read_targets(from, load.targets(), options);
+    load.finish();
+  } catch (...) {
+    changed.insert(load.report().loaded.begin(), load.report().loaded.end());
+    throw as_error(std::current_exception(), from.contents().origin + " cannot be loaded").after_change();
+  }
   load_report report;
   static_cast<match_report&>(report) = std::move(load.report());
   report.path = from.contents().origin;
@@ -110,18 +131,29 @@ CAIRN_INLINE void refuse_step(const load_options& options) {
                          ": only restore, and loads from a store or a directory of checkpoints, take a step"});
 }
 
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
+/// `changed`: the paths of what failed loads may have changed; one that fails adds its own.
+inline load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
+                             path_set& changed) {
   return with_errors(from.contents().origin + " cannot be loaded",
-                     [&] { return check_and_load(from, state, options); });
+                     [&] { return check_and_load(from, state, options, changed); });
 }
 
-CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept { return code == errc::corrupt || code == errc::not_found; }
+CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
+  path_set changed;
+  return load_from(from, state, options, changed);
+}
+
+CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
+  return code == errc::corrupt || code == errc::unreadable || code == errc::not_found;
+}
 
 /// Loads the checkpoint `name` of the store, and reports that as an event.
 inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
-                               const load_options& options, const observer& on_event) {
+                               const load_options& options, const observer& on_event, path_set& changed) {
   const chain_reader reader(store, name, options.codecs);
-  auto report = load_from(reader, state, options);
+  if (parse_checkpoint_name(name).value_or(reader.step()) != reader.step())
+    fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
+  auto report = load_from(reader, state, options, changed);
   report.name = name;
   notify(on_event, {.what = event::kind::restored,
                     .checkpoint = report.path,
@@ -136,17 +168,20 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event) {
   constexpr int most_lists = 100;
+  path_set changed;
+  bool is_state_changed = false;
   for (int lists = 1;; ++lists) {
     const auto names = candidates();
     std::vector<skipped_checkpoint> skipped;
     bool is_outdated = false;
     for (auto name = names.begin(); name != names.end() && !is_outdated; ++name) {
       try {
-        auto report = restore_one(store, *name, state, options, on_event);
+        auto report = restore_one(store, *name, state, options, on_event, changed);
         report.skipped = std::move(skipped);
         return report;
       } catch (const error& cause) {
-        if (!is_of_checkpoint(cause.code())) throw;
+        is_state_changed = is_state_changed || cause.state_changed();
+        if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
         is_outdated = cause.code() == errc::not_found && lists < most_lists && candidates() != names;
         if (is_outdated) continue;
         skipped.push_back({*name, std::string(cause.sentence())});
@@ -158,8 +193,11 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
     }
     if (is_outdated) continue;
     if (names.empty()) return std::nullopt;
-    fail(errc::corrupt, {"none of the ", skipped.size(), " checkpoints in ", store.location(),
-                         " can be restored; the first one tried: ", skipped.front().reason});
+    const error none(errc::corrupt,
+                     sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
+                               is_state_changed ? ", and the state has been changed in part" : "",
+                               "; the first one tried: ", skipped.front().reason}));
+    throw is_state_changed ? none.after_change() : none;
   }
 }
 

@@ -103,28 +103,33 @@ class merger {
     const auto& newest = *slices.front();
     if (slices.size() == 1 && !newest.is_relative()) {
       if (newest.encoded == nullptr) return std::nullopt;
-      return owned(which, *newest.encoded, chain_.newest().stored_bytes(newest).bytes());  // as it is
+      return owned(which, *newest.encoded, payload_of(chain_.newest(), newest));  // as it is
     }
     const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
     return has_parent && slices.back()->is_relative() ? join(merged, which, slices) : std::nullopt;
   }
 
-  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, std::span<const std::byte> bytes) {
-    page_buffer memory(bytes.size());
-    if (!bytes.empty()) std::memcpy(memory.bytes().data(), bytes.data(), bytes.size());
+  [[nodiscard]] page_buffer payload_of(const checkpoint_reader& from, const stored_slice& slice) const {
+    page_buffer payload(slice.bytes);
+    from.read(slice, payload.bytes(), {.threads = threads_});
+    return payload;
+  }
+
+  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload) {
+    const auto bytes = payload.bytes().size();
     encoded_piece made{which, {}, {}, {}};
-    made.own(std::move(how), std::move(memory), bytes.size());
+    made.own(std::move(how), std::move(payload), bytes);
     return made;
   }
 
   /// The payload that the codec of the newest delta makes of all of them.
   [[nodiscard]] std::optional<encoded_piece> join(const leaf& merged, const piece& which, const history& slices) const {
-    std::vector<stores::window> windows;
+    std::vector<page_buffer> payloads;
     std::vector<merge_request::delta> deltas;
     for (std::size_t link = slices.size(); link-- > 0;) {
       const auto& from = *chain_.links()[link];
-      windows.push_back(from.stored_bytes(*slices[link]));
-      deltas.push_back({slices[link]->encoded->codec, from.file_of(*slices[link]), windows.back().bytes()});
+      payloads.push_back(payload_of(from, *slices[link]));
+      deltas.push_back({slices[link]->encoded->codec, from.file_of(*slices[link]), payloads.back().bytes()});
     }
     const auto& how = *slices.front()->encoded;
     const auto payload = codec_named(how.codec, chain_.rules(), deltas.back().where)
@@ -135,7 +140,9 @@ class merger {
                                      .threads = threads_,
                                      .known_tables = &chain_.tables()});
     if (!payload) return std::nullopt;
-    return owned(which, how, *payload);
+    page_buffer memory(payload->size());
+    std::copy(payload->begin(), payload->end(), memory.bytes().begin());
+    return owned(which, how, std::move(memory));
   }
 
   /// The values that the chain restores, without further loss; the largest loss of the newest link's slices is recorded.

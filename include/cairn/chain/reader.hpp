@@ -51,8 +51,8 @@ class chain_reader {
   /// Checks that the codecs of these leaves are known. errc::unsupported names file and codec.
   void require_codecs(std::span<const std::size_t> leaves) const;
 
-  /// Reads whole leaves into memory: those stored as they are together, the others decoded. With `verify`, checks all checksums before
-  /// it writes any value. Errors: corrupt; mismatch for memory of another dtype or size.
+  /// Reads whole leaves into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
+  /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
  private:
@@ -62,7 +62,7 @@ class chain_reader {
   void open_ancestors(const any_store& store);
   void describe_contents();
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
-  void decode_leaf(const leaf_plan& plan, std::span<std::byte> values, unsigned threads) const;
+  void decode_leaf(const leaf_plan& plan, std::span<std::byte> values, const read_options& options) const;
 
   codec_rules rules_;
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
@@ -117,7 +116,8 @@ CAIRN_INLINE void chain_reader::require_codecs(std::span<const std::size_t> leav
 
 /// Fills `values` from the link that holds the leaf whole, then applies the newer links in order.
 CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std::byte> values,
-                                            unsigned threads) const {
+                                            const read_options& options) const {
+  page_buffer memory;
   for (std::size_t link = plan.size(); link-- > 0;) {
     const auto& from = *links_[link];
     const auto& leaf = from.contents().leaves[plan[link]];
@@ -125,19 +125,20 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
       if (slice.count == 0) continue;
       const auto width = size_of(leaf.type);
       const auto elements = values.subspan(slice.first * width, slice.count * width);
-      const auto stored = from.stored_bytes(slice);
       if (slice.encoded == nullptr) {
-        std::memcpy(elements.data(), stored.bytes().data(), elements.size());
+        from.read(slice, elements, options);
         continue;
       }
+      const auto payload = memory.first(slice.bytes);
+      from.read(slice, payload, options);
       const auto& where = from.file_of(slice);
       codec_named(slice.encoded->codec, rules_, where)
           .decode({.where = where,
                    .path = leaf.path,
                    .type = leaf.type,
-                   .payload = stored.bytes(),
+                   .payload = payload,
                    .values = elements,
-                   .threads = threads,
+                   .threads = options.threads,
                    .known_tables = &tables_});
     }
   }
@@ -153,18 +154,14 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
     else
       bulk.push_back(request);
   }
-  if (options.verify) {
-    std::vector<std::size_t> leaves;
-    for (const auto& request : requests) leaves.push_back(request.leaf);
-    verify(leaves, options.threads);
-  }
-  newest().read(bulk, {.threads = options.threads, .verify = false});
+  newest().read(bulk, options);
   const auto decode = [&](std::size_t i, unsigned threads) {
     const auto& [request, plan] = encoded[i];
     const auto& into = request->into;
-    if (into.contiguous()) return decode_leaf(plan, {into.memory, into.bytes()}, threads);
+    const read_options how{.threads = threads, .verify = options.verify};
+    if (into.contiguous()) return decode_leaf(plan, {into.memory, into.bytes()}, how);
     const page_buffer packed(into.bytes());
-    decode_leaf(plan, packed.bytes(), threads);
+    decode_leaf(plan, packed.bytes(), how);
     scatter(into, 0, packed.bytes());
   };
   parallel_by_size(

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cairn/core/convert.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/core/float_types.hpp"
 
 namespace cairn::detail {
@@ -53,7 +54,7 @@ constexpr decltype(auto) with_storage(dtype type, const Action& action) {
 /// double -> float so that a second rounding, to a type of at most 11 digits, gives what one rounding would.
 [[nodiscard]] inline float round_to_odd(double value) noexcept {
   const auto nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest)) return nearest;
+  if (static_cast<double>(nearest) == value || is_nan(value) || is_infinite(nearest)) return nearest;
   const float toward_zero =
       std::abs(static_cast<double>(nearest)) > std::abs(value) ? std::nextafter(nearest, 0.0F) : nearest;
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(toward_zero) | 1U);

@@ -13,14 +13,16 @@
 
 namespace cairn {
 
-/// Why an operation failed. `corrupt` and `not_found` of a checkpoint make a restore try the next one; all others end it.
+/// Why an operation failed. `corrupt`, `unreadable` and `not_found` of a checkpoint make a restore try the next one; all others end it.
 enum class errc {
   io,         ///< the operating system or the store refused: disk full, read-only, no permission, too many open files
   no_memory,  ///< not enough memory
   corrupt,    ///< stored bytes are not what was written: truncated, altered or malformed
+  unreadable,  ///< the medium or the file system gives no bytes for a part of a file: a bad sector. It may be for a moment only
   mismatch,   ///< the state and the checkpoint disagree: keys, dtypes, shapes
   not_found,  ///< there is no checkpoint at that place
   busy,       ///< another checkpointer, usually of another process, saves to the same place
+  stale,      ///< a save at a step below that of the newest checkpoint
   invalid,  ///< an argument, a call or a state that cannot be saved: too deep, two leaves of one path; an exception of a user's code
   unsupported,  ///< written by a newer format version, or by a codec that is not included
   cancelled  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
@@ -33,6 +35,16 @@ class error : public std::runtime_error {
 
   [[nodiscard]] errc code() const noexcept { return code_; }
 
+  /// Whether a load had begun to change the state: it is neither what it was nor what was stored. Load another checkpoint into it, or end.
+  [[nodiscard]] bool state_changed() const noexcept { return state_changed_; }
+
+  /// The same error, of a load that had begun to change the state.
+  [[nodiscard]] error after_change() const {
+    auto same = *this;
+    same.state_changed_ = true;
+    return same;
+  }
+
   /// The sentence without the name of the library.
   [[nodiscard]] std::string_view sentence() const noexcept {
     return std::string_view(what()).substr(sizeof(prefix) - 1);
@@ -42,6 +54,7 @@ class error : public std::runtime_error {
   static constexpr char prefix[] = "cairn: ";
 
   errc code_;
+  bool state_changed_ = false;
 };
 
 /// Text, or a whole number, which is written in decimal. The number is converted here and not by callers, which keeps their code small.

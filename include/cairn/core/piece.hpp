@@ -9,7 +9,6 @@
 // - block of a shard: its bytes that have one checksum. Block of a payload, in encode/ alone: the elements that one thread encodes.
 // - chunk: consecutive blocks of a shard that one thread writes together.
 // - strip: elements of a block that stay in the cache during all steps of a codec.
-// - window: bytes of a stored file that are read together.
 #pragma once
 
 #include <algorithm>

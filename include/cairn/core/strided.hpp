@@ -29,6 +29,9 @@ CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, s
 /// Copies `in` over the elements of the flattened view that begin at `first_element`.
 CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in);
 
+/// Copies `in` over the packed bytes of the flattened view from `first_byte` on, which may be within an element.
+CAIRN_INLINE void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in);
+
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

@@ -91,9 +91,8 @@ struct inner_runs {
 }
 
 template <strided_direction Direction>
-void move_range(const memory_view& view, std::uint64_t first_element, packed_pointer<Direction> packed,
+void move_range(const memory_view& view, std::uint64_t first_byte, packed_pointer<Direction> packed,
                 std::size_t bytes) {
-  const std::size_t first_byte = first_element * size_of(view.type);
   if (bytes == 0) return;
   if (view.contiguous()) return move_run<Direction>(view.memory + first_byte, packed, bytes);
 
@@ -129,11 +128,15 @@ void move_range(const memory_view& view, std::uint64_t first_element, packed_poi
 }
 
 CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
-  move_range<strided_direction::gather>(view, first_element, out.data(), out.size());
+  move_range<strided_direction::gather>(view, first_element * size_of(view.type), out.data(), out.size());
 }
 
 CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
-  move_range<strided_direction::scatter>(view, first_element, in.data(), in.size());
+  scatter_bytes(view, first_element * size_of(view.type), in);
+}
+
+CAIRN_INLINE void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in) {
+  move_range<strided_direction::scatter>(view, first_byte, in.data(), in.size());
 }
 
 }  // namespace cairn::detail

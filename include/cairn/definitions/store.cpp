@@ -8,6 +8,7 @@
 #include "cairn/store/naming.ipp"
 #include "cairn/store/owner_record.ipp"
 #include "cairn/store/place_lock.ipp"
+#include "cairn/store/read_blocks.ipp"
 #include "cairn/store/reader.ipp"
 #include "cairn/store/retention.ipp"
 #include "cairn/store/safetensors.ipp"

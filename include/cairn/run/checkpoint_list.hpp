@@ -44,15 +44,18 @@ class checkpoint_list {
     known_.erase(name);
   }
 
-  /// Throws errc::invalid for a step below `newest`: a restore would prefer that checkpoint. Any thread.
+  /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
+
+  /// Before a save of `step`: where there are later checkpoints, does what `on_older_step` says.
+  void make_way(std::uint64_t step);
 
   /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report);
   /// The checkpoint `name` has been replaced by its merged form.
   void merged(const std::string& name, const merge_report& report);
-  /// The skipped checkpoints do not count from now on, until they are replaced or restored.
-  void restored(const load_report& report);
+  /// The run continues from the restored checkpoint, or anew. The skipped ones do not count from now on, until they are replaced or restored.
+  void restored(const std::optional<load_report>& report);
 
   /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version.
   [[nodiscard]] std::vector<removal> retention_plan();
@@ -60,8 +63,9 @@ class checkpoint_list {
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
   std::uint64_t prune();
 
-  /// See checkpointer::remove_after.
-  std::uint64_t remove_after(std::uint64_t step);
+  /// Removes the checkpoints later than `step`, or all, newest first, and returns their number. errc::invalid, before anything is removed, if
+  /// one that stays needs one of them.
+  std::uint64_t remove_later(std::optional<std::uint64_t> step);
 
  private:
   struct known_checkpoint {
@@ -84,6 +88,7 @@ class checkpoint_list {
   const checkpointer_options& options_;
   const observer& on_event_;
   std::optional<std::uint64_t> newest_step_;  // none: not known
+  std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last
   bool is_missing_metric_reported_ = false;
   std::map<std::string, known_checkpoint> known_;  // by name
   std::set<std::string> unusable_;                 // those that a restore passed over

@@ -31,13 +31,19 @@ CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
 
 CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
   if (step < newest)
-    fail(errc::invalid, {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
-                         ", which would be restored instead: restore it first, remove later checkpoints with "
-                         "remove_after, or save to another directory"});
+    fail(errc::stale, {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
+                       ", which would be restored instead: restore it first, remove later checkpoints with "
+                       "remove_after or on_older_step = replace, or save to another directory"});
+}
+
+CAIRN_INLINE void checkpoint_list::make_way(std::uint64_t step) {
+  if (options_.on_older_step == when_older::refuse) return refuse_earlier(step, newest_step());
+  if (step >= newest_step()) return;
+  remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
 }
 
 CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report& report) {
-  newest_step_ = job.info.step;
+  newest_step_ = run_step_ = job.info.step;
   unusable_.erase(job.name);
   known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
   if (report.is_delta) made.entry.needs = {report.parent};
@@ -52,9 +58,12 @@ CAIRN_INLINE void checkpoint_list::merged(const std::string& name, const merge_r
   if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
 }
 
-CAIRN_INLINE void checkpoint_list::restored(const load_report& report) {
-  for (const auto& each : report.skipped) unusable_.insert(each.checkpoint);
-  unusable_.erase(report.name);
+CAIRN_INLINE void checkpoint_list::restored(const std::optional<load_report>& report) {
+  run_step_.reset();
+  if (!report) return;
+  for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
+  unusable_.erase(report->name);
+  run_step_ = report->step;
   refresh();
 }
 
@@ -77,14 +86,16 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
   return remove(plan).count;
 }
 
-CAIRN_INLINE std::uint64_t checkpoint_list::remove_after(std::uint64_t step) {
+CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
   const auto all = entries();
   std::vector<removal> plan;
   for (const auto& each : all) {
-    if (each.step > step) plan.push_back({each.name, each.name + " is later than step " + std::to_string(step)});
-    if (each.step > step) continue;
+    if (!step) plan.push_back({each.name, each.name + " is of an earlier run"});
+    if (!step) continue;
+    if (each.step > *step) plan.push_back({each.name, each.name + " is later than step " + std::to_string(*step)});
+    if (each.step > *step) continue;
     for (const auto& need : each.needs)
-      if (parse_checkpoint_name(need) > step)
+      if (parse_checkpoint_name(need) > *step)
         fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
   }
   std::reverse(plan.begin(), plan.end());
@@ -159,6 +170,7 @@ CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(con
   known_checkpoint made{{.name = name, .step = step}, 0};
   try {
     auto index = read_index(store_, name);
+    made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
     made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
     for (const auto& shard : index.shards) made.bytes += shard.bytes;

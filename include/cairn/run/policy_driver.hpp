@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/record.hpp"
 #include "cairn/schedule/base.hpp"
@@ -117,7 +117,7 @@ class policy_driver {
     if (!has_stepped_) {
       how.after_failure = is_number(ended) && ended->second[0] == 0;
       const double away = is_number(copied) ? wall_clock() - copied->second[0] : 0;
-      if (away > 0 && std::isfinite(away)) how.away_seconds = away;
+      if (away > 0 && is_finite(away)) how.away_seconds = away;
     }
     watch_ = {};
     training_since_ = 0;

@@ -79,7 +79,7 @@ class checkpoint_series {
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
   /// Adds the codecs of the checkpointer.
-  [[nodiscard]] load_options with_codecs(load_options options) const;
+  [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;
   const checkpointer_options& options_;

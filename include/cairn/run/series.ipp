@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/chain/merge_hook.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
@@ -38,21 +38,22 @@ CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpo
 
 CAIRN_INLINE checkpoint_series::~checkpoint_series() = default;
 
-CAIRN_INLINE load_options checkpoint_series::with_codecs(load_options options) const {
+/// The options of a load with the codecs of the run. Reads once where an older checkpoint can be loaded over a damaged one.
+CAIRN_INLINE load_options checkpoint_series::for_restore(load_options options) const {
   options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
+  if (!options.verify_first) options.verify_first = bool(options.rename);
   return options;
 }
 
 CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& report) {
   base_.clear();
-  if (!report) return;
-  base_.restored({report->name, report->id}, report->step, report->links);
-  checkpoints_.restored(*report);
+  checkpoints_.restored(report);
+  if (report) base_.restored({report->name, report->id}, report->step, report->links);
 }
 
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
                                                                    const load_options& options) {
-  auto report = detail::restore(store_, state, with_codecs(options), on_event_);
+  auto report = detail::restore(store_, state, for_restore(options), on_event_);
   restored(report);
   return report;
 }
@@ -72,7 +73,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
     try {
       const auto metrics = read_index(store_, checkpoint_name(step)).info.metrics;
       const auto at = metrics.find(order.metric);
-      if (at != metrics.end() && !std::isnan(at->second))
+      if (at != metrics.end() && !is_nan(at->second))
         found.push_back({order.lower_is_better ? at->second : -at->second, step});
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
@@ -85,7 +86,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
     return a.value != b.value ? a.value < b.value : a.step > b.step;  // of equals, the newer is the better
   });
   for (const auto& each : found) names.push_back(checkpoint_name(each.step));
-  auto report = restore_first(store_, [&] { return names; }, state, with_codecs(options), on_event_);
+  auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_);
   restored(report);
   return report;
 }
@@ -146,7 +147,7 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::s
   running_ = std::make_unique<running_save>(std::move(job));
   cancel_on_error([&] {
     own_store();
-    checkpoints_.refuse_earlier(running_->job->info.step, checkpoints_.newest_step());
+    checkpoints_.make_way(running_->job->info.step);
     running_->pipeline.emplace(store_, *running_->job, shards, &base_);
   });
 }
@@ -220,7 +221,7 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
 
 CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
   own_store();
-  return checkpoints_.remove_after(step);
+  return checkpoints_.remove_later(step);
 }
 
 }  // namespace cairn::detail

@@ -73,6 +73,7 @@ class session {
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
   void refuse_earlier(std::uint64_t step);
+  void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state);
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,

@@ -134,22 +134,30 @@ CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   wait();
   const auto removed = series_.remove_after(step);
-  if (policy_.saved_step() > step) {
-    const double now = policy_.seconds();
-    record_.published({.step = step, .seconds = now});
-    policy_.set_newest({.step = step, .began = now, .copied = now});
-  }
+  continue_at(step);
   return removed;
 }
 
-/// Throws errc::invalid for a step below that of the newest checkpoint, or of the running save.
+/// The policy counts from `step` where the last save was later.
+CAIRN_INLINE void session::continue_at(std::uint64_t step) {
+  if (policy_.saved_step() <= step) return;
+  const double now = policy_.seconds();
+  record_.published({.step = step, .seconds = now});
+  policy_.set_newest({.step = step, .began = now, .copied = now});
+}
+
+/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save, unless a save will replace these.
 CAIRN_INLINE void session::refuse_earlier(std::uint64_t step) {
+  if (options_.on_older_step == when_older::replace) {
+    if (!saving_ && step > 0) continue_at(step - 1);
+    return;
+  }
   auto& checkpoints = series_.checkpoints();
   if (saving_) return checkpoints.refuse_earlier(step, policy_.saved_step());
   try {
     checkpoints.refuse_earlier(step, checkpoints.newest_step());
   } catch (const error& cause) {
-    if (cause.code() == errc::invalid) throw;  // else the store cannot be listed: a save will report that
+    if (cause.code() == errc::stale) throw;  // else the store cannot be listed: a save will report that
   }
 }
 

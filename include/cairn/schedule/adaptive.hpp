@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/failure_models.hpp"
@@ -182,7 +182,8 @@ class adaptive {
   /// What saves of this price and failures cost per second, at the best interval that the budget allows.
   [[nodiscard]] double cost_per_second(const save_price& of) const {
     const double affordable = budget_.interval(of.spent);
-    const double least = (std::max)(of.background, std::isfinite(affordable) ? affordable : schedule::longest_interval);
+    const double least =
+        (std::max)(of.background, cairn::detail::is_finite(affordable) ? affordable : schedule::longest_interval);
     const double interval = (std::max)(schedule::young_interval(of.taken, mtbf()), least);
     if (!(interval > 0)) return 0;
     return of.taken / interval + (interval / 2 + of.background) / mtbf();

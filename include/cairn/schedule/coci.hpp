@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/interval.hpp"
@@ -44,7 +45,7 @@ class coci {
 
   [[nodiscard]] bool should_save(const moment& now) {
     run_.observe(now);
-    if (now.loss && std::isfinite(*now.loss)) {
+    if (now.loss && cairn::detail::is_finite(*now.loss)) {
       if (!first_) first_ = static_cast<double>(now.step);
       options_.estimator.observe(static_cast<double>(now.step), *now.loss);
     }
@@ -107,7 +108,7 @@ class coci {
 
   [[nodiscard]] double speed_of(double workers) const noexcept {
     const double speed = std::pow(workers / fit_workers_, options_.speedup_power);
-    return speed > 0 && std::isfinite(speed) ? speed : 1;
+    return speed > 0 && cairn::detail::is_finite(speed) ? speed : 1;
   }
 
   [[nodiscard]] bool has_moved(const loss_curve& fitted) const noexcept {

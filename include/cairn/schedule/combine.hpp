@@ -1,13 +1,13 @@
 // Policies that contain others: any of several, and a bound on the overhead of one.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/observed_run.hpp"
@@ -88,7 +88,7 @@ class bounded_overhead {
     run_.saved(cost);
     const double slowed = run_.iterations().slowdown() * cost.background_seconds;
     for (const double seconds : {cost.stall_seconds, slowed})
-      if (seconds > 0 && std::isfinite(seconds)) spent_ += seconds;
+      if (seconds > 0 && cairn::detail::is_finite(seconds)) spent_ += seconds;
     inner_.saved(cost);
   }
   void restarted(const restart& how) { inner_.restarted(how); }
@@ -103,7 +103,7 @@ class bounded_overhead {
     run_.recall(memory);
     const auto kept = memory.find("overhead");
     if (kept != memory.end() && kept->second.size() == 2 && kept->second[0] >= 0 && kept->second[1] >= 0 &&
-        std::isfinite(kept->second[0] + kept->second[1])) {
+        cairn::detail::is_finite(kept->second[0] + kept->second[1])) {
       spent_ = kept->second[0];
       trained_ = kept->second[1];
     }

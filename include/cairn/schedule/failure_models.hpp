@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
+
 namespace cairn {
 
 /// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the expected failures within `age` seconds after its
@@ -77,7 +79,7 @@ struct weibull {
 class trace {
  public:
   explicit trace(std::vector<double> seconds_between) {
-    std::erase_if(seconds_between, [](double s) { return !(s > 0 && std::isfinite(s)); });
+    std::erase_if(seconds_between, [](double s) { return !(s > 0 && cairn::detail::is_finite(s)); });
     std::sort(seconds_between.begin(), seconds_between.end());
     double sum = 0, mean = 0;
     for (std::size_t i = 0; i < seconds_between.size(); ++i) {
@@ -145,7 +147,7 @@ struct uniform {
 
   [[nodiscard]] double alive(double part) const noexcept {
     const double first = (std::max)(from, 0.0);
-    if (!((std::min)(part, 1.0) > from && part > 0) || !(probability > 0) || std::isnan(to)) return 1;
+    if (!((std::min)(part, 1.0) > from && part > 0) || !(probability > 0) || cairn::detail::is_nan(to)) return 1;
     const double passed = to > first ? (std::min)(((std::min)(part, 1.0) - first) / (to - first), 1.0) : 1;
     return 1 - (std::min)(probability, 1.0) * passed;
   }
@@ -156,7 +158,7 @@ struct uniform {
 class past_jobs {
  public:
   explicit past_jobs(std::vector<double> reached) : reached_(std::move(reached)) {
-    std::erase_if(reached_, [](double part) { return std::isnan(part); });
+    std::erase_if(reached_, [](double part) { return cairn::detail::is_nan(part); });
     std::sort(reached_.begin(), reached_.end());
   }
 

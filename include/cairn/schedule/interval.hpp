@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cairn/core/float_bits.hpp"
+
 namespace cairn::schedule {
 
 /// In seconds: no policy that measures goes longer than this without a checkpoint, whatever it measures.
@@ -14,7 +16,7 @@ inline constexpr int probe_steps = 10;
 
 /// `seconds`, limited to the range from `stall` to `longest_interval`; NaN becomes the longest.
 [[nodiscard]] inline double sane_interval(double seconds, double stall) noexcept {
-  if (std::isnan(seconds)) return longest_interval;
+  if (cairn::detail::is_nan(seconds)) return longest_interval;
   const double least = stall > 0 ? (std::min)(stall, longest_interval) : 0;
   return std::clamp(seconds, least, longest_interval);
 }
@@ -22,14 +24,14 @@ inline constexpr int probe_steps = 10;
 /// Young (1974): sqrt(2 S M), in seconds, for a stall S and an MTBF M. A negative stall counts as 0. An MTBF of zero or less gives the stall;
 /// an infinite one, or NaN in either argument, gives the longest interval.
 [[nodiscard]] inline double young_interval(double stall, double mtbf) noexcept {
-  if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
+  if (cairn::detail::is_nan(stall) || cairn::detail::is_nan(mtbf)) return longest_interval;
   return sane_interval(std::sqrt(2 * (std::max)(stall, 0.0) * (std::max)(mtbf, 0.0)), stall);
 }
 
 /// Daly (2006), equation 37: sqrt(2 S M) (1 + sqrt(S / (2 M)) / 3 + S / (2 M) / 9) - S for S < 2 M, else M. Invalid numbers as in
 /// young_interval.
 [[nodiscard]] inline double daly_interval(double stall, double mtbf) noexcept {
-  if (std::isnan(stall) || std::isnan(mtbf)) return longest_interval;
+  if (cairn::detail::is_nan(stall) || cairn::detail::is_nan(mtbf)) return longest_interval;
   const double s = (std::max)(stall, 0.0), m = (std::max)(mtbf, 0.0);
   if (!(s < 2 * m)) return sane_interval(m, stall);
   const double part = s / (2 * m);

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 
@@ -25,7 +25,7 @@ class running_mean {
   explicit running_mean(double clip = 4) noexcept : clip_(clip) {}
 
   void add(double value) noexcept {
-    if (!(value >= 0) || !std::isfinite(value)) return;
+    if (!(value >= 0) || !cairn::detail::is_finite(value)) return;
     count_ += 1;
     if (count_ == 2 && value < mean_ / 4) count_ = 1;
     if (count_ > 1 && mean_ > 0) value = (std::min)(value, clip_ * mean_);
@@ -41,7 +41,8 @@ class running_mean {
     const auto kept = memory.find(name);
     if (kept == memory.end() || kept->second.size() != 2) return;
     const double count = kept->second[0], mean = kept->second[1];
-    if (count > 0 && mean >= 0 && std::isfinite(count) && std::isfinite(mean)) count_ = count, mean_ = mean;
+    if (count > 0 && mean >= 0 && cairn::detail::is_finite(count) && cairn::detail::is_finite(mean))
+      count_ = count, mean_ = mean;
   }
 
  private:
@@ -61,7 +62,7 @@ class save_budget {
   explicit save_budget(double percent) noexcept : share_(percent > 0 ? percent / 100 : 0) {}
 
   void saved(save_kind kind, double seconds) noexcept {
-    if (share_ > 0 && std::isfinite(seconds)) seconds = (std::min)(seconds, share_ * longest_interval);
+    if (share_ > 0 && cairn::detail::is_finite(seconds)) seconds = (std::min)(seconds, share_ * longest_interval);
     means_[static_cast<std::size_t>(kind)].add(seconds);
   }
   /// Seconds per save of this kind; nothing when there was none.
@@ -77,7 +78,7 @@ class save_budget {
   }
   /// The shortest interval between saves that take `seconds` each.
   [[nodiscard]] double interval(double seconds) const noexcept {
-    if (std::isinf(share_)) return 0;
+    if (cairn::detail::is_infinite(share_)) return 0;
     return share_ > 0 ? seconds / share_ : std::numeric_limits<double>::infinity();
   }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 
@@ -34,14 +35,14 @@ class mtbf_estimate {
   explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
     if (!(middle_ > 0)) middle_ = mtbf_prior{}.mtbf.count();
     middle_ = (std::max)(middle_, shortest);
-    if (!(decades_ > 0) || std::isinf(middle_)) decades_ = 0;
+    if (!(decades_ > 0) || cairn::detail::is_infinite(middle_)) decades_ = 0;
     update();
   }
 
   /// Adds `seconds` of work of each of `workers`. What is not positive and finite is ignored. Amortised O(1).
   void worked(double seconds, double workers = 1) {
     const double more = seconds * workers;
-    if (!(seconds > 0) || !(more > 0) || !std::isfinite(more)) return;
+    if (!(seconds > 0) || !(more > 0) || !cairn::detail::is_finite(more)) return;
     seconds_ += more;
     if (seconds_ > update_at_) update();
   }
@@ -70,7 +71,9 @@ class mtbf_estimate {
     const auto kept = memory.find("failures");
     if (kept == memory.end() || kept->second.size() != 2) return;
     const double failures = kept->second[0], seconds = kept->second[1];
-    if (!(failures >= 0) || !(seconds >= 0) || !std::isfinite(failures) || !std::isfinite(seconds)) return;
+    if (!(failures >= 0) || !(seconds >= 0) || !cairn::detail::is_finite(failures) ||
+        !cairn::detail::is_finite(seconds))
+      return;
     failures_ = failures;
     seconds_ = seconds;
     update();
@@ -108,7 +111,7 @@ class mtbf_estimate {
       all += weight;
       weighted += weight * rates[i];
     }
-    if (weighted > 0 && std::isfinite(weighted)) rate_ = weighted / all;
+    if (weighted > 0 && cairn::detail::is_finite(weighted)) rate_ = weighted / all;
   }
 
   double middle_, decades_;

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/mtbf.hpp"
@@ -27,7 +27,7 @@ class iteration_times {
     const bool is_beside = now.is_saving || was_saving_ || now.saved_step != saved_step_;
     was_saving_ = now.is_saving;
     saved_step_ = now.saved_step;
-    if (!(now.iteration_seconds > 0) || !std::isfinite(now.iteration_seconds)) return;
+    if (!(now.iteration_seconds > 0) || !cairn::detail::is_finite(now.iteration_seconds)) return;
     (is_beside ? beside_ : alone_).add(now.iteration_seconds);
     if (!is_beside || alone_.is_empty()) return;
     newest_taken_ =
@@ -35,7 +35,7 @@ class iteration_times {
   }
   /// To be called when a save is published that took `background_seconds` in the background.
   void saved(double background_seconds) noexcept {
-    if (!(background_seconds > 0) || !std::isfinite(background_seconds)) return;
+    if (!(background_seconds > 0) || !cairn::detail::is_finite(background_seconds)) return;
     taken_ = taken_ * kept_share + std::exchange(newest_taken_, 0);
     background_ = background_ * kept_share + (std::min)(background_seconds, most);
   }
@@ -60,7 +60,8 @@ class iteration_times {
     const auto kept = memory.find("slowdown");
     if (kept == memory.end() || kept->second.size() != 2) return;
     const double taken = kept->second[0], background = kept->second[1];
-    if (std::isfinite(taken) && std::isfinite(background) && background >= 0) taken_ = taken, background_ = background;
+    if (cairn::detail::is_finite(taken) && cairn::detail::is_finite(background) && background >= 0)
+      taken_ = taken, background_ = background;
   }
 
  private:
@@ -145,9 +146,9 @@ class time_since_save {
       if (!is_too_old) clock_ = now.saved_seconds;
       seconds_ = 0;
     }
-    const bool is_known = now.iteration_seconds > 0 && std::isfinite(now.iteration_seconds);
+    const bool is_known = now.iteration_seconds > 0 && cairn::detail::is_finite(now.iteration_seconds);
     const double least = is_known && !is_same_step ? now.iteration_seconds : 0, passed = now.seconds - clock_;
-    const double added = std::isfinite(passed) ? (std::max)(passed, least) : least;
+    const double added = cairn::detail::is_finite(passed) ? (std::max)(passed, least) : least;
     seconds_ += added;
     clock_ = now.seconds;
     step_ = now.step;
@@ -170,7 +171,7 @@ class observed_run {
   /// `stall`: all that a save takes from the training, where it is known. Negative: 0; NaN: it is measured.
   explicit observed_run(const mtbf_prior& failures = {}, std::optional<std::chrono::duration<double>> stall = {})
       : failures_(failures) {
-    if (stall && !std::isnan(stall->count())) save_seconds_ = given_ = (std::max)(stall->count(), 0.0);
+    if (stall && !cairn::detail::is_nan(stall->count())) save_seconds_ = given_ = (std::max)(stall->count(), 0.0);
   }
 
   /// Returns the seconds of work since the previous step.
@@ -257,7 +258,7 @@ class observed_run {
 
  private:
   [[nodiscard]] static double sane_workers(double workers) noexcept {
-    return workers > 0 && std::isfinite(workers) ? workers : 1;
+    return workers > 0 && cairn::detail::is_finite(workers) ? workers : 1;
   }
 
   /// The interval between saves, in seconds: the longest of the newest ones, where each counts half as much as the next one, so that one

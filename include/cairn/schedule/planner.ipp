@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/optimum.hpp"
@@ -39,7 +40,7 @@ CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const curren
     curve_ = curve;
     const auto first = static_cast<double>(first_step()), last = static_cast<double>(*run_.last_step);
     const double fall = curve ? curve->at(first) - curve->at(last) : 0;
-    scale_ = fall > 0 && std::isfinite(1 / fall) ? 1 / fall : 0;
+    scale_ = fall > 0 && cairn::detail::is_finite(1 / fall) ? 1 / fall : 0;
   }
   const bool has_saved = now.saved_step != saved_step_;
   if (has_saved) integral_ = 0;
@@ -65,7 +66,7 @@ CAIRN_INLINE double planner::density(double step, const current_costs& all) cons
   if (run_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
   if (run_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(*run_.last_step)) return even;
   const double price = -curve_->slope(step) / all.iteration_seconds * price_of_loss(all);
-  return price > 0 && std::isfinite(price) ? even * std::sqrt(price) : 0;
+  return price > 0 && cairn::detail::is_finite(price) ? even * std::sqrt(price) : 0;
 }
 
 /// Until the end of the run, at the current costs. O(32).

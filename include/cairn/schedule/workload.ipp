@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/workload.hpp"
 
 namespace cairn::schedule {
@@ -20,7 +20,7 @@ inline void check(const workload& job) {
   fits(job.loss, job.steps() + 1, "loss");
   fits(job.workers, job.steps(), "workers");
   for (const double seconds : job.seconds)
-    if (!(seconds > 0) || !std::isfinite(seconds))
+    if (!(seconds > 0) || !cairn::detail::is_finite(seconds))
       fail(errc::invalid, {"an iteration of a workload takes ", std::to_string(seconds), " seconds"});
 }
 
@@ -30,11 +30,11 @@ inline void check(const workload& job) {
   double total = 0, seconds = 0;
   for (std::size_t k = 0; k < made.size(); ++k) {
     const double fall = job.loss[k] - job.loss[k + 1];
-    made[k] = std::isfinite(fall) ? std::max(fall, 0.0) : 0;
+    made[k] = cairn::detail::is_finite(fall) ? std::max(fall, 0.0) : 0;
     total += made[k];
     seconds += job.seconds[k];
   }
-  if (!(total > 0) || !std::isfinite(total)) return {};
+  if (!(total > 0) || !cairn::detail::is_finite(total)) return {};
   for (auto& each : made) each *= seconds / total;
   return made;
 }

@@ -25,20 +25,6 @@ namespace stores {
 /// Bytes to write.
 using buffer = std::span<const std::byte>;
 
-/// Bytes of a stored file, mapped or in memory. They are readable as long as a copy of the window lives.
-class window {
- public:
-  window() = default;
-  window(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-      : bytes_(bytes), owner_(std::move(owner)) {}
-
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::shared_ptr<const void> owner_;
-};
-
 /// A stored file, open for reading. Stays readable when the checkpoint is replaced or removed.
 class source {
  public:
@@ -49,10 +35,18 @@ class source {
 
   /// Bytes in the file when it was opened.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// The bytes [offset, offset + length); errc::corrupt when the file ends before. Thread-safe. A window takes memory for its length:
-  /// ask for megabytes, not for the file.
-  [[nodiscard]] virtual window view(std::uint64_t offset, std::uint64_t length) const = 0;
+  /// Fills the buffers consecutively with the bytes from `offset` on. errc::corrupt when the file ends before, errc::unreadable
+  /// when its medium is damaged. Thread-safe.
+  virtual void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const = 0;
+  void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
 };
+
+/// A part of a stored file.
+[[nodiscard]] inline std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
+  std::string text(length, '\0');
+  file.read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
 
 /// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint ranges.
 class sink {
@@ -97,8 +91,8 @@ using ownership = std::shared_ptr<const void>;
 
 /// Keeps named checkpoints. Requirements: after `commit`, `open` gives what was written; `list` names exactly what was committed and not
 /// removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
-/// cairn::error: io, busy, not_found, invalid, corrupt. `corrupt` and `not_found` mean that a checkpoint is damaged or has gone: a restore goes
-/// on with an older one. What cannot be read just now is `io`.
+/// cairn::error: io, busy, not_found, invalid, corrupt, unreadable. The last two and `not_found` mean that a checkpoint is damaged or has gone: a
+/// restore goes on with an older one. What cannot be read just now is `io`.
 template <class Store>
 concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Its place, for messages.

@@ -1,4 +1,4 @@
-// A file open for reading, any range of which can be mapped into memory.
+// A file open for reading.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,6 @@
 
 namespace cairn::stores::detail {
 
-/// Maps windows of a file. The file must not be truncated while it is read: a read from a mapping would then raise SIGBUS. Cairn never
-/// truncates; it replaces checkpoints by renaming.
 class file_source final : public source {
  public:
   /// Opens `file` in an open directory (or AT_FDCWD); `where` is its path for messages.
@@ -29,19 +27,9 @@ class file_source final : public source {
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
-  [[nodiscard]] window view(std::uint64_t offset, std::uint64_t length) const override {
-    if (offset > size_ || length > size_ - offset)
-      fail(errc::corrupt,
-           {where_, " ends at byte ", size_, ", but bytes up to ", offset, " + ", length, " are needed"});
-    if (length == 0) return {};
-    static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    const std::uint64_t before = offset % page;
-    const std::size_t mapped = static_cast<std::size_t>(length + before);
-    void* start = ::mmap(nullptr, mapped, PROT_READ, MAP_SHARED, file_.get(), static_cast<off_t>(offset - before));
-    if (start == MAP_FAILED) fail_io("map", where_);
-    std::shared_ptr<const void> owner(start, [mapped](const void* p) { ::munmap(const_cast<void*>(p), mapped); });
-    const std::span bytes(static_cast<const std::byte*>(start) + before, static_cast<std::size_t>(length));
-    return {bytes, std::move(owner)};
+  using source::read;
+  void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+    posix::read_all(file_.get(), into, offset, where_);
   }
 
  private:

@@ -132,9 +132,7 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
-  const auto window = file->view(0, file->size());
-  const auto bytes = window.bytes();
-  return parse_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, origin);
+  return parse_index(stores::read_text(*file, 0, file->size()), origin);
 }
 
 }  // namespace cairn::detail

@@ -99,11 +99,15 @@ class memory_source final : public source {
 
   [[nodiscard]] std::uint64_t size() const override { return file_.size; }
 
-  [[nodiscard]] window view(std::uint64_t offset, std::uint64_t length) const override {
-    if (offset > file_.size || length > file_.size - offset)
-      fail(errc::corrupt,
-           {where_, " ends at byte ", file_.size, ", but bytes up to ", offset, " + ", length, " are needed"});
-    return {file_.memory->bytes().subspan(offset, length), file_.memory};
+  using source::read;
+  void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+    for (const auto& each : into) {
+      if (offset > file_.size || each.size() > file_.size - offset)
+        fail(errc::corrupt,
+             {where_, " ends at byte ", file_.size, ", but bytes up to ", offset, " + ", each.size(), " are needed"});
+      if (!each.empty()) std::memcpy(each.data(), file_.memory->bytes().data() + offset, each.size());
+      offset += each.size();
+    }
   }
 
  private:

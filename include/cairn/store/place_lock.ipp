@@ -73,7 +73,9 @@ CAIRN_INLINE void place_lock::make_own() {
   whole.l_type = F_WRLCK;
   // A file system without locks: the lease alone keeps other hosts away.
   static_cast<void>(posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }));
-  posix::sync(file_.get(), here_.file(owner_file));  // other hosts read the record as soon as it has its name
+  // Other hosts read the record as soon as it has its name. A file system without fsync has no other hosts.
+  if (posix::retried([&] { return ::fsync(file_.get()); }) != 0 && errno != EINVAL)
+    fail_io("flush", here_.file(owner_file));
 }
 
 /// Gives the lock its name. False if another one has it.

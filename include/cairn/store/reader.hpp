@@ -28,7 +28,7 @@ struct read_request {
 
 struct read_options {
   unsigned threads = 0;  ///< 0: see default_threads
-  bool verify = true;    ///< first compare the checksums of all blocks that are read, then copy
+  bool verify = true;    ///< compare the checksums of all blocks that are read, unless they have been compared before
 };
 
 /// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid, errc::mismatch.
@@ -74,9 +74,6 @@ class checkpoint_reader {
   /// Whether a slice of the leaf is stored relative to the parent.
   [[nodiscard]] CAIRN_INLINE bool is_relative(std::size_t leaf) const noexcept;
 
-  /// The stored bytes of a slice, verified.
-  [[nodiscard]] CAIRN_INLINE stores::window stored_bytes(const stored_slice& slice) const;
-
   /// The file that a slice is in.
   [[nodiscard]] const std::string& file_of(const stored_slice& slice) const noexcept {
     return opened_->shards[slice.shard].where;
@@ -96,9 +93,12 @@ class checkpoint_reader {
   /// The code tables that it stores: digits of the id -> digits of the lengths.
   [[nodiscard]] CAIRN_INLINE std::map<std::string, std::string, std::less<>> code_tables() const;
 
-  /// Copies whole leaves that are not encoded into memory. With `verify`, corrupt bytes are found before anything is written.
-  /// Errors: corrupt; mismatch for memory of another dtype or size; unsupported for an encoded leaf.
+  /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size; unsupported for an encoded leaf;
+  /// corrupt, after which the memory may have changed, unless all of it had been verified.
   CAIRN_INLINE void read(std::span<const read_request> requests, const read_options& options = {}) const;
+
+  /// Reads the stored bytes of a slice, encoded or not, into memory of their number.
+  CAIRN_INLINE void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const;
 
  private:
   CAIRN_INLINE explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/retention.hpp"
 
@@ -23,7 +23,7 @@ CAIRN_INLINE void check_rules(const retention_rules& rules) {
 
 inline bool has_metric(const retained_entry& entry, const keep_best_rule& rule) {
   const auto at = entry.metrics.find(rule.metric);
-  return at != entry.metrics.end() && !std::isnan(at->second);
+  return at != entry.metrics.end() && !is_nan(at->second);
 }
 
 CAIRN_INLINE bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule) {

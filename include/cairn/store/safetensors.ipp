@@ -119,7 +119,7 @@ CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& fi
   const std::uint64_t size = file.size();
   if (size < 8) fail(errc::corrupt, {origin, ": ", size, " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;
-  std::memcpy(&length, file.view(0, 8).bytes().data(), 8);
+  file.read(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > size - 8)
     fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, the file has ", size,
                          " (truncated, or no safetensors file)"});
@@ -128,8 +128,7 @@ CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& fi
   safetensors_header header;
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;
-  const auto window = file.view(8, length);
-  const std::string_view text(reinterpret_cast<const char*>(window.bytes().data()), window.bytes().size());
+  const auto text = stores::read_text(file, 8, length);
   header.tensors.reserve(text.size() / 256);
   read_json(text, origin, header_form(header, origin));
   check_layout(header, origin);

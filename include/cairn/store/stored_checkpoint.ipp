@@ -133,9 +133,10 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
     const auto size = file->size();
     if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
     std::uint64_t length = 0;
-    if (size >= 8) std::memcpy(&length, file->view(0, 8).bytes().data(), 8);
-    if (size < 8 || length > size - 8 || length > max_header_bytes ||
-        checksum(file->view(0, 8 + length).bytes()) != listed.header_checksum)
+    if (size >= 8) file->read(0, std::as_writable_bytes(std::span(&length, 1)));
+    const bool is_whole = size >= 8 && length <= size - 8 && length <= max_header_bytes;
+    const auto header = is_whole ? stores::read_text(*file, 0, 8 + length) : std::string();
+    if (!is_whole || checksum(std::as_bytes(std::span(header))) != listed.header_checksum)
       fail(errc::corrupt, {where, ": the header does not match its checksum"});
     opened.shards.push_back(open_shard(std::move(file), where));
     check_against_index(opened.shards.back(), opened.index, i);

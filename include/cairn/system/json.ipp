@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <set>
 
@@ -19,6 +18,7 @@
 #endif
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
@@ -231,8 +231,8 @@ CAIRN_INLINE json_writer& json_writer::text(std::string_view value, std::string_
 CAIRN_INLINE json_writer& json_writer::natural(std::uint64_t value) { return output_->Uint64(value), *this; }
 
 CAIRN_INLINE json_writer& json_writer::real(double value) {
-  if (std::isnan(value)) return text("nan");
-  if (std::isinf(value)) return text(value > 0 ? "inf" : "-inf");
+  if (is_nan(value)) return text("nan");
+  if (is_infinite(value)) return text(value > 0 ? "inf" : "-inf");
   char digits[32];
   return number({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
 }

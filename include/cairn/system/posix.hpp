@@ -9,13 +9,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -83,9 +84,19 @@ template <class Call>
   return names;
 }
 
-/// Waits for the disk. EINVAL is no error: the file system cannot flush this kind of file.
+/// Waits for the disk. errc::io also where the file system cannot do that.
 inline void sync(int file, std::string_view where) {
-  if (retried([&] { return ::fsync(file); }) != 0 && errno != EINVAL) fail_io("flush", where);
+  if (retried([&] { return ::fsync(file); }) == 0) return;
+  if (errno == EINVAL)
+    fail(errc::io, {"cannot flush ", where,
+                    ": its file system has no fsync, so that a crash may lose what is saved there; if that is "
+                    "acceptable, save with durable = false"});
+  fail_io("flush", where);
+}
+
+[[nodiscard]] inline bool is_regular(int file) {
+  struct stat about{};
+  return ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 /// mkdir -p; with `durable`, a crash cannot lose the new directories.
@@ -130,27 +141,23 @@ inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t 
   }
 }
 
-/// Writes all buffers consecutively from `offset` on.
-inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
-                      std::string_view where) {
+/// Calls `call(vectors, count, offset)`, which transfers bytes of a file to or from memory and returns their number, until all buffers are done.
+template <class Byte, class Call>
+void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset, const Call& call) {
   constexpr std::size_t most = 1024;  // IOV_MAX on Linux
   std::vector<iovec> vectors;
   while (!buffers.empty()) {
     vectors.clear();
     for (const auto& each : buffers.first(std::min(buffers.size(), most)))
-      vectors.push_back({const_cast<std::byte*>(each.data()), each.size()});
+      vectors.push_back({const_cast<std::remove_const_t<Byte>*>(each.data()), each.size()});
     buffers = buffers.subspan(vectors.size());
     std::size_t first = 0;
     while (true) {
       while (first < vectors.size() && vectors[first].iov_len == 0) ++first;
       if (first == vectors.size()) break;
-      auto done = retried([&] {
-        return ::pwritev(file, &vectors[first], static_cast<int>(vectors.size() - first), static_cast<off_t>(offset));
-      });
-      if (done < 0) fail_io("write", where);
-      if (done == 0) fail_io("write", where, ENOSPC);
-      offset += static_cast<std::uint64_t>(done);
-      for (auto left = static_cast<std::size_t>(done); left > 0;) {
+      std::size_t left = call(&vectors[first], static_cast<int>(vectors.size() - first), static_cast<off_t>(offset));
+      offset += left;
+      while (left > 0) {
         const std::size_t taken = std::min(left, vectors[first].iov_len);
         vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + taken;
         vectors[first].iov_len -= taken;
@@ -159,6 +166,31 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> buff
       }
     }
   }
+}
+
+/// Writes all buffers consecutively from `offset` on.
+inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
+                      std::string_view where) {
+  transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
+    const auto done = retried([&] { return ::pwritev(file, vectors, count, at); });
+    if (done < 0) fail_io("write", where);
+    if (done == 0) fail_io("write", where, ENOSPC);
+    return static_cast<std::size_t>(done);
+  });
+}
+
+/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable.
+inline void read_all(int file, std::span<const std::span<std::byte>> buffers, std::uint64_t offset,
+                     std::string_view where) {
+  transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
+    const auto done = retried([&] { return ::preadv(file, vectors, count, at); });
+    if (done > 0) return static_cast<std::size_t>(done);
+    if (done == 0) fail(errc::corrupt, {where, " ends at byte ", at, ", but more bytes are needed"});
+    const int failure = errno;
+    if (failure == EIO || failure == EBADMSG || failure == EUCLEAN)
+      fail(errc::unreadable, {where, " cannot be read at byte ", at, ": ", std::generic_category().message(failure)});
+    fail_io("read", where, failure);
+  });
 }
 
 /// Takes the file's lock without waiting; false when another open file has it.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "cairn/core/encoding.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/elements.hpp"
 #include "cairn/encode/lc/float_environment.hpp"
@@ -68,15 +68,6 @@ inline void add(simd::error_sums& sum, const simd::error_sums& more) noexcept {
   sum.largest = std::max(sum.largest, more.largest);
 }
 
-[[nodiscard]] inline bool is_finite(float value) noexcept {
-  return (std::bit_cast<std::uint32_t>(value) & infinity_bits) != infinity_bits;
-}
-
-[[nodiscard]] inline bool is_finite(double value) noexcept {
-  constexpr std::uint64_t exponent = 0x7FF0'0000'0000'0000;
-  return (std::bit_cast<std::uint64_t>(value) & exponent) != exponent;
-}
-
 inline void pack(unsigned bits, const float* u, const float* a, std::size_t n, const simd::symbol_table& symbols,
                  float* b, std::byte* packed) noexcept {
   const auto& kernels = simd::symbols();
@@ -87,7 +78,7 @@ inline void pack(unsigned bits, const float* u, const float* a, std::size_t n, c
 [[nodiscard]] inline bool has_exceptions(const float* u, const float* a, std::size_t n) noexcept {
   const simd::bucket_range none[4];
   simd::bucket_reach reaches[4];
-  return simd::buckets().survey(u, a, n, 0, none, reaches).largest >= infinity_bits;
+  return simd::buckets().survey(u, a, n, 0, none, reaches).largest >= float_exponent_bits;
 }
 
 /// Also flags the values that are not finite.

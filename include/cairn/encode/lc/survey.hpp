@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/elements.hpp"
@@ -22,8 +23,6 @@ struct survey_result {
   std::vector<promoted> chosen;  ///< by priority
   bool all_finite = true;
 };
-
-inline constexpr std::uint32_t infinity_bits = 0x7F80'0000;
 
 /// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas, in parallel. Each of up to 64 groups of consecutive
 /// blocks has a copy of `nothing` as its `sum`; returns their total.
@@ -74,7 +73,7 @@ class sliding_window {
     for (std::size_t k = 0; k < bucket_keys; ++k) widen(k, more.reaches_[k]);
   }
 
-  [[nodiscard]] bool all_finite() const noexcept { return largest_ < infinity_bits; }
+  [[nodiscard]] bool all_finite() const noexcept { return largest_ < float_exponent_bits; }
 
   /// The lowest magnitude in the window, as bits of a float. Nothing is known of those below it.
   [[nodiscard]] std::uint32_t bottom() const noexcept { return lowest() << 23; }
@@ -148,7 +147,7 @@ class sliding_window {
                                                   unsigned threads) {
   survey_result result;
   std::vector<bucket> found;
-  for (std::uint32_t ceiling = infinity_bits; found.size() < most;) {
+  for (std::uint32_t ceiling = float_exponent_bits; found.size() < most;) {
     const auto window = sum_over_blocks(
         deltas, threads, sliding_window(ceiling, most > 3 ? 4 : 2),
         [](const delta_view& delta, std::size_t begin, std::size_t end, sliding_window& sum) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/fits/fit.hpp"
 
@@ -96,7 +97,7 @@ CAIRN_INLINE void fitted_curves::recall(const policy_memory& memory) {
   if (kept == memory.end()) return;
   const auto& values = kept->second;
   if (values.size() != 3 + 6 * size_) return;
-  if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) return;
+  if (!std::ranges::all_of(values, [](double v) { return cairn::detail::is_finite(v); })) return;
   auto read = fits_;
   for (std::size_t i = 0; i < size_; ++i) {
     const double* from = values.data() + 3 + 6 * i;

@@ -12,6 +12,7 @@
 
 #include <range/v3/numeric/accumulate.hpp>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/curve_basis.hpp"
 #include "cairn/schedule/fits/fit.hpp"
 #include "cairn/schedule/fits/solve.hpp"
@@ -35,7 +36,8 @@ class curve_fitting {
     }
     unit_ = high - low;
     is_bounded_ = low >= 0;
-    const bool is_constant = !(unit_ > 1e-9 * std::max(std::abs(low), std::abs(high))) || !std::isfinite(1 / unit_);
+    const bool is_constant =
+        !(unit_ > 1e-9 * std::max(std::abs(low), std::abs(high))) || !cairn::detail::is_finite(1 / unit_);
     if (is_constant || !(basis_.last > basis_.first) || !(basis_.has_floor() || low > 0)) return;
     for (std::size_t i = 0; i < size_; ++i) y_[i] /= unit_;
     is_possible_ = weigh(buckets);
@@ -51,7 +53,7 @@ class curve_fitting {
       for (std::size_t k = 0; k < 2; ++k) from[k] = std::max(from[k], basis_.first_tried()[k]);
       if (from != basis_.first_tried()) now = evaluate(from);
     }
-    if (!std::isfinite(now.cost)) now = from_grid();
+    if (!cairn::detail::is_finite(now.cost)) now = from_grid();
     const bool converged = descend(now);
     return result(now, converged);
   }
@@ -87,7 +89,7 @@ class curve_fitting {
       root_[i] = std::sqrt(base_[i]);
       sum += base_[i];
     }
-    return sum > 0 && std::isfinite(sum);
+    return sum > 0 && cairn::detail::is_finite(sum);
   }
 
   /// The best A and floor at given rates, and the residuals.
@@ -167,7 +169,7 @@ class curve_fitting {
       double moved = 0;
       for (std::size_t k = 0; k < basis_.rate_count(); ++k) {
         const double along = by[k + 2];
-        if (!std::isfinite(along)) return false;
+        if (!cairn::detail::is_finite(along)) return false;
         next[k] = std::clamp(next[k] + std::clamp(along, -1.5, 1.5), basis_.lowest()[k], basis_.highest()[k]);
         moved = std::max(moved, std::abs(next[k] - now.log_rates[k]));
       }
@@ -231,7 +233,7 @@ class curve_fitting {
 };
 
 inline std::optional<loss_fit> curve_fitting::result(const state& s, bool converged) const noexcept {
-  if (!(s.a > 0) || !std::isfinite(s.cost)) return std::nullopt;
+  if (!(s.a > 0) || !cairn::detail::is_finite(s.cost)) return std::nullopt;
   const rates rate{std::exp(s.log_rates[0]), std::exp(s.log_rates[1])};
   loss_fit fit{.curve = basis_.curve_of(s.a * unit_, s.floor * unit_, rate)};
   const double n = static_cast<double>(size_), k = parameter_count(basis_.shape);
@@ -276,7 +278,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   const auto& p = fit.curve.p;
   for (const double v : {p[0], p[1], p[2], p[3], fit.curve.at(basis_.first), fit.curve.at(twice), fit.scale,
                          fit.criterion, fit.gain, fit.error_at_twice, fit.recent, fit.recent_error})
-    if (!std::isfinite(v)) return std::nullopt;
+    if (!cairn::detail::is_finite(v)) return std::nullopt;
   return fit;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 
 namespace cairn::schedule {
@@ -167,7 +168,7 @@ inline bool loss_window::recall(const policy_memory& memory) {
   const auto& values = kept->second;
   if (values.size() < scalar_count || (values.size() - scalar_count) % per_bucket != 0) return false;
   if (values.size() > scalar_count + per_bucket * capacity) return false;
-  if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) return false;
+  if (!std::ranges::all_of(values, [](double v) { return cairn::detail::is_finite(v); })) return false;
 
   loss_window read;
   read.first_ = values[0];
