@@ -69,7 +69,7 @@ struct checkpointer_options {
   bool durable = true;   ///< see save_options; must be true with a store that is passed in, which has its own option
   unsigned threads = 0;  ///< for saves that the trainer waits for; 0: see save_options
   unsigned background_threads = 1;  ///< for saves and merges in the background; more take cores from the training
-  std::size_t shards = 1;           ///< see save_options
+  std::size_t shards = 0;           ///< see save_options
   codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
   chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
   observer on_event{};

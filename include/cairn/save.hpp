@@ -23,8 +23,10 @@ struct save_options {
   unsigned threads = 0;
   std::uint64_t step = 0;                   ///< recorded in the checkpoint
   std::map<std::string, double> metrics{};  ///< recorded in the checkpoint, for retention and for people
-  std::size_t shards = 1;  ///< files of nearly equal size to spread the state over; 1 to 100,000, else errc::invalid
-  codec_rules codecs{};    ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
+  /// Files of nearly equal size to spread the state over, at most 100,000, else errc::invalid; arrays are cut for that. 0: about one per 256 MiB, at
+  /// most 64, and no array is cut.
+  std::size_t shards = 0;
+  codec_rules codecs{};  ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
 };
 
 namespace detail {

@@ -35,8 +35,37 @@ TEST_CASE("a division covers every leaf once, in order, in nearly equal shares")
   }
 }
 
-TEST_CASE("a division into no shards, or more than there can be files, is refused") {
-  for (const std::size_t shards : {std::size_t{0}, std::size_t{100'001}, SIZE_MAX}) {
+TEST_CASE("without a number of shards, whole leaves go into shards of about 256 MiB") {
+  constexpr std::uint64_t mib = 1 << 20;
+  const auto shards_of = [](const std::vector<std::uint64_t>& sizes) {
+    std::vector<cairn::detail::leaf> leaves(sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) leaves[i].shape = {sizes[i]};
+    std::vector<std::uint64_t> bytes;
+    std::size_t next = 0;
+    for (const auto& shard : cairn::detail::divide_evenly(leaves, 0)) {
+      bytes.push_back(0);
+      for (const auto& piece : shard) {
+        CHECK(piece.leaf == next++);
+        CHECK(piece.first == 0);
+        CHECK(piece.count == sizes[piece.leaf]);
+        bytes.back() += piece.count;
+      }
+    }
+    CHECK(next == sizes.size());
+    return bytes;
+  };
+  using all = std::vector<std::uint64_t>;
+  CHECK(shards_of({}) == all{0});
+  CHECK(shards_of({0, 5, 0}) == all{5});
+  CHECK(shards_of({300 * mib, 100 * mib}) == all{400 * mib});
+  CHECK(shards_of({300 * mib, 100 * mib, 200 * mib}) == all{300 * mib, 300 * mib});
+  CHECK(shards_of({1, 5000 * mib, 1}) == all{1, 5000 * mib, 1});  // an array is not cut
+  CHECK(shards_of(all(40, 100 * mib)).size() == 15);
+  CHECK(shards_of(all(1000, 100 * mib)).size() == 64);
+}
+
+TEST_CASE("a division into more shards than there can be files is refused") {
+  for (const std::size_t shards : {std::size_t{100'001}, SIZE_MAX}) {
     const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::divide_evenly({}, shards)); });
     CHECK(failure.code == cairn::errc::invalid);
     CHECK(failure.says("shards is " + std::to_string(shards)));

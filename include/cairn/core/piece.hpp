@@ -58,13 +58,32 @@ inline constexpr std::size_t max_shards = 100'000;
 
 /// errc::invalid for no shards or more than `max_shards`.
 inline void check_shards(std::size_t shards) {
-  if (shards == 0 || shards > max_shards) fail(errc::invalid, {"shards is ", shards, ", not 1 to ", max_shards});
+  if (shards > max_shards) fail(errc::invalid, {"shards is ", shards, ", not 0 to ", max_shards});
+}
+
+/// About 256 MiB per shard, at most 64 shards, of whole leaves: threads that write into different files do not wait for each other, and other
+/// readers of the format find every array whole. The number of shards depends on the leaves alone.
+[[nodiscard]] inline division divide_by_size(std::span<const leaf> leaves) {
+  constexpr std::uint64_t bytes_per_shard = std::uint64_t{256} << 20U, most = 64;
+  std::uint64_t total = 0, before = 0;
+  for (const auto& l : leaves) total += l.bytes();
+  const auto count = std::clamp<std::uint64_t>(total / bytes_per_shard, 1, most), share = total / count + 1;
+  division result(count);
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    result[(before + leaves[i].bytes() / 2) / share].push_back({.leaf = i, .first = 0, .count = leaves[i].count()});
+    before += leaves[i].bytes();
+  }
+  if (count > 1)
+    std::erase_if(result, [](const auto& shard) { return shard.empty(); });  // where a leaf has several shares
+  return result;
 }
 
 /// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
-/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. errc::invalid: see check_shards.
+/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. 0 shards: see divide_by_size. errc::invalid: see
+/// check_shards.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
   check_shards(shards);
+  if (shards == 0) return divide_by_size(leaves);
   std::uint64_t total = 0;
   for (const auto& l : leaves) total += l.bytes();
   const std::uint64_t share = total / shards + (total % shards != 0);

@@ -148,7 +148,7 @@ struct staging_plan {
   bool in_parts = false;    ///< every shard is a part: copied when the previous one is written
 };
 
-/// Cuts the leaves into `shards` shards; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.
+/// Cuts the leaves into `shards` shards, see divide_evenly; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.
 /// errc::invalid for a state that would need too many.
 [[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
                                                std::optional<std::uint64_t> limit) {
@@ -168,7 +168,7 @@ struct staging_plan {
   cut(shards);
   if (!limit || plan.bytes <= *limit) return plan;
   plan.in_parts = true;
-  for (auto count = std::max<std::size_t>(shards, plan.bytes / *limit + 1); count <= most_shards;
+  for (auto count = std::max<std::size_t>(plan.shards.size(), plan.bytes / *limit + 1); count <= most_shards;
        count += count / 8 + 1) {
     cut(count);
     plan.bytes = largest;

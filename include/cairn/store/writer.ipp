@@ -215,6 +215,11 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std
       report(bytes);
     });
   }
+  // By turns from all shards: threads that write into one file wait for each other.
+  const auto by_turns = [](const chunk& a, const chunk& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.shard < b.shard;
+  };
+  if (threads > 1) sort_items(chunks, by_turns);
   std::vector<write_scratch> scratch(std::min<std::size_t>(threads, chunks.size()));
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
