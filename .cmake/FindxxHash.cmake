@@ -1,4 +1,5 @@
-# Finds xxHash, used as a header, and defines xxHash::xxhash if xxHash's own CMake package is missing.
+# Finds xxHash and defines xxHash::xxhash if xxHash's own CMake package is missing: the header, and the library where that has functions for AVX2 and
+# AVX-512, as on Debian.
 find_package(xxHash CONFIG QUIET)
 if(TARGET xxHash::xxhash)
   set(xxHash_FOUND TRUE)
@@ -6,10 +7,19 @@ if(TARGET xxHash::xxhash)
 endif()
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
-mark_as_advanced(XXHASH_INCLUDE_DIR)
+find_library(XXHASH_LIBRARY xxhash)
+mark_as_advanced(XXHASH_INCLUDE_DIR XXHASH_LIBRARY)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(xxHash REQUIRED_VARS XXHASH_INCLUDE_DIR)
 if(xxHash_FOUND AND NOT TARGET xxHash::xxhash)
   add_library(xxHash::xxhash INTERFACE IMPORTED)
   target_include_directories(xxHash::xxhash INTERFACE "${XXHASH_INCLUDE_DIR}")
+  if(XXHASH_LIBRARY)
+    include(CheckLibraryExists)
+    check_library_exists("${XXHASH_LIBRARY}" XXH3_64bits_update_dispatch "" XXHASH_HAS_DISPATCH)
+    if(XXHASH_HAS_DISPATCH)
+      target_link_libraries(xxHash::xxhash INTERFACE "${XXHASH_LIBRARY}")
+      target_compile_definitions(xxHash::xxhash INTERFACE CAIRN_XXHASH_DISPATCH)
+    endif()
+  endif()
 endif()

@@ -365,8 +365,7 @@ TEST_CASE("options that contradict themselves are refused") {
   CHECK(failure({.keep_last = 0}).says("keep_last is 0"));
   CHECK(failure({.keep_best = cairn::keep_best_rule{.count = 0}}).says("keep_best.count is 0"));
   CHECK(failure({.keep_every = 0}).says("keep_every is 0"));
-  for (const std::size_t shards : {std::size_t{0}, SIZE_MAX})
-    CHECK(failure({.shards = shards}).says("shards is " + std::to_string(shards)));
+  CHECK(failure({.shards = SIZE_MAX}).says("shards is " + std::to_string(SIZE_MAX)));
   for (const double deadline : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     CHECK(failure({.preempt = {SIGUSR1}, .preempt_deadline = std::chrono::duration<double>(deadline)})
               .says("preempt_deadline is not above 0"));

@@ -17,20 +17,38 @@
 #endif
 #include <xxhash.h>
 
+// Defined by CMake where xxHash's library is linked and has the functions of xxh_x86dispatch.h, which use AVX2 or AVX-512 if the processor has them.
+#ifdef CAIRN_XXHASH_DISPATCH
+extern "C" {
+XXH64_hash_t XXH3_64bits_dispatch(const void* input, std::size_t bytes);
+XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t* state, const void* input, std::size_t bytes);
+}
+#endif
+
 namespace cairn::detail {
 
 inline constexpr std::size_t checksum_digits = 16;
 
 /// XXH3-64, seed 0, of the bytes.
 [[nodiscard]] inline std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
+#ifdef CAIRN_XXHASH_DISPATCH
+  return XXH3_64bits_dispatch(bytes.data(), bytes.size());
+#else
   return XXH3_64bits(bytes.data(), bytes.size());
+#endif
 }
 
 /// The same checksum for bytes in several buffers.
 class running_checksum {
  public:
   running_checksum() noexcept { XXH3_64bits_reset(&state_); }
-  void add(std::span<const std::byte> bytes) noexcept { XXH3_64bits_update(&state_, bytes.data(), bytes.size()); }
+  void add(std::span<const std::byte> bytes) noexcept {
+#ifdef CAIRN_XXHASH_DISPATCH
+    XXH3_64bits_update_dispatch(&state_, bytes.data(), bytes.size());
+#else
+    XXH3_64bits_update(&state_, bytes.data(), bytes.size());
+#endif
+  }
   [[nodiscard]] std::uint64_t value() const noexcept { return XXH3_64bits_digest(&state_); }
 
  private:
