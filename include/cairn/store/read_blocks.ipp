@@ -62,7 +62,7 @@ class block_reader {
   void fill(const stored_shard& shard, std::uint64_t begin, std::uint64_t end, std::span<const read_step> steps) {
     const auto overlap = [](const auto& a, const auto& b) { return b.begin < a.end; };
     const bool all_copied = std::adjacent_find(steps.begin(), steps.end(), overlap) != steps.end();
-    const auto scratch = scratch_.first(read_bytes);
+    const auto scratch = scratch_.first(end - begin);
     buffers_.clear();
     std::uint64_t filled = begin;
     const auto fill_scratch = [&](std::uint64_t to) {
