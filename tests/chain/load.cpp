@@ -90,7 +90,7 @@ TEST_CASE("a checkpoint that cannot be read just now is an error, and no older o
     CHECK(failure.says("not now"));
     CHECK(state.empty());
   }
-  for (const auto code : {cairn::errc::corrupt, cairn::errc::not_found}) {
+  for (const auto code : {cairn::errc::corrupt, cairn::errc::unreadable, cairn::errc::not_found}) {
     store.code = code;
     const auto report = cairn::detail::restore(store, cairn::refer(state), {});
     REQUIRE(report);

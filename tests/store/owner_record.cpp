@@ -43,11 +43,12 @@ TEST_CASE("a record reads back, and nothing else is one") {
 }
 
 TEST_CASE("this process") {
-  const auto self = owner_record::of_this_process(5, {"a", 1});
+  const auto self = owner_record::of_this_process(5, {"a\nb", 1});
   CHECK(self.process == static_cast<std::uint64_t>(::getpid()));
   CHECK(self.started > 0);
   CHECK(self.boot.size() == 36);
-  CHECK(self.job.id == "a");
+  CHECK(self.job.id == "a\nb");
+  CHECK(parse_owner(to_text(self)).value().job.id == "a\nb");
   CHECK(self.machine() == machine_id(5));
   CHECK(self.machine().size() == 8);
   CHECK(self.machine() != machine_id(6));

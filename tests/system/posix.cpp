@@ -96,3 +96,12 @@ TEST_CASE("buffers are filled from a file, however many calls that takes") {
   const auto directory = cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY);
   CHECK(sample::failure_of([&] { cairn::posix::read_all(directory.get(), parts, 0, "f"); }).code == cairn::errc::io);
 }
+
+TEST_CASE("what the medium does not give is unreadable, not corrupt") {
+  const auto file = cairn::posix::open_at(AT_FDCWD, "/proc/self/mem", O_RDONLY);  // EIO where no memory is
+  std::byte byte{};
+  const std::span<std::byte> into[] = {std::span(&byte, 1)};
+  const auto failure = sample::failure_of([&] { cairn::posix::read_all(file.get(), into, 0, "f"); });
+  CHECK(failure.code == cairn::errc::unreadable);
+  CHECK(failure.says("f cannot be read at byte 0"));
+}

@@ -78,7 +78,7 @@ class checkpoint_series {
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
-  /// Adds the codecs of the checkpointer.
+  /// With the codecs of the checkpointer. Reads once where an older checkpoint can be loaded over a damaged one.
   [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;

@@ -38,7 +38,6 @@ CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpo
 
 CAIRN_INLINE checkpoint_series::~checkpoint_series() = default;
 
-/// The options of a load with the codecs of the run. Reads once where an older checkpoint can be loaded over a damaged one.
 CAIRN_INLINE load_options checkpoint_series::for_restore(load_options options) const {
   options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
   if (!options.verify_first) options.verify_first = bool(options.rename);

@@ -41,6 +41,19 @@ class source {
   void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
 };
 
+/// errc::corrupt if a file of `size` bytes ends before the buffers are full.
+inline void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
+                        std::span<const std::span<std::byte>> into) {
+  std::uint64_t left = size - offset;
+  bool is_inside = offset <= size;
+  for (const auto& each : into) {
+    is_inside = is_inside && each.size() <= left;
+    left -= each.size();
+  }
+  if (!is_inside)
+    fail(errc::corrupt, {where, " ends at byte ", size, ", but bytes beyond are needed, from ", offset, " on"});
+}
+
 /// A part of a stored file.
 [[nodiscard]] inline std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
   std::string text(length, '\0');

@@ -29,6 +29,7 @@ class file_source final : public source {
 
   using source::read;
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+    check_range(where_, size_, offset, into);
     posix::read_all(file_.get(), into, offset, where_);
   }
 

@@ -101,10 +101,8 @@ class memory_source final : public source {
 
   using source::read;
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+    check_range(where_, file_.size, offset, into);
     for (const auto& each : into) {
-      if (offset > file_.size || each.size() > file_.size - offset)
-        fail(errc::corrupt,
-             {where_, " ends at byte ", file_.size, ", but bytes up to ", offset, " + ", each.size(), " are needed"});
       if (!each.empty()) std::memcpy(each.data(), file_.memory->bytes().data() + offset, each.size());
       offset += each.size();
     }

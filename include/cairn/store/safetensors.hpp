@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,9 +47,10 @@ struct safetensors_header {
 
 /// Reads and checks the header of `file`: all sizes and offsets in it are compared with the size of the file before they are used.
 /// Accepts any safetensors file, whatever its order and alignment. `origin` names the file in messages. Errors: corrupt; unsupported for a dtype
-/// without a C++ type.
+/// without a C++ type. `expected`: the checksum of all before the data section, if it is known.
 [[nodiscard]] CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file,
-                                                                      std::string_view origin);
+                                                                      std::string_view origin,
+                                                                      std::optional<std::uint64_t> expected = {});
 
 }  // namespace cairn::detail
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/safetensors.hpp"
@@ -115,11 +116,16 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
                                 std::to_string(header.data_bytes));
 }
 
-CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin) {
+CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin,
+                                                        std::optional<std::uint64_t> expected) {
   const std::uint64_t size = file.size();
   if (size < 8) fail(errc::corrupt, {origin, ": ", size, " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
+  const bool is_possible = length <= size - 8 && length <= max_header_bytes;
+  const auto text = is_possible ? stores::read_text(file, 0, 8 + length) : std::string();
+  if (expected && (!is_possible || checksum(std::as_bytes(std::span(text))) != *expected))
+    fail(errc::corrupt, {origin, ": the header does not match its checksum"});
   if (length > size - 8)
     fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, the file has ", size,
                          " (truncated, or no safetensors file)"});
@@ -128,9 +134,8 @@ CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& fi
   safetensors_header header;
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;
-  const auto text = stores::read_text(file, 8, length);
   header.tensors.reserve(text.size() / 256);
-  read_json(text, origin, header_form(header, origin));
+  read_json(std::string_view(text).substr(8), origin, header_form(header, origin));
   check_layout(header, origin);
   return header;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <optional>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
@@ -19,9 +20,10 @@ CAIRN_INLINE std::span<const stored_slice> stored_checkpoint::slices_of(std::siz
   return {from, to};
 }
 
-[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where) {
+[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
+                                             std::optional<std::uint64_t> header_checksum = {}) {
   stored_shard shard{std::move(file), std::move(where), {}, {}, {}};
-  shard.header = read_safetensors_header(*shard.file, shard.where);
+  shard.header = read_safetensors_header(*shard.file, shard.where, header_checksum);
   shard.metadata = read_shard_metadata(shard.header, shard.where);
   shard.verified = std::make_unique<std::atomic<bool>[]>(shard.metadata.blocks.size());
   return shard;
@@ -132,13 +134,7 @@ inline void check_against_index(const stored_shard& shard, const checkpoint_inde
     }
     const auto size = file->size();
     if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
-    std::uint64_t length = 0;
-    if (size >= 8) file->read(0, std::as_writable_bytes(std::span(&length, 1)));
-    const bool is_whole = size >= 8 && length <= size - 8 && length <= max_header_bytes;
-    const auto header = is_whole ? stores::read_text(*file, 0, 8 + length) : std::string();
-    if (!is_whole || checksum(std::as_bytes(std::span(header))) != listed.header_checksum)
-      fail(errc::corrupt, {where, ": the header does not match its checksum"});
-    opened.shards.push_back(open_shard(std::move(file), where));
+    opened.shards.push_back(open_shard(std::move(file), where, listed.header_checksum));
     check_against_index(opened.shards.back(), opened.index, i);
     total += opened.shards.back().header.data_bytes;
     tensors += opened.shards.back().header.tensors.size();
