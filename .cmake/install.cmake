@@ -26,6 +26,11 @@ install(FILES "${PROJECT_BINARY_DIR}/cairn.pc" DESTINATION "${cairn_pc_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/cairn")
 
 if(CAIRN_COMPILED)
+  # The library's checksums are those that it was compiled with.
+  if(XXHASH_HAS_DISPATCH)
+    set(cairn_pc_xxhash ", libxxhash")
+    set(cairn_pc_dispatch " -DCAIRN_XXHASH_DISPATCH")
+  endif()
   configure_file(.cmake/cairn-compiled.pc.in cairn-compiled.pc @ONLY)
   install(TARGETS cairn_compiled EXPORT cairn-compiled-targets)
   install(EXPORT cairn-compiled-targets NAMESPACE cairn:: DESTINATION "${cairn_package_dir}")

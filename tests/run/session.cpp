@@ -6,6 +6,7 @@
 #include <csignal>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <span>
@@ -47,19 +48,23 @@ names names_of(const std::vector<std::uint64_t>& steps) {
   return all;
 }
 
-/// All events but progress, from the trainer's thread and the background thread, one at a time.
+/// All events but progress, from the trainer's thread and the background thread.
 struct heard {
-  std::vector<cairn::event> all;
+  std::vector<cairn::event> all;  // to be read while no save is running
+  mutable std::mutex mutex;
 
   void operator()(const cairn::event& e) {
+    const std::scoped_lock lock(mutex);
     if (e.what != kind::progress) all.push_back(e);
   }
   [[nodiscard]] names lines() const {
+    const std::scoped_lock lock(mutex);
     names text;
     for (const auto& e : all) text.push_back(std::string(cairn::name(e.what)) + " " + std::to_string(e.step));
     return text;
   }
   [[nodiscard]] std::size_t count(kind what) const {
+    const std::scoped_lock lock(mutex);
     return static_cast<std::size_t>(
         std::count_if(all.begin(), all.end(), [&](const auto& e) { return e.what == what; }));
   }
