@@ -78,7 +78,8 @@ inline bits bits_of(const state& now) {
 
 /// What a reader gets of checkpoint `name`.
 inline bits restored(const cairn::any_store& store, const std::string& name, const cairn::codec_rules& rules = {}) {
-  const cairn::detail::chain_reader reader(store, name, rules);
+  const auto opened = cairn::detail::open_chain(store, name, rules);
+  const auto& reader = *opened;
   bits all;
   for (std::size_t i = 0; i < reader.contents().leaves.size(); ++i) {
     const auto& leaf = reader.contents().leaves[i];

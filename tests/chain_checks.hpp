@@ -19,7 +19,8 @@ namespace chain {
 /// reader has what its writer tracked.
 inline void check_restores(const cairn::any_store& store, const std::string& name, const state& real) {
   INFO(name);
-  const cairn::detail::chain_reader reader(store, name);
+  const auto opened = cairn::detail::open_chain(store, name);  // a merge may replace it
+  const auto& reader = *opened;
   const auto found = restored(store, name);
   for (const auto& leaf : cairn::detail::describe(real).leaves) {
     INFO(leaf.path);

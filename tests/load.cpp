@@ -136,12 +136,15 @@ std::vector<hostile> hostile_headers() {
 /// Publishes a checkpoint of one shard with this header, all its checksums right.
 void forge(const std::string& path, std::string header, const std::string& data) {
   const auto shard = safetensors(header, data);
-  cairn::detail::checkpoint_index index{{.step = 9}, data.size(), {}, {}};
+  cairn::detail::checkpoint_index index;
+  index.info.step = 9;
+  index.total_size = data.size();
+  index.leaves = {{"a", cairn::dtype::f32, {2}}, {"b", cairn::dtype::f32, {2}}};
+  index.storage.resize(2);
   const auto file = cairn::detail::shard_file(0, 1);
   index.shards.push_back(
       {file, shard.size(),
-       cairn::detail::checksum(sample::bytes_of(std::string_view(shard).substr(0, 8 + header.size())))});
-  for (const auto* key : {"a", "b"}) index.weight_map[key] = file;
+       cairn::detail::checksum(sample::bytes_of(std::string_view(shard).substr(0, 8 + header.size()))), ""});
   fs::create_directories(path);
   sample::spill(path + "/" + file, shard);
   sample::spill(path + "/index.json", cairn::detail::write_index(index));
@@ -607,7 +610,7 @@ TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older o
   cairn::save(scratch.path("step-000000001"), good, {.step = 1});
   const auto newest = scratch.path("step-000000009");
   const auto with_notes = [](const std::string& notes) {
-    return R"({"__metadata__":{"cairn.format":"1","cairn.step":"9","cairn.block_bytes":"1048576",)" + notes + "}," +
+    return R"({"__metadata__":{"cairn.format":"2","cairn.step":"9","cairn.block_bytes":"65536",)" + notes + "}," +
            entry("a", "F32", "2", "0,8") + "," + entry("b", "F32", "2", "8,16") + "}";
   };
   auto headers = hostile_headers();
@@ -616,8 +619,8 @@ TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older o
   headers.push_back({"checksums, is missing", with_notes(R"("x":"y")")});
   headers.push_back({"cairn.step", with_notes(blocks + R"(,"cairn.step":"8")")});
   headers.push_back({"malformed JSON", with_notes(blocks + R"(,"cairn.slices":"{")")});
-  headers.push_back({"does not begin with", with_notes(blocks + R"(,"cairn.structure":"[[[[[[[[[[")")});
-  headers.push_back({"", with_notes(blocks + R"(,"cairn.structure":")" + nested(R"({\"a\":)", "}") + "\"")});
+  headers.push_back({"does not begin with", with_notes(blocks + R"(,"cairn.encoded":"[[[[[[[[[[")")});
+  headers.push_back({"", with_notes(blocks + R"(,"cairn.tables":")" + nested(R"({\"a\":)", "}") + "\"")});
   headers.push_back({"", with_notes(blocks + R"(,"cairn.slices":")" + nested(R"({\"a\":)", "}") + "\"")});
   for (const auto& [cause, header] : headers) {
     forge(newest, header, std::string(16, '\1'));

@@ -12,7 +12,8 @@ namespace bench {
 namespace {
 
 /// What decodes a payload: in a checkpoint its name stands in the index, here it is the last byte of the payload.
-enum class kind : unsigned char { as_it_is, by_codec, by_lossless };
+static constexpr std::byte relative_bit{0x80};  // beside the kind
+  enum class kind : unsigned char { as_it_is, by_codec, by_lossless };
 
 /// A codec, the code tables that its chain of checkpoints has so far, and what a checkpoint does beyond encoding: arrays that are not
 /// worth it are stored as they are, and whatever was stored without loss is what a reader has.
@@ -41,9 +42,13 @@ class coder {
       made.bytes = in.values.size();
     }
     if (lossy_ && !made.lost) std::copy(in.values.begin(), in.values.end(), in.reference.begin());
-    for (const auto& table : made.new_tables) tables_.add(table);
-    out[made.bytes] = static_cast<std::byte>(by);
-    return {made.bytes + 1, made.new_tables.size() * sizeof(cairn::code_table)};
+    std::size_t new_tables = 0;
+    for (const auto& table : made.tables) {
+      if (tables_.find(table.id) == nullptr) ++new_tables;
+      tables_.add(table);
+    }
+    out[made.bytes] = static_cast<std::byte>(by) | (made.relative ? relative_bit : std::byte{0});
+    return {made.bytes + 1, new_tables * sizeof(cairn::code_table)};
   }
 
   void decompress(const leaf& like, std::span<const std::byte> in, std::span<std::byte> values) const {
@@ -54,8 +59,9 @@ class coder {
                                         .payload = payload,
                                         .values = values,
                                         .threads = 1,
-                                        .known_tables = &tables_};
-    switch (static_cast<kind>(in.back())) {
+                                        .known_tables = &tables_,
+                                        .relative = (in.back() & relative_bit) != std::byte{0}};
+    switch (static_cast<kind>(in.back() & ~relative_bit)) {
       case kind::as_it_is:
         std::copy(payload.begin(), payload.end(), values.begin());
         break;

@@ -35,6 +35,7 @@ struct tensor_info {
   std::string codec{};             ///< by name; empty: stored as it is
   bool is_delta = false;           ///< its values need the parent checkpoint too
   std::optional<loss> lost{};      ///< what a lossy codec lost; the largest of its pieces
+  restored_loss restored{};        ///< what restores from lossy checkpoints had lost before
 };
 
 class checkpoint;
@@ -49,8 +50,8 @@ concept readable_element = requires { detail::dtype_of<T>(); } && !std::is_const
 // clang-format on
 }  // namespace detail
 
-/// A checkpoint, open for reading: together with those that it is built on, which stay readable while it is open. Copies share the
-/// files. Thread-safe.
+/// A checkpoint, open for reading, together with those that it is built on. Copies share the files. If they have no more than 64 shards in all, these
+/// stay readable when the checkpoints are replaced or removed. Thread-safe.
 class checkpoint {
  public:
   /// See cairn::open.
@@ -59,12 +60,14 @@ class checkpoint {
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] std::uint64_t step() const;
   [[nodiscard]] const std::map<std::string, double>& metrics() const;
+  /// Texts of the user: see checkpointer_options.
+  [[nodiscard]] const std::map<std::string, std::string>& metadata() const;
 
-  /// Sorted by name.
-  [[nodiscard]] const std::vector<tensor_info>& tensors() const noexcept { return tensors_; }
+  /// Sorted by name. The first call makes the list.
+  [[nodiscard]] const std::vector<tensor_info>& tensors() const;
   [[nodiscard]] bool contains(std::string_view name) const noexcept;
   /// errc::not_found when there is no such tensor. O(log n).
-  [[nodiscard]] const tensor_info& tensor(std::string_view name) const;
+  [[nodiscard]] tensor_info tensor(std::string_view name) const;
 
   /// Reads a tensor, row-major and verified. errc::not_found when there is no such tensor; mismatch when `into` has another size;
   /// unsupported for a codec that is not included; corrupt, io.
@@ -84,11 +87,12 @@ class checkpoint {
  private:
   friend load_report detail::load(const checkpoint& from, any_mutable_state state, const load_options& options);
 
+  [[nodiscard]] const detail::chain_reader& reader() const noexcept;
   [[nodiscard]] std::size_t index_of(std::string_view name) const;
   [[nodiscard]] std::size_t elements_of(std::string_view name, dtype type) const;
 
-  std::shared_ptr<const detail::chain_reader> reader_;
-  std::vector<tensor_info> tensors_;
+  struct contents;
+  std::shared_ptr<const contents> contents_;
 };
 
 /// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one, also if it is damaged), or a single

@@ -46,6 +46,9 @@ struct load_report : match_report {
   std::uint64_t id = 0;                     ///< identifies what the checkpoint restores; a merge does not change it
   std::size_t links = 1;                    ///< checkpoints that were read: this one and those that it is built on
   std::vector<skipped_checkpoint> skipped;  ///< newer ones that could not be restored, and why
+  std::map<std::string, std::string> metadata{};  ///< of the user: see checkpointer_options
+  /// What lossy checkpoints have changed in the loaded arrays, this load included, by path in the checkpoint. Later checkpoints of the run record it.
+  std::map<std::string, restored_loss, std::less<>> restored{};
 };
 
 /// What a merge did.

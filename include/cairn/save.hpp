@@ -23,6 +23,7 @@ struct save_options {
   unsigned threads = 0;
   std::uint64_t step = 0;                   ///< recorded in the checkpoint
   std::map<std::string, double> metrics{};  ///< recorded in the checkpoint, for retention and for people
+  std::map<std::string, std::string> metadata{};  ///< as above, for people and other programs: names and texts in UTF-8
   /// Files of nearly equal size to spread the state over, at most 100,000, else errc::invalid; arrays are cut for that. 0: about one per 256 MiB, at
   /// most 64, and no array is cut.
   std::size_t shards = 0;

@@ -129,7 +129,7 @@ TEST_CASE("lc: big leaves, which are quantized in place, and any number of threa
           CHECK(other.payload == first.payload);
           CHECK(other.tracked == first.tracked);
           CHECK(other.last.lost == first.last.lost);
-          CHECK(other.last.new_tables == first.last.new_tables);
+          CHECK(other.last.tables == first.last.tables);
         }
         save(c, 1);
         REQUIRE(c.last.codec == (two ? "lc2" : "lc3"));
@@ -243,7 +243,7 @@ TEST_CASE("lc: buckets save, promotion saves more, and coding more again") {
   const auto check = [&](const auto& codec, unsigned bits) {
     chain c(dtype::f32, anchor);
     c.save(codec, real);
-    const std::size_t tables = c.last.new_tables.size() * sizeof(code_table);
+    const std::size_t tables = c.new_tables * sizeof(code_table);
     CHECK(detail::lc::promoted_bytes(n, bits) < bucketed);
     CHECK(c.last.bytes + tables < detail::lc::promoted_bytes(n, bits));
   };
@@ -335,7 +335,7 @@ TEST_CASE("lc: code tables are used again, and rebuilt when they do not fit any 
     REQUIRE(c.last.codec == "lc2");
     REQUIRE(c.load(lc<2>{}, real));
     REQUIRE(c.read == c.tracked);
-    return c.last.new_tables.size();
+    return c.new_tables;
   };
   CHECK(next(0.7F, 0.05) == 1);
   CHECK(next(0.7F, 0.05) == 0);
@@ -377,7 +377,7 @@ TEST_CASE("lc: whichever of two signs is a little larger, symbols and their code
       }
       c.save(lc<2>{}, real);
       REQUIRE(c.last.codec == "lc2");
-      CHECK(c.last.new_tables.size() == (more == turn ? 1 : 0));
+      CHECK(c.new_tables == (more == turn ? 1 : 0));
     }
   }
 }
@@ -406,7 +406,7 @@ TEST_CASE("lc: merged payloads give what they give in turn") {
     const auto joined = merged(halves);
     for (const unsigned threads : {1U, 3U}) {
       auto values = anchor;
-      lc<2>{}.decode({"file", "leaf", type, joined, values, threads, &c.tables});
+      lc<2>{}.decode({"file", "leaf", type, joined, values, threads, &c.tables, true});
       CHECK(values == c.tracked);
     }
     CHECK_FALSE(lc<2>{}.merge({.path = "leaf", .type = type}));
@@ -452,7 +452,7 @@ TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
         const bytes exact(payload);  // a heap block of just this size: a sanitizer sees what is read after it
         auto values = anchor;
         try {
-          lc<3>{}.decode({"file", "leaf", type, exact, values, 1, nullptr});
+          lc<3>{}.decode({"file", "leaf", type, exact, values, 1, nullptr, true});
         } catch (const error& e) {
           CHECK(e.code() == errc::corrupt);
           ++refused;
@@ -476,7 +476,7 @@ TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
     }
   }
   bytes values(12);
-  CHECK_THROWS_AS(lc<2>{}.decode({"file", "leaf", dtype::i32, {}, values}), error);
+  CHECK_THROWS_AS(lc<2>{}.decode({"file", "leaf", dtype::i32, {}, values, 1, nullptr, true}), error);
 }
 
 TEST_CASE("lc: with most_exceptions a leaf is quantized, with one more it is encoded without loss") {
@@ -494,4 +494,16 @@ TEST_CASE("lc: with most_exceptions a leaf is quantized, with one more it is enc
     c.load(lc<2>{}, real);
     CHECK(c.read == c.tracked);
   }
+}
+
+TEST_CASE("lc: a payload that the file does not call relative is refused") {
+  std::mt19937 random(27);
+  const auto anchor = new_leaf(dtype::f32, 20'000, random);
+  auto real = anchor;
+  move(real, dtype::f32, random, nature::tame, 0.01F);
+  chain c(dtype::f32, anchor);
+  c.save(lc<2>{}, real);
+  REQUIRE(c.last.codec == "lc2");
+  bytes values(real.size());
+  CHECK_THROWS_AS(lc<2>{}.decode({"file", "leaf", dtype::f32, c.payload, values, 1, &c.tables}), error);
 }

@@ -39,14 +39,19 @@ payload encode(const lossless& codec, dtype type, const bytes& values, bytes ref
                     [](std::byte each) { return each == guard; }));
   CHECK((made.how.codec.empty() || made.how.codec == "lossless"));
   CHECK_FALSE(made.how.lost);
-  CHECK(made.how.new_tables.empty());
+  CHECK(made.how.tables.empty());
   made.stored.resize(made.how.bytes);
   return made;
 }
 
 void decode(dtype type, std::span<const std::byte> stored, std::span<std::byte> values, unsigned threads = 1) {
-  lossless{}.decode(
-      {.where = "file", .path = "a.b", .type = type, .payload = stored, .values = values, .threads = threads});
+  lossless{}.decode({.where = "file",
+                     .path = "a.b",
+                     .type = type,
+                     .payload = stored,
+                     .values = values,
+                     .threads = threads,
+                     .relative = stored.size() > 1 && stored[1] == std::byte{1}});
 }
 
 /// Encodes values over themselves, as they lie at the end of the room for it: the same payload, or the values as they were.
@@ -310,12 +315,29 @@ TEST_CASE("lossless: merged differences give what they give in turn, and no othe
     const auto merged = codec.merge({.path = "p", .type = type, .bytes = size, .deltas = deltas});
     REQUIRE(merged);
     auto values = parent;
-    codec.decode({.where = "f", .path = "p", .type = type, .payload = *merged, .values = values});
+    codec.decode({.where = "f", .path = "p", .type = type, .payload = *merged, .values = values, .relative = true});
     CHECK(values == now);
     deltas[2].codec = "lc2";
     CHECK_FALSE(codec.merge({.path = "p", .type = type, .bytes = size, .deltas = deltas}));
     deltas[2] = {"lossless", "the file", std::span(payloads[2]).first(9)};
     CHECK_THROWS_WITH(codec.merge({.path = "leaf", .type = type, .bytes = size, .deltas = deltas}),
                       Catch::Matchers::ContainsSubstring("the file: \"leaf\""));
+  }
+}
+
+TEST_CASE("a payload that the file calls relative, but is not, is refused, and the reverse") {
+  std::vector<float> before(1000), now(1000);
+  for (std::size_t i = 0; i < now.size(); ++i) now[i] = (before[i] = static_cast<float>(i)) + (i % 10 == 0 ? 1.0F : 0.0F);
+  for (const bool is_relative : {false, true}) {
+    const lossless codec{.xor_parent = is_relative};
+    bytes out(codec.bound(dtype::f32, 4000));
+    const auto made = codec.encode({"p", dtype::f32, std::as_bytes(std::span(now)), std::as_writable_bytes(std::span(before))}, out);
+    REQUIRE(made.relative == is_relative);
+    bytes values(4000);
+    const auto decode = [&](bool relative) {
+      lossless{}.decode({.where = "f", .path = "p", .type = dtype::f32, .payload = std::span(out).first(made.bytes), .values = values, .relative = relative});
+    };
+    CHECK_NOTHROW(decode(is_relative));
+    CHECK_THROWS_AS(decode(!is_relative), cairn::error);
   }
 }

@@ -47,12 +47,12 @@ void decode_any(cairn::dtype type, std::size_t elements, const bytes& payload) {
   const cairn::merge_request::delta delta{"lc2", "file", payload}, twice[] = {delta, delta};
   allocation_limit = 4 * (values.size() + payload.size() + 4096);
   try {
-    cairn::codecs::lc<2>{}.decode({"file", "leaf", type, payload, values, 1, &tables});
+    cairn::codecs::lc<2>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     const auto once = values;
     const auto joined = cairn::codecs::lc<2>{}.merge({.path = "leaf", .type = type, .deltas = twice}).value();
-    cairn::codecs::lc<3>{}.decode({"file", "leaf", type, payload, values, 1, &tables});
+    cairn::codecs::lc<3>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     auto both = bytes(values.size(), std::byte{0x3C});
-    cairn::codecs::lc<3>{}.decode({"file", "leaf", type, joined, both, 1, &tables});
+    cairn::codecs::lc<3>{}.decode({"file", "leaf", type, joined, both, 1, &tables, true});
     require(both == values);
   } catch (const cairn::error& error) {
     require(error.code() == cairn::errc::corrupt);
@@ -79,12 +79,12 @@ void round_trip(cairn::dtype type, unsigned choice, const bytes& input) {
   if (made.codec.empty()) return;
   if (!made.lost) {
     require(tracked == values);
-    cairn::codecs::lossless{}.decode({"file", "leaf", type, payload, values, 1, nullptr});
+    cairn::codecs::lossless{}.decode({"file", "leaf", type, payload, values, 1, nullptr, made.relative});
     require(values == real);
     return;
   }
   require(!codec.max_error || made.lost->max_error <= *codec.max_error);
-  codec.decode({"file", "leaf", type, payload, values, 1, nullptr});
+  codec.decode({"file", "leaf", type, payload, values, 1, nullptr, true});
   require(values == tracked);
 }
 

@@ -62,7 +62,8 @@ void decode(const choices& chosen, std::span<const std::byte> payload, std::span
                                     .type = chosen.type,
                                     .payload = payload,
                                     .values = values,
-                                    .threads = chosen.threads});
+                                    .threads = chosen.threads,
+                                    .relative = payload.size() > 1 && payload[1] == std::byte{1}});
 }
 
 void read_hostile(const choices& chosen, const bytes& payload) {

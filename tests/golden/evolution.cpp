@@ -71,7 +71,8 @@ then::state original() {
   return all;
 }
 
-const std::string root = CAIRN_TESTS "/golden/evolution-1";
+// evolution-1 is of format version 1, evolution-2 has the same state in version 2.
+const std::string root = CAIRN_TESTS "/golden/evolution-1", root_2 = CAIRN_TESTS "/golden/evolution-2";
 const std::string name = cairn::detail::checkpoint_name(1);
 
 template <class State>
@@ -91,12 +92,17 @@ TEST_CASE("the frozen checkpoint still loads into the types of its time, and is 
   CHECK(state.clip.both == original().clip.both);
   cairn::any_store store = cairn::stores::memory();
   tests::save_as(store, name, state, {.step = 1});
-  const cairn::any_store golden = cairn::stores::directory(root);
+  const cairn::any_store golden = cairn::stores::directory(root_2);
   REQUIRE(store.files(name) == golden.files(name));
   for (const auto& file : golden.files(name)) {
     INFO(file);
     CHECK(sample::get(store, name, file) == sample::get(golden, name, file));
   }
+}
+
+TEST_CASE("writes the frozen checkpoint of the types, for a new version", "[.write]") {
+  cairn::any_store store = cairn::stores::directory(root_2);
+  tests::save_as(store, name, load<then::state>(), {.step = 1});
 }
 
 /// A later program that has renamed, added, removed, widened, split and converted members, and reordered an enum that is known by name.

@@ -790,8 +790,8 @@ TEST_CASE("no time left for encoding: the state is stored as it is") {
     std::raise(SIGUSR1);
     CHECK(run.step(state, {.step = 2}).stop);
     const auto opened = cairn::detail::open_checkpoint(store, checkpoint_name(2));
-    REQUIRE(opened.slices.size() == 2);
-    CHECK((opened.slices[1].encoded == nullptr) == (deadline < 1));
+    REQUIRE(opened.index.storage.size() == 2);
+    CHECK((opened.index.storage[1].encoded == nullptr) == (deadline < 1));
     checkpointer(store).restore(back);
     CHECK(back.noise == state.noise);
     CHECK(back.zeros == state.zeros);

@@ -55,9 +55,9 @@ void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dt
   if (done.codec.empty()) return;
   found.codecs[name] = done.codec;
   cairn::code_tables tables;
-  for (const auto& table : done.new_tables) tables.add(table);
+  for (const auto& table : done.tables) tables.add(table);
   cairn::detail::codec_named(done.codec, {}, "f")
-      .decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables});
+      .decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables, .relative = done.relative});
   found.results[name + " decoded"] = cairn::detail::checksum(back);
   found.results[name + " reference"] = cairn::detail::checksum(reference);
 }

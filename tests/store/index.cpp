@@ -31,10 +31,29 @@ double any_number(std::mt19937_64& random) {
   return std::isnan(number) ? 0 : number;
 }
 
+/// Adds a leaf of whole, cut, encoded or lossy elements. Path: above that of the leaf before.
+void add_leaf(cairn::detail::checkpoint_index& index, std::string path, std::mt19937_64& random) {
+  using namespace cairn::detail;
+  auto& leaf = index.leaves.emplace_back(stored_leaf{std::move(path), static_cast<cairn::dtype>(random() % cairn::dtype_count), {4, random() % 6}});
+  auto& storage = index.storage.emplace_back();
+  const auto count = cairn::element_count(leaf.shape);
+  std::vector<placed_piece> pieces{{0, 0, count, {}}};
+  if (count > 0 && random() % 2) pieces = {{0, 0, 1, {}}, {0, 1, count - 1, {}}};
+  if (count > 0 && random() % 3 == 0) pieces = {{0, 0, 0, box{{0, 0}, {1, leaf.shape[1]}}}, {0, 0, 0, box{{1, 0}, {3, leaf.shape[1]}}}};
+  for (auto& piece : pieces)
+    if (piece.region) piece.count = piece.region->count();
+  REQUIRE(make_layout(pieces, leaf.shape, storage.layout).empty());
+  if (random() % 2) {
+    leaf_encoding how{"lc2", random() % 2 == 0 && index.parent, leaf.bytes(), {}};
+    if (random() % 2) how.lost = cairn::loss{std::abs(any_number(random)), 0.1};
+    storage.encoded = std::make_shared<const leaf_encoding>(how);
+  }
+  if (random() % 4 == 0) storage.restored = std::make_shared<const cairn::restored_loss>(cairn::restored_loss{{0.5, any_number(random)}, random() % 9 + 1});
+}
+
 cairn::detail::checkpoint_index random_index(std::mt19937_64& random) {
   cairn::detail::checkpoint_index index;
   index.info.step = random() >> (random() % 64);
-  index.total_size = random();
   for (std::size_t i = random() % 4; i > 0; --i)
     index.info.metrics["m\"" + std::to_string(i)] = static_cast<double>(random()) / 3 - 1e18;
   if (random() % 2) index.info.metrics["inf"] = -std::numeric_limits<double>::infinity();
@@ -42,12 +61,16 @@ cairn::detail::checkpoint_index random_index(std::mt19937_64& random) {
     auto& numbers = index.info.notes[odd_names[random() % odd_names.size()]];
     for (std::size_t n = random() % 4; n > 0; --n) numbers.push_back(any_number(random));
   }
-  const std::size_t shards = random() % 4 + 1;
-  for (std::size_t i = 0; i < shards; ++i)
-    index.shards.push_back({cairn::detail::shard_file(i, shards), random(), random()});
-  for (std::size_t i = random() % 20; i > 0; --i)
-    index.weight_map["layer." + std::to_string(random())] = cairn::detail::shard_file(random() % shards, shards);
   if (random() % 2) index.parent = cairn::detail::checkpoint_ref{"step-" + std::to_string(random()), random()};
+  const std::size_t shards = random() % 4 + 2;
+  for (std::size_t i = 0; i < shards; ++i)
+    index.shards.push_back({cairn::detail::shard_file(i, shards), random() % 1'000'000 + 4096, random(), ""});
+  if (random() % 2) index.info.metadata = {{"commit", "a\"b"}, {"", "\n"}};
+  for (std::size_t i = random() % 20; i > 0; --i) add_leaf(index, "layer." + std::to_string(index.leaves.size() + 100), random);
+  for (const auto& leaf : index.leaves) index.total_size += leaf.bytes();
+  if (random() % 2) index.structure["layers"] = {cairn::detail::structure_entry::kind::size, random(), {}, {}};
+  if (random() % 2) index.structure["moments"] = {cairn::detail::structure_entry::kind::keys, 0, {}, {"a", "bias"}};
+  if (random() % 4 == 0) index.shards.back().role = "parity";
   if (random() % 2) index.id = random();
   return index;
 }
@@ -74,7 +97,23 @@ TEST_CASE("any index is written and read back") {
     CHECK(read.total_size == index.total_size);
     CHECK(read.info.metrics == index.info.metrics);
     CHECK(read.info.notes == index.info.notes);
-    CHECK(read.weight_map == index.weight_map);
+    CHECK(read.info.metadata == index.info.metadata);
+    CHECK(read.structure == index.structure);
+    REQUIRE(read.leaves.size() == index.leaves.size());
+    for (std::size_t i = 0; i < read.leaves.size(); ++i) {
+      CHECK(read.leaves[i].path == index.leaves[i].path);
+      CHECK(read.leaves[i].type == index.leaves[i].type);
+      CHECK(read.leaves[i].shape == index.leaves[i].shape);
+      const auto &a = read.storage[i], &b = index.storage[i];
+      CHECK(pieces_of(a.layout, read.leaves[i].shape) == pieces_of(b.layout, index.leaves[i].shape));
+      REQUIRE((a.encoded == nullptr) == (b.encoded == nullptr));
+      if (a.encoded) CHECK(*a.encoded == *b.encoded);
+      REQUIRE((a.restored == nullptr) == (b.restored == nullptr));
+      if (a.restored) CHECK(*a.restored == *b.restored);
+    }
+    const auto listed = cairn::detail::parse_index(text, "here", cairn::detail::index_part::metadata);
+    CHECK(listed.leaves.empty());
+    CHECK(listed.info.metrics == index.info.metrics);
     CHECK(read.parent == index.parent);
     CHECK(read.id == index.id);
     CHECK(cairn::detail::checkpoint_id(read) == cairn::detail::checkpoint_id(index));
@@ -196,15 +235,19 @@ TEST_CASE("every flipped bit and every cut is noticed") {
 TEST_CASE("an index with a right checksum and wrong contents is refused") {
   cairn::detail::checkpoint_index index;
   index.info.metrics["loss"] = 0.5;
-  index.shards.push_back({cairn::detail::shard_file(0, 1), 4096, 5});
-  index.weight_map["w"] = cairn::detail::shard_file(0, 1);
+  index.shards.push_back({cairn::detail::shard_file(0, 1), 4096, 5, ""});
+  index.leaves = {{"v", cairn::dtype::f32, {2}}, {"w", cairn::dtype::f32, {2, 3}}};
+  index.storage.resize(2);
+  index.storage[1].encoded = std::make_shared<const cairn::detail::leaf_encoding>(
+      cairn::detail::leaf_encoding{"lc2", false, 7, cairn::loss{0.25, 0.125}});
+  index.total_size = 99;
+  index.structure["layers"] = {cairn::detail::structure_entry::kind::size, 3, {}, {}};
   const auto text = cairn::detail::write_index(index);
   const auto code = [&](std::string_view from, std::string_view to) {
     return sample::failure_of([&] { static_cast<void>(cairn::detail::parse_index(edited(text, from, to), "here")); })
         .code;
   };
-  CHECK(code("\"version\":\"1\"", "\"version\":\"2\"") == cairn::errc::unsupported);
-  CHECK(code("\"version\":\"1\",", "") == cairn::errc::unsupported);
+  CHECK(code("\"version\":\"2\"", "\"version\":\"3\"") == cairn::errc::unsupported);
   for (const auto& [from, to] :
        std::vector<std::pair<std::string, std::string>>{{"\"step\":0", "\"step\":-1"},
                                                         {"\"step\":0", "\"step\":[0]"},
@@ -216,8 +259,30 @@ TEST_CASE("an index with a right checksum and wrong contents is refused") {
                                                         {"shard-00000-of-00001", "../../../etc/passwd"},
                                                         {"shard-00000-of-00001", "shard-00001-of-00002"},
                                                         {"[\n{\"file\"", "[{},{},{\"file\""},
-                                                        {"\"weight_map\":{", "\"weight_map\":[{"},
-                                                        {"\"w\":\"shard", "\"w\":{\"a\":\"b\"},\"v\":\"shard"},
+                                                        {"\"version\":\"2\",", ""},
+                                                        {"\"version\":\"2\"", "\"version\":\"1\""},
+                                                        {"\"format\":\"cairn\"", "\"format\":\"other\""},
+                                                        {"\"shard\":0", "\"shard\":1"},
+                                                        {"\"shard\":0", "\"runs\":[0]"},
+                                                        {"\"path\":\"v\"", "\"path\":\"w\""},
+                                                        {"\"path\":\"v\"", "\"path\":\"x\""},
+                                                        {"\"dtype\":\"F32\"", "\"dtype\":\"F33\""},
+                                                        {"[2,3]", "[2,-3]"},
+                                                        {"[2,3]", "[4294967296,4294967296]"},
+                                                        {"[2,3]", "[2,3000000]"},
+                                                        {"\"codec\":\"lc2\",", ""},
+                                                        {"\"codec\":\"lc2\"", "\"codec\":\"\""},
+                                                        {"\"stored\":7", "\"stored\":100"},
+                                                        {"\"stored\":7", "\"stored\":7,\"relative\":1"},
+                                                        {"\"stored\":7", "\"stored\":7,\"relative\":2"},
+                                                        {"[0.25,0.125]", "[0.25]"},
+                                                        {"[0.25,0.125]", "[0.25,0.125],\"restored\":[0,0,0]"},
+                                                        {"[0.25,0.125]", "[0.25,0.125],\"restored\":[0,0]"},
+                                                        {"[0.25,0.125]", "[0.25,0.125],\"more\":0"},
+                                                        {"\"header_xxh3\":\"0000000000000005\"", "\"header_xxh3\":\"0000000000000005\",\"role\":\"parity\""},
+                                                        {"{\"size\":3}", "{\"sizes\":3}"},
+                                                        {"\"leaves\"", "\"leafs\""},
+                                                        {"\"structure\"", "\"structures\""},
                                                         {"\"weight_map\"", "\"others\""}}) {
     INFO(from << " -> " << to);
     CHECK(code(from, to) == cairn::errc::corrupt);
@@ -240,7 +305,7 @@ TEST_CASE("the index of a checkpoint is found through its store") {
 
 TEST_CASE("a checkpoint's id is that of its headers, unless another one is written") {
   cairn::detail::checkpoint_index index;
-  index.shards = {{cairn::detail::shard_file(0, 2), 1, 2}, {cairn::detail::shard_file(1, 2), 3, 4}};
+  index.shards = {{cairn::detail::shard_file(0, 2), 1, 2, ""}, {cairn::detail::shard_file(1, 2), 3, 4, ""}};
   const auto id = cairn::detail::checkpoint_id(index);
   index.shards[0].bytes = 9;
   index.info.step = 9;
@@ -266,4 +331,50 @@ TEST_CASE("a malformed parent or id is refused") {
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }
+}
+
+TEST_CASE("the id of a delta depends on its parent, except in version 1") {
+  cairn::detail::checkpoint_index index;
+  index.shards = {{cairn::detail::shard_file(0, 1), 1, 2, ""}};
+  const auto id = cairn::detail::checkpoint_id(index);
+  index.parent = cairn::detail::checkpoint_ref{"step-000000001", 2};
+  CHECK(cairn::detail::checkpoint_id(index) != id);
+  index.version = 1;
+  CHECK(cairn::detail::checkpoint_id(index) == id);
+}
+
+TEST_CASE("the leaves of 16,384 ranks take a few megabytes") {
+  constexpr std::size_t ranks = 16'384, leaves = 1'200;
+  cairn::detail::checkpoint_index index;
+  for (std::size_t i = 0; i < ranks; ++i) index.shards.push_back({cairn::detail::shard_file(i, ranks), 1 << 20, i * 7919, ""});
+  for (std::size_t i = 0; i < leaves; ++i) {
+    index.leaves.push_back({"model.layers." + std::to_string(10'000 + i) + ".weight", cairn::dtype::f32, {4096, 4096}});
+    cairn::detail::grid_layout grid{{{32}, {32}}, {{0, ranks, 1}}};
+    index.storage.emplace_back().layout.cuts = std::make_shared<const cairn::detail::leaf_cuts>(grid);
+    index.total_size += index.leaves.back().bytes();
+  }
+  const auto text = cairn::detail::write_index(index);
+  CHECK(text.size() < 4'000'000);
+  const auto read = cairn::detail::parse_index(text, "here");
+  REQUIRE(read.leaves.size() == leaves);
+  const auto pieces = cairn::detail::pieces_of(read.storage[7].layout, read.leaves[7].shape);
+  REQUIRE(pieces.size() == ranks);
+  CHECK(pieces[300] == cairn::detail::placed_piece{300, 0, 1024, cairn::detail::box{{64, 1408}, {32, 32}}});
+}
+
+TEST_CASE("leaves are in no shard of another role") {
+  cairn::detail::checkpoint_index index;
+  index.shards = {{cairn::detail::shard_file(0, 2), 4096, 5, ""}, {cairn::detail::shard_file(1, 2), 4096, 5, "parity"}};
+  index.leaves = {{"v", cairn::dtype::f32, {2}}};
+  index.storage.resize(1);
+  index.total_size = 8;
+  CHECK(cairn::detail::parse_index(cairn::detail::write_index(index), "here").shards == index.shards);
+  index.storage[0].layout.shard = 1;
+  const auto refused = [&] {
+    return sample::failure_of([&] { static_cast<void>(cairn::detail::parse_index(cairn::detail::write_index(index), "here")); });
+  };
+  CHECK(refused().says("is in a shard that is not listed"));
+  index.storage[0].layout.shard = 0;
+  std::swap(index.shards[0].role, index.shards[1].role);
+  CHECK(refused().says("not the last ones"));
 }

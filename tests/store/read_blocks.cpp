@@ -47,11 +47,12 @@ struct stored {
   }
   void open() {
     checkpoint = open_checkpoint(store, "c");
-    auto& file = checkpoint.shards.front().file;
-    auto counting = std::make_unique<counted>(std::move(file));
+    auto& shard = this->shard();
+    auto counting = std::make_unique<counted>(std::move(shard.file));
     reads = counting.get();
-    file = std::move(counting);
+    shard.file = std::move(counting);
   }
+  [[nodiscard]] stored_shard& shard() const { return const_cast<stored_shard&>(checkpoint.shards[0]); }
   [[nodiscard]] std::string text(std::uint64_t begin, std::uint64_t end) const {
     return sample::text_of(sample::packed(leaves.list[0])).substr(begin, end - begin);
   }
@@ -67,7 +68,7 @@ struct stored {
 TEST_CASE("any steps: contiguous and strided, in any order, overlapping, verified or not") {
   std::mt19937_64 random(1);
   stored from((3 << 20) + 12'345);
-  const auto size = from.checkpoint.shards.front().header.data_bytes;
+  const auto size = from.shard().header.data_bytes;
   for (int round = 0; round < 60; ++round) {
     if (round % 10 == 0) from.open();
     std::vector<cairn::detail::memory_view> views;
@@ -105,22 +106,25 @@ TEST_CASE("no byte is read twice, and without a check only what is needed") {
   const read_step near{0, 100, 200, &all, 100}, next{0, 5000, 5100, &all, 5000}, far{0, 900'000, 900'100, &all, 0};
   read_blocks(from.checkpoint, {near, next, far}, true, 1);  // its block is verified
   CHECK(from.reads->take() == 5000 + 100);
-  const block_run runs[] = {{0, 0, 5}};
+  const block_run runs[] = {{0, 0, 80}};
   verify_blocks(from.checkpoint, runs, 2);
   CHECK(from.reads->take() == 0);
   from.open();
-  verify_blocks(from.checkpoint, std::vector<block_run>{{0, 1, 3}, {0, 0, 2}}, 2);
-  CHECK(from.reads->take() == 3 << 20);
+  verify_blocks(from.checkpoint, std::vector<block_run>{{0, 1, 30}, {0, 0, 20}}, 2);
+  CHECK(from.reads->take() == 30 * block_bytes);
   read_blocks(from.checkpoint, {far}, false, 1);
   CHECK(from.reads->take() == 100);
   from.open();
   read_blocks(from.checkpoint, {near, far}, true, 1);
-  CHECK(from.reads->take() == 1 << 20);
+  CHECK(from.reads->take() == 2 * block_bytes);
+  from.open();
+  read_blocks(from.checkpoint, {{0, block_bytes - 1, block_bytes + 1, &all, 0}, {0, 3 * block_bytes, 3 * block_bytes + 1, &all, 9}}, true, 1);
+  CHECK(from.reads->take() == 3 * block_bytes);
 }
 
 TEST_CASE("a damaged block is named, whether its bytes are wanted or only checked") {
   stored from(3 << 20);
-  from.checkpoint.shards.front().metadata.blocks[1] ^= 1;
+  from.shard().metadata.blocks[16] ^= 1;  // of the second MiB
   std::vector<std::byte> memory(3 << 20);
   const memory_view all{cairn::dtype::u8, {memory.size()}, memory.data(), {}};
   const auto block = [&](std::uint64_t number) {
@@ -131,7 +135,7 @@ TEST_CASE("a damaged block is named, whether its bytes are wanted or only checke
   CHECK(block(1).code == cairn::errc::corrupt);
   CHECK(block(1).says("the damage affects the tensors \"w\" to \"w\""));
   CHECK(block(2).sentence.empty());
-  const block_run runs[] = {{0, 0, 3}};
-  CHECK(sample::failure_of([&] { verify_blocks(from.checkpoint, runs, 1); }).says("the 1048576 bytes from byte"));
+  const block_run runs[] = {{0, 0, 48}};
+  CHECK(sample::failure_of([&] { verify_blocks(from.checkpoint, runs, 1); }).says("the 65536 bytes from byte"));
   CHECK_NOTHROW(read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, false, 1));
 }

@@ -14,7 +14,7 @@ cairn::detail::safetensors_header header_with(std::map<std::string, std::string,
 
 sample::failure refusal(std::map<std::string, std::string, std::less<>> metadata,
                         std::vector<cairn::detail::tensor_entry> tensors = {}, std::uint64_t data = 0) {
-  metadata.try_emplace("cairn.format", "1");
+  metadata.try_emplace("cairn.format", "2");
   metadata.try_emplace("cairn.blocks", std::string(16 * cairn::detail::block_count(data), '0'));
   auto header = header_with(std::move(metadata));
   header.tensors = std::move(tensors);
@@ -25,15 +25,18 @@ sample::failure refusal(std::map<std::string, std::string, std::less<>> metadata
 }  // namespace
 
 TEST_CASE("a file without Cairn's metadata has nothing of it") {
-  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({}), "here").has_structure);
-  CHECK_FALSE(cairn::detail::read_shard_metadata(header_with({{"format", "pt"}}), "here").has_structure);
+  CHECK(cairn::detail::read_shard_metadata(header_with({}), "here").version == 0);
+  CHECK(cairn::detail::read_shard_metadata(header_with({{"format", "pt"}}), "here").version == 0);
 }
 
 TEST_CASE("what a newer version writes is unsupported") {
-  CHECK(refusal({{"cairn.format", "2"}}).code == cairn::errc::unsupported);
+  CHECK(refusal({{"cairn.format", "3"}}).code == cairn::errc::unsupported);
   CHECK(refusal({{"cairn.format", ""}}).code == cairn::errc::unsupported);
   CHECK(refusal({{"cairn.newer", "step-000000100"}}).code == cairn::errc::unsupported);
   CHECK(refusal({{"cairn.block_bytes", "4096"}}).code == cairn::errc::unsupported);
+  CHECK(refusal({{"cairn.block_bytes", "1048576"}}).code == cairn::errc::unsupported);
+  CHECK(refusal({{"cairn.parent", "{}"}}).code == cairn::errc::unsupported);
+  CHECK(refusal({{"cairn.structure", "{}"}}).code == cairn::errc::unsupported);
   CHECK(refusal({{"note", "of somebody else"}}).sentence.empty());
 }
 
@@ -68,9 +71,8 @@ TEST_CASE("encodings that contradict the file are corrupt") {
   const auto note = [](const std::string& key, const std::string& shape, const std::string& more = "") {
     return R"({")" + key + R"(":{"codec":"mine","dtype":"F32","shape":)" + shape + more + "}}";
   };
-  const std::string parent = R"({"name":"step-000000001","id":"0123456789abcdef"})";
   CHECK(refusal({{"cairn.encoded", note("w", "[100,2]")}}, {tensor}, 4).sentence.empty());
-  CHECK(refusal({{"cairn.encoded", note("w", "[9]", R"(,"relative":1)")}, {"cairn.parent", parent}}, {tensor}, 4)
+  CHECK(refusal({{"cairn.encoded", note("w", "[9]", R"(,"relative":1)")}}, {tensor}, 4)
             .sentence.empty());
   const auto refused = [&](const std::string& text, cairn::detail::tensor_entry what) {
     INFO(text);
@@ -78,13 +80,11 @@ TEST_CASE("encodings that contradict the file are corrupt") {
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   };
-  refused(note("w", "[262144]", R"(,"relative":1)"), tensor);        // without a parent
   refused(note("v", "[1]"), tensor);                                 // of no tensor
   refused(note("w", "[1000000]"), tensor);                           // too much for four bytes
   refused(note("w", "[4294967296,4294967296]"), tensor);             // more than there is
   refused(note("w", "[1]"), {"w", cairn::dtype::i8, {4}, 0, 4});     // not U8
   refused(note("w", "[1]"), {"w", cairn::dtype::u8, {2, 2}, 0, 4});  // not one run of bytes
-  CHECK(refusal({{"cairn.parent", "{}"}}).code == cairn::errc::corrupt);
   CHECK(refusal({{"cairn.tables", R"({"a":1})"}}).code == cairn::errc::corrupt);
 }
 
@@ -97,4 +97,35 @@ TEST_CASE("a slice that is encoded has as many elements as its note says") {
   CHECK(refusal({{"cairn.slices", slices}, {"cairn.encoded", encoded(4)}}, {slice}, 9).sentence.empty());
   CHECK(refusal({{"cairn.slices", slices}, {"cairn.encoded", encoded(9)}}, {slice}, 9).code == cairn::errc::corrupt);
   CHECK(refusal({{"cairn.slices", slices}}, {slice}, 9).code == cairn::errc::corrupt);
+}
+
+TEST_CASE("version 1 has larger blocks, a structure and a parent") {
+  const std::map<std::string, std::string, std::less<>> metadata{{"cairn.format", "1"},
+                                                                 {"cairn.block_bytes", "1048576"},
+                                                                 {"cairn.blocks", std::string(32, '0')},
+                                                                 {"cairn.parent", R"({"name":"step-000000001","id":"0123456789abcdef"})"},
+                                                                 {"cairn.structure", R"({"layers":{"size":3}})"}};
+  auto header = header_with(metadata);
+  header.tensors = {{"w", cairn::dtype::u8, {2'000'000}, 0, 2'000'000}};
+  header.data_bytes = 2'000'000;
+  const auto read = cairn::detail::read_shard_metadata(header, "here");
+  CHECK(read.version == 1);
+  CHECK(read.block_bytes == 1 << 20);
+  CHECK(read.blocks.size() == 2);
+  CHECK(read.structure.size() == 1);
+}
+
+TEST_CASE("a slice is a run or a box of its leaf") {
+  const cairn::detail::tensor_entry slice{"a[0:2,1:3]", cairn::dtype::u8, {2, 2}, 0, 4};
+  const auto note = [](std::string_view members) {
+    return R"({"a[0:2,1:3]":{"leaf":"a","shape":[4,3],)" + std::string(members) + "}}";
+  };
+  CHECK(refusal({{"cairn.slices", note(R"("begin":[0,1],"end":[2,3])")}}, {slice}, 4).sentence.empty());
+  for (const std::string_view bad :
+       {R"("begin":[0,1])", R"("end":[2,3])", R"("begin":[0,1],"end":[2,3],"first":0)", R"("begin":[0,1],"end":[2,3],"first":0,"count":4)", R"("first":0)",
+        R"("begin":[0,1],"end":[2,4])", R"("begin":[3,1],"end":[2,3])", R"("begin":[0],"end":[2])", R"("begin":[0,1,0],"end":[2,3,0])",
+        R"("begin":[0,0],"end":[2,3])", R"("begin":[0,1],"end":[2])"}) {
+    INFO(bad);
+    CHECK(refusal({{"cairn.slices", note(bad)}}, {slice}, 4).code == cairn::errc::corrupt);
+  }
 }

@@ -141,7 +141,7 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
   std::uint64_t later = 3'000'000;
   for (const auto& shard : shards) {
     later -= shard.front().count;
-    writer.add(std::span(&shard, 1), {}, later);
+    writer.add(std::span(&shard, 1), later);
   }
   writer.commit();
   CHECK(done == std::vector<std::uint64_t>{1'000'000, 2'000'000, 3'000'000});

@@ -21,6 +21,7 @@ struct encoded_piece : piece {
   std::optional<encoding_info> how{};  ///< of the payload; nullopt: the elements are stored as they are
   std::span<const std::byte> bytes{};  ///< the payload, or the elements packed; empty: they are in the leaf's memory
   page_buffer memory{};                ///< holds the payload, unless that lies in staged memory
+  stored_tables tables{};              ///< that the payload names
 
   /// Stores the first `size` bytes of `payload`, which the piece then owns.
   void own(encoding_info encoding, page_buffer payload, std::size_t size) {
@@ -40,7 +41,7 @@ struct encoded_piece : piece {
   shards_of<write_piece> result(shards.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     result[i].reserve(shards[i].size());
-    for (const auto& each : shards[i]) result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr});
+    for (const auto& each : shards[i]) result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr, &each.tables});
   }
   return result;
 }

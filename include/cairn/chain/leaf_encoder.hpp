@@ -30,7 +30,6 @@ namespace cairn::detail {
 /// What a checkpoint with encoded pieces records about them.
 struct encode_summary {
   bool is_delta = false;
-  std::map<std::string, std::string, std::less<>> tables{};  ///< new ones, in the store's form
   std::vector<std::pair<std::string, loss>> lost{};          ///< by path; one entry per piece
 };
 
@@ -63,7 +62,7 @@ class leaf_encoder {
     shards_of<encoded_piece> encoded(shards.size());
     for (std::size_t i = 0; i < shards.size(); ++i) {
       encoded[i].reserve(shards[i].size());
-      for (const auto& each : shards[i]) encoded[i].push_back({each, {}, copy_of(each), {}});
+      for (const auto& each : shards[i]) encoded[i].push_back({each, {}, copy_of(each), {}, {}});
     }
     auto tasks = tasks_of(shards, encoded);
     const auto codecs = prepare(tasks);
@@ -82,11 +81,6 @@ class leaf_encoder {
       base_->keep_only(kept);
     }
     return std::move(result_);
-  }
-
-  /// The code tables that are new since the last call, in the store's form.
-  [[nodiscard]] std::map<std::string, std::string, std::less<>> take_tables() {
-    return std::exchange(result_.tables, {});
   }
 
  private:
@@ -211,8 +205,8 @@ class leaf_encoder {
     const auto& result = each.result;
     result_.is_delta = result_.is_delta || result.relative;
     if (result.lost) result_.lost.emplace_back(leaves_[each.from->leaf].path, *result.lost);
-    for (const auto& table : result.new_tables) {
-      result_.tables.insert(write_code_table(table));
+    for (const auto& table : result.tables) {
+      each.to->tables.insert(write_code_table(table));
       if (base_ != nullptr) base_->tables().add(table);
     }
   }

@@ -24,6 +24,10 @@ CAIRN_INLINE void refuse_step(const load_options& options);
 /// `load_options::verify_first`.
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
+/// Loads checkpoint `name` of a store. If it is replaced before its shards are open, as by a merge, opens it again.
+CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
+                                    const load_options& options);
+
 /// Whether a checkpoint is the cause of an error, and not the state, the caller or the moment: what cannot be read just now (errc::io,
 /// errc::no_memory) may be whole.
 [[nodiscard]] CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept;

@@ -20,6 +20,7 @@
 namespace cairn::detail {
 
 using path_set = std::set<std::string, std::less<>>;
+using check_reader = std::function<void(const chain_reader&)>;
 
 /// Resizes the containers of a load, after the pages of their new memory have been touched in parallel.
 inline void grow(const std::vector<growth>& growths, unsigned threads) {
@@ -75,7 +76,7 @@ inline void check(const chain_reader& from, const match_report& found, const loa
     if (const auto index = from.contents().find(tied ? tie->second.text : path); index != catalog::npos)
       leaves.push_back(index);
   }
-  from.require_codecs(leaves);
+  from.require_slices(leaves);
   if (!options.verify || !options.verify_first.value_or(true)) return;
   if (!options.filter) return from.verify(options.threads);
   from.verify(leaves, options.threads);
@@ -89,6 +90,22 @@ inline void require_unchanged(const match_report& found, const path_set& changed
       if (changed.contains(path) || (below != changed.end() && is_within(*below, path)))
         fail(errc::corrupt, {origin, " does not have all of ", path, ", which a damaged newer checkpoint has changed"});
     }
+}
+
+/// What the loaded leaves have lost, in this load and in earlier restores.
+inline std::map<std::string, restored_loss, std::less<>> losses_of(const chain_reader& from, const std::vector<target>& targets) {
+  std::map<std::string, restored_loss, std::less<>> all;
+  for (const auto& each : targets) {
+    const auto& storage = from.newest().storage_of(each.index);
+    auto lost = storage.restored ? *storage.restored : restored_loss{};
+    if (storage.encoded && storage.encoded->lost) {
+      lost.sum.max_error += storage.encoded->lost->max_error;
+      lost.sum.relative_l2 += storage.encoded->lost->relative_l2;
+      ++lost.restores;
+    }
+    if (lost.restores > 0) all.emplace(from.contents().leaves[each.index].path, lost);
+  }
+  return all;
 }
 
 /// load_from, without the conversion of exceptions.
@@ -120,6 +137,8 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   report.links = from.links().size();
   report.metrics = from.metrics();
   report.notes = from.newest().info().notes;
+  report.metadata = from.newest().info().metadata;
+  report.restored = losses_of(from, load.targets());
   for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
   report.seconds = watch.seconds();
   return report;
@@ -147,14 +166,36 @@ CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::unreadable || code == errc::not_found;
 }
 
+CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
+                                    const load_options& options, const check_reader& check, path_set& changed) {
+  constexpr int most = 20;
+  for (int attempt = 1;; ++attempt) {
+    const chain_reader reader(store, name, options.codecs);
+    if (check) check(reader);
+    try {
+      auto report = load_from(reader, state, options, changed);
+      report.name = name;
+      return report;
+    } catch (const error& cause) {  // shards are opened late: the checkpoint may have been merged meanwhile
+      if (attempt == most || cause.state_changed() || !reader.is_outdated(store)) throw;
+    }
+  }
+}
+
+CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
+                                    const load_options& options) {
+  path_set changed;
+  return load_named(store, name, state, options, {}, changed);
+}
+
 /// Loads the checkpoint `name` of the store, and reports that as an event.
 inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
                                const load_options& options, const observer& on_event, path_set& changed) {
-  const chain_reader reader(store, name, options.codecs);
-  if (parse_checkpoint_name(name).value_or(reader.step()) != reader.step())
-    fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
-  auto report = load_from(reader, state, options, changed);
-  report.name = name;
+  const auto check_step = [&](const chain_reader& reader) {
+    if (parse_checkpoint_name(name).value_or(reader.step()) != reader.step())
+      fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
+  };
+  auto report = load_named(store, name, state, options, check_step, changed);
   notify(on_event, {.what = event::kind::restored,
                     .checkpoint = report.path,
                     .step = report.step,

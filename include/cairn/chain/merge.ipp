@@ -32,11 +32,10 @@ class merger {
       if (options.check) options.check();
       merge_leaf(i);
     }
-    for (const auto& table : chain.tables().all()) spec_.chain.tables.insert(write_code_table(table));
-    if (is_delta_) spec_.chain.parent = *chain.links()[deltas - 1]->parent();
+    if (is_delta_) spec_.parent = *chain.links()[deltas - 1]->parent();
     spec_.leaves = leaves_;
     spec_.shards = for_writer(shards_);
-    spec_.structures = {chain.contents().structure};
+    spec_.structure = chain.contents().structure;
     spec_.info = chain.newest().info();
     spec_.id = chain.newest().id();
     spec_.threads = options.threads;
@@ -51,23 +50,26 @@ class merger {
 
  private:
   /// The same slice of a leaf in the merged links, the newest first, to the first one that is not relative.
-  using history = std::vector<const stored_slice*>;
+  using history = std::vector<stored_slice>;
 
   /// The histories of all slices of a leaf; empty if the links cut the leaf differently.
   [[nodiscard]] std::vector<history> histories_of(std::size_t index) const {
     std::vector<history> all;
-    for (const auto& slice : chain_.newest().slices_of(index)) all.push_back({&slice});
+    for (auto& slice : chain_.newest().slices_of(index)) {
+      if (slice.region) return {};
+      all.push_back({std::move(slice)});
+    }
     const auto& path = chain_.contents().leaves[index].path;
     for (std::size_t link = 1; link < deltas_; ++link) {
       const auto& from = *chain_.links()[link];
       const auto leaf = from.contents().find(path);
+      const auto slices = leaf == catalog::npos ? std::vector<stored_slice>() : from.slices_of(leaf);
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!all[i].back()->is_relative()) continue;
-        const auto slices = leaf == catalog::npos ? std::span<const stored_slice>() : from.slices_of(leaf);
-        if (slices.size() != all.size() || slices[i].first != all[i].front()->first ||
-            slices[i].count != all[i].front()->count)
+        if (!all[i].back().is_relative()) continue;
+        if (slices.size() != all.size() || slices[i].region || slices[i].first != all[i].front().first ||
+            slices[i].count != all[i].front().count)
           return {};
-        all[i].push_back(&slices[i]);
+        all[i].push_back(slices[i]);
       }
     }
     return all;
@@ -83,7 +85,7 @@ class merger {
     const auto histories = histories_of(index);
     if (histories.empty()) add(0, whole_piece(index, merged, {number, 0, merged.count()}));
     for (const auto& slices : histories) {
-      const auto& newest = *slices.front();
+      const auto& newest = slices.front();
       const piece which{number, newest.first, newest.count};
       auto payload = merge_slices(merged, which, slices);
       add(newest.shard, payload ? std::move(*payload) : whole_piece(index, merged, which));
@@ -100,13 +102,15 @@ class merger {
   /// One payload with the effect of all of them; nullopt if the leaf's values must be stored instead.
   [[nodiscard]] std::optional<encoded_piece> merge_slices(const leaf& merged, const piece& which,
                                                           const history& slices) const {
-    const auto& newest = *slices.front();
+    const auto& newest = slices.front();
     if (slices.size() == 1 && !newest.is_relative()) {
       if (newest.encoded == nullptr) return std::nullopt;
-      return owned(which, *newest.encoded, payload_of(chain_.newest(), newest));  // as it is
+      auto made = owned(which, *newest.encoded, payload_of(chain_.newest(), newest));  // as it is
+      add_tables(made, 0, newest);
+      return made;
     }
     const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
-    return has_parent && slices.back()->is_relative() ? join(merged, which, slices) : std::nullopt;
+    return has_parent && slices.back().is_relative() ? join(merged, which, slices) : std::nullopt;
   }
 
   [[nodiscard]] page_buffer payload_of(const checkpoint_reader& from, const stored_slice& slice) const {
@@ -115,9 +119,14 @@ class merger {
     return payload;
   }
 
+  /// Adds the tables that a slice of a link may name to those of a piece that is made of it.
+  void add_tables(encoded_piece& made, std::size_t link, const stored_slice& slice) const {
+    for (const auto& table : chain_.tables_of(link, slice.shard)->all()) made.tables.insert(write_code_table(table));
+  }
+
   [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload) {
     const auto bytes = payload.bytes().size();
-    encoded_piece made{which, {}, {}, {}};
+    encoded_piece made{which, {}, {}, {}, {}};
     made.own(std::move(how), std::move(payload), bytes);
     return made;
   }
@@ -126,23 +135,27 @@ class merger {
   [[nodiscard]] std::optional<encoded_piece> join(const leaf& merged, const piece& which, const history& slices) const {
     std::vector<page_buffer> payloads;
     std::vector<merge_request::delta> deltas;
+    code_tables known;
     for (std::size_t link = slices.size(); link-- > 0;) {
       const auto& from = *chain_.links()[link];
-      payloads.push_back(payload_of(from, *slices[link]));
-      deltas.push_back({slices[link]->encoded->codec, from.file_of(*slices[link]), payloads.back().bytes()});
+      payloads.push_back(payload_of(from, slices[link]));
+      deltas.push_back({slices[link].encoded->codec, from.file_of(slices[link]), payloads.back().bytes()});
+      for (const auto& table : chain_.tables_of(link, slices[link].shard)->all()) known.add(table);
     }
-    const auto& how = *slices.front()->encoded;
+    const auto& how = *slices.front().encoded;
     const auto payload = codec_named(how.codec, chain_.rules(), deltas.back().where)
                              .merge({.path = merged.path,
                                      .type = merged.type,
                                      .bytes = which.count * size_of(merged.type),
                                      .deltas = deltas,
                                      .threads = threads_,
-                                     .known_tables = &chain_.tables()});
+                                     .known_tables = &known});
     if (!payload) return std::nullopt;
     page_buffer memory(payload->size());
     std::copy(payload->begin(), payload->end(), memory.bytes().begin());
-    return owned(which, how, std::move(memory));
+    auto made = owned(which, how, std::move(memory));
+    for (const auto& table : known.all()) made.tables.insert(write_code_table(table));
+    return made;
   }
 
   /// The values that the chain restores, without further loss; the largest loss of the newest link's slices is recorded.
@@ -157,7 +170,7 @@ class merger {
     const auto width = size_of(merged.type);
     const std::span<const std::byte> values(merged.memory + which.first * width, which.count * width);
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
-    encoded_piece made{which, {}, {}, {}};
+    encoded_piece made{which, {}, {}, {}, {}};
     if (values.size() >= least_encoded_bytes) {
       const auto& codec = default_codec();
       page_buffer memory(codec.bound(merged.type, values.size()));
@@ -165,9 +178,8 @@ class merger {
       if (!result.codec.empty())
         made.own({result.codec, merged.type, shape, result.relative, {}}, std::move(memory), result.bytes);
     }
-    std::optional<loss> lost;
-    for (const auto& slice : chain_.newest().slices_of(index))
-      if (slice.encoded != nullptr && slice.encoded->lost) lost = worse(lost.value_or(loss{}), *slice.encoded->lost);
+    const auto* encoded = chain_.newest().storage_of(index).encoded.get();
+    const auto lost = encoded != nullptr ? encoded->lost : std::nullopt;
     if (!lost) return made;
     if (!made.how) {  // only an encoding has a place for the loss
       made.how = encoding_info{raw_codec().name(), merged.type, shape, false, {}};
@@ -202,7 +214,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   chain.verify(options.threads);
   const detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
   report.bytes = detail::write_checkpoint(store, name, merged.spec()).bytes;
-  report.parent = merged.spec().chain.parent ? merged.spec().chain.parent->name : std::string();
+  report.parent = merged.spec().parent ? merged.spec().parent->name : std::string();
   report.seconds = watch.seconds();
   return report;
 }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
@@ -16,11 +18,12 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/reader.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::detail {
 
-/// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Thread-safe
-/// after construction.
+/// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Shards are opened when they
+/// are needed. Thread-safe after construction.
 class chain_reader {
  public:
   /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or has been replaced by another
@@ -30,26 +33,36 @@ class chain_reader {
   /// Opens a single safetensors file, which Cairn need not have written. errc::unsupported for a file of a delta.
   chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules = {});
 
-  chain_reader(const chain_reader&) = delete;  // `contents` refers to it
+  chain_reader(const chain_reader&) = delete;  // contents().fetch refers to it
   chain_reader& operator=(const chain_reader&) = delete;
   ~chain_reader() = default;
 
-  [[nodiscard]] const catalog& contents() const noexcept { return contents_; }
+  [[nodiscard]] const catalog& contents() const noexcept { return newest().contents(); }
   [[nodiscard]] std::uint64_t step() const noexcept { return newest().step(); }
   [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return newest().metrics(); }
 
   /// The checkpoint, its parent, and so on to the first one that needs no parent.
   [[nodiscard]] std::span<const std::shared_ptr<const checkpoint_reader>> links() const noexcept { return links_; }
   [[nodiscard]] const checkpoint_reader& newest() const noexcept { return *links_.front(); }
-  [[nodiscard]] const code_tables& tables() const noexcept { return tables_; }
+  /// The code tables of all shards whose headers have been read, the newest last.
+  [[nodiscard]] code_tables tables() const;
+
+  /// The code tables that payloads of a shard of a link name.
+  [[nodiscard]] std::shared_ptr<const code_tables> tables_of(std::size_t link, std::size_t shard) const;
+
+  /// Opens the files of a few shards, which stay readable when their checkpoints are replaced or removed: all, where they are no more than 64.
+  void hold() const;
+
+  /// Whether a link has been replaced or removed in the store since it was opened, so that it has to be opened again.
+  [[nodiscard]] bool is_outdated(const any_store& store) const;
   [[nodiscard]] std::span<const codec_rule> rules() const noexcept { return rules_; }
 
   /// Checks the checksums of all leaves, or of the given ones, in all links. errc::corrupt names file, byte and leaf.
   void verify(unsigned threads = 0) const;
   void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
-  /// Checks that the codecs of these leaves are known. errc::unsupported names file and codec.
-  void require_codecs(std::span<const std::size_t> leaves) const;
+  /// Opens the shards of these leaves in all links, and checks that their codecs are known. errc::unsupported names file and codec; corrupt.
+  void require_slices(std::span<const std::size_t> leaves) const;
 
   /// Reads whole leaves into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
@@ -60,15 +73,23 @@ class chain_reader {
   using leaf_plan = std::vector<std::size_t>;
 
   void open_ancestors(const any_store& store);
-  void describe_contents();
+  void collect_tables();
+  void fetch(std::size_t index, std::span<std::byte> out) const;
+  void decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, std::span<std::byte> elements, page_buffer& memory,
+                    const read_options& options) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
   void decode_leaf(const leaf_plan& plan, std::span<std::byte> values, const read_options& options) const;
 
   codec_rules rules_;
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;
-  code_tables tables_;
-  catalog contents_;
+  std::vector<std::string> names_;                      // of the links, in their store
+  std::shared_ptr<const code_tables> tables_1_;         // of all links of version 1, where payloads name tables of older checkpoints
+  mutable std::mutex mutex_;                            // guards `tables_`
+  mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>> tables_;  // by link and shard
 };
+
+/// Opens checkpoint `name` and holds the files of its shards; opens it again if it is replaced meanwhile.
+[[nodiscard]] CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name, const codec_rules& rules = {});
 
 }  // namespace cairn::detail
 

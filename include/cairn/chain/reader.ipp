@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
+#include "cairn/core/box.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/core/strided.hpp"
@@ -21,21 +22,26 @@ namespace cairn::detail {
 CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
     : rules_(std::move(rules)) {
   const auto open = [&] {
-    links_ = {std::make_shared<const checkpoint_reader>(store, name)};
+    links_.clear();
+    const auto newest = std::make_shared<checkpoint_reader>(store, name);
+    newest->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
+    links_ = {newest};
+    names_ = {std::string(name)};
     open_ancestors(store);
   };
   // A merge may replace the checkpoint, and retention then remove the old parent before it is open.
   open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
-  describe_contents();
+  collect_tables();
 }
 
 CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
     : rules_(std::move(rules)) {
-  links_.push_back(std::make_shared<const checkpoint_reader>(std::move(file), std::move(origin)));
+  const auto only = std::make_shared<checkpoint_reader>(std::move(file), std::move(origin));
+  only->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
+  links_ = {only};
   if (needs_parent(newest()))
-    fail(errc::unsupported, {newest().contents().origin, ": is built on checkpoint ", newest().parent()->name,
-                             " and cannot be loaded alone; load the directory of checkpoints"});
-  describe_contents();
+    fail(errc::unsupported, {contents().origin, ": is built on another checkpoint and cannot be loaded alone; load the directory of checkpoints"});
+  collect_tables();
 }
 
 CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
@@ -55,27 +61,77 @@ CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
     if (parent->step() >= child.step())
       fail(errc::corrupt, {origin, ": is built on ", link.name, ", which is not older"});
     links_.push_back(std::move(parent));
+    names_.push_back(link.name);
   }
 }
 
-CAIRN_INLINE void chain_reader::describe_contents() {
+/// Reads one leaf: `fetch` of the contents.
+CAIRN_INLINE void chain_reader::fetch(std::size_t index, std::span<std::byte> out) const {
+  const read_request all[] = {request_for(contents().origin, contents().leaves, index, out)};
+  read(all, {.threads = 1});
+}
+
+inline void add_tables(code_tables& all, const stored_tables& stored, std::string_view where) {
+  for (const auto& [id, digits] : stored) all.add(read_code_table(id, digits, where));
+}
+
+/// Collects the tables of links of version 1.
+CAIRN_INLINE void chain_reader::collect_tables() {
+  code_tables all;
   for (auto link = links_.rbegin(); link != links_.rend(); ++link)
-    for (const auto& [id, digits] : (*link)->code_tables())
-      tables_.add(read_code_table(id, digits, (*link)->contents().origin));
-  const auto& stored = newest().contents();
-  contents_.origin = stored.origin;
-  contents_.leaves = stored.leaves;
-  contents_.structure = stored.structure;
-  contents_.has_structure = stored.has_structure;
-  contents_.fetch = [this](std::size_t index, std::span<std::byte> out) {
-    const read_request all[] = {request_for(contents_.origin, contents_.leaves, index, out)};
-    read(all, {.threads = 1});
+    for (std::size_t shard = 0; (*link)->version() == 1 && shard < (*link)->shards(); ++shard)
+      add_tables(all, (*link)->tables_of(shard), (*link)->contents().origin);
+  tables_1_ = std::make_shared<const code_tables>(std::move(all));
+}
+
+/// The tables that payloads of a shard name.
+CAIRN_INLINE std::shared_ptr<const code_tables> chain_reader::tables_of(std::size_t link, std::size_t shard) const {
+  const auto& from = *links_[link];
+  if (from.version() == 1) return tables_1_;
+  const std::lock_guard lock(mutex_);
+  auto& tables = tables_[{link, shard}];
+  if (!tables) {
+    code_tables all;
+    add_tables(all, from.tables_of(shard), from.contents().origin);
+    tables = std::make_shared<const code_tables>(std::move(all));
+  }
+  return tables;
+}
+
+CAIRN_INLINE code_tables chain_reader::tables() const {
+  auto all = *tables_1_;
+  for (std::size_t link = links_.size(); link-- > 0;)
+    for (std::size_t shard = 0; links_[link]->version() > 1 && shard < links_[link]->shards(); ++shard) {
+      if (!links_[link]->is_parsed(shard)) continue;
+      for (const auto& table : tables_of(link, shard)->all()) all.add(table);
+    }
+  return all;
+}
+
+CAIRN_INLINE void chain_reader::hold() const {
+  std::size_t left = 64;
+  for (const auto& link : links_) left -= link->hold(left);
+}
+
+CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name, const codec_rules& rules) {
+  std::shared_ptr<const chain_reader> chain;
+  const auto open = [&] {
+    chain = std::make_shared<const chain_reader>(store, name, rules);
+    chain->hold();
+    return chain;
   };
+  return open_again(open, [&] { return chain != nullptr && chain->is_outdated(store); });
+}
+
+CAIRN_INLINE bool chain_reader::is_outdated(const any_store& store) const {
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (links_[i]->is_replaced(store, names_[i])) return true;
+  return false;
 }
 
 CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
   leaf_plan plan{leaf};
-  const auto& wanted = contents_.leaves[leaf];
+  const auto& wanted = contents().leaves[leaf];
   for (std::size_t link = 0; links_[link]->is_relative(plan[link]); ++link) {
     const auto& parent = links_[link + 1]->contents();
     const auto index = parent.find(wanted.path);
@@ -90,7 +146,7 @@ CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) con
 
 CAIRN_INLINE void chain_reader::verify(unsigned threads) const {
   newest().verify(threads);
-  std::vector<std::size_t> all(contents_.leaves.size());
+  std::vector<std::size_t> all(contents().leaves.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   if (links_.size() > 1) verify(all, threads);
 }
@@ -104,42 +160,55 @@ CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsi
   for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
 }
 
-CAIRN_INLINE void chain_reader::require_codecs(std::span<const std::size_t> leaves) const {
+CAIRN_INLINE void chain_reader::require_slices(std::span<const std::size_t> leaves) const {
   for (const auto leaf : leaves) {
     const auto plan = plan_of(leaf);
     for (std::size_t link = 0; link < plan.size(); ++link)
-      for (const auto& slice : links_[link]->slices_of(plan[link]))
-        if (slice.encoded != nullptr && slice.count != 0)
-          static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
+      for (const auto& slice : links_[link]->slices_of(plan[link])) {
+        if (slice.encoded == nullptr) continue;
+        static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
+        static_cast<void>(tables_of(link, slice.shard));
+      }
   }
+}
+
+/// Fills the elements of a slice; those of a relative one hold the parent's.
+CAIRN_INLINE void chain_reader::decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice,
+                                             std::span<std::byte> elements, page_buffer& memory, const read_options& options) const {
+  const auto& from = *links_[link];
+  if (slice.encoded == nullptr) return from.read(slice, elements, options);
+  const auto payload = memory.first(slice.bytes);
+  from.read(slice, payload, options);
+  const auto& where = from.file_of(slice);
+  const auto tables = tables_of(link, slice.shard);
+  codec_named(slice.encoded->codec, rules_, where)
+      .decode({.where = where,
+               .path = leaf.path,
+               .type = leaf.type,
+               .payload = payload,
+               .values = elements,
+               .threads = options.threads,
+               .known_tables = tables.get(),
+               .relative = slice.encoded->relative});
 }
 
 /// Fills `values` from the link that holds the leaf whole, then applies the newer links in order.
 CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std::byte> values,
                                             const read_options& options) const {
-  page_buffer memory;
+  page_buffer memory, packed;
   for (std::size_t link = plan.size(); link-- > 0;) {
-    const auto& from = *links_[link];
-    const auto& leaf = from.contents().leaves[plan[link]];
-    for (const auto& slice : from.slices_of(plan[link])) {
-      if (slice.count == 0) continue;
-      const auto width = size_of(leaf.type);
-      const auto elements = values.subspan(slice.first * width, slice.count * width);
-      if (slice.encoded == nullptr) {
-        from.read(slice, elements, options);
+    const auto& leaf = links_[link]->contents().leaves[plan[link]];
+    const auto width = size_of(leaf.type);
+    for (const auto& slice : links_[link]->slices_of(plan[link])) {
+      if (!slice.region) {
+        decode_slice(link, leaf, slice, values.subspan(slice.first * width, slice.count * width), memory, options);
         continue;
       }
-      const auto payload = memory.first(slice.bytes);
-      from.read(slice, payload, options);
-      const auto& where = from.file_of(slice);
-      codec_named(slice.encoded->codec, rules_, where)
-          .decode({.where = where,
-                   .path = leaf.path,
-                   .type = leaf.type,
-                   .payload = payload,
-                   .values = elements,
-                   .threads = options.threads,
-                   .known_tables = &tables_});
+      const auto view = view_of({leaf.type, leaf.shape, values.data(), {}}, *slice.region);
+      const auto elements = packed.first(slice.count * width);
+      if (slice.is_relative()) gather(view, 0, elements);
+      decode_slice(link, leaf, slice, elements, memory, options);
+      scatter(view, 0, elements);
     }
   }
 }
@@ -147,7 +216,7 @@ CAIRN_INLINE void chain_reader::decode_leaf(const leaf_plan& plan, std::span<std
 CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
   std::vector<read_request> bulk;
   std::vector<std::pair<const read_request*, leaf_plan>> encoded;
-  check_requests(contents_.origin, contents_.leaves, requests);
+  check_requests(contents().origin, contents().leaves, requests);
   for (const auto& request : requests) {
     if (newest().is_encoded(request.leaf))
       encoded.emplace_back(&request, plan_of(request.leaf));

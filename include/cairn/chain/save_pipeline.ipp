@@ -77,7 +77,7 @@ struct save_pipeline::stages {
         pending_bytes(what.state_bytes()),
         spec{.leaves = what.what.leaves,
              .shards = {},
-             .structures = {what.what.structure},
+             .structure = what.what.structure,
              .info = what.info,
              .threads = what.threads,
              .on_progress = what.hooks.progress},
@@ -99,7 +99,6 @@ struct save_pipeline::stages {
         pending_bytes -= each.count * size_of(whole.type);
         encoded_bytes += each.stored_bytes(whole);
       }
-    metadata.tables = encoder.take_tables();
     added += next.size();
     if (added < shards) return encoded;
     const auto summary = encoder.finish();
@@ -112,20 +111,19 @@ struct save_pipeline::stages {
     return encoded;
   }
 
-  /// 2. Writes. A shard that is written before all are encoded names the parent, since a later piece may need it.
+  /// 2. Writes.
   void write(std::span<const std::vector<encoded_piece>> next) {
-    if (next.size() == shards ? report.is_delta : as_delta) metadata.parent = base->parent();
-    report.write_seconds += timed([&] { writer.add(for_writer(next), metadata, pending_bytes); });
+    report.write_seconds += timed([&] { writer.add(for_writer(next), pending_bytes); });
   }
 
   /// 3. Publishes.
   void publish() {
-    report.is_delta = metadata.parent.has_value();
-    if (metadata.parent) report.parent = metadata.parent->name;
+    const auto parent = report.is_delta ? base->parent() : std::nullopt;
+    if (parent) report.parent = parent->name;
     if (job.hooks.written) job.hooks.written(writer.bytes(), report.write_seconds);
     if (job.hooks.check) job.hooks.check();
     written_checkpoint written;
-    report.write_seconds += timed([&] { written = writer.commit(); });
+    report.write_seconds += timed([&] { written = writer.commit(parent); });
     report.bytes = written.bytes;
     if (base != nullptr) base->published({job.name, written.id}, job.info.step, report.is_delta);
     is_published = true;
@@ -139,7 +137,6 @@ struct save_pipeline::stages {
   bool as_delta;
   std::size_t shards, added = 0;
   std::uint64_t pending_bytes, encoded_bytes = 0;
-  chain_metadata metadata{};
   save_report report{};
   bool is_published = false;
   checkpoint_spec spec;

@@ -1,10 +1,13 @@
-// What a checkpoint records besides arrays and structure: step, metrics, and the memory of the policy.
+// What a checkpoint records besides arrays and structure: step, metrics, text of the user, the memory of the policy, and earlier losses.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "cairn/core/encoding.hpp"
 
 namespace cairn {
 
@@ -17,6 +20,8 @@ struct checkpoint_info {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
   policy_memory notes{};
+  std::map<std::string, std::string> metadata{};               ///< of the user
+  std::map<std::string, restored_loss, std::less<>> restored{};  ///< by path of the leaf
 };
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // What a file records of an encoded piece: codec, dtype and shape of the elements, and the error of a lossy codec.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,14 @@ struct loss {
   double relative_l2 = 0;  ///< |decoded - real| / |real| in the L2 norm; infinite where real is 0 and decoded is not
 
   friend bool operator==(const loss&, const loss&) = default;
+};
+
+/// What lossy checkpoints have changed in an array: it was restored from them, and trained on.
+struct restored_loss {
+  loss sum{};                  ///< of the losses at each of these restores: a bound of their common effect
+  std::uint64_t restores = 0;  ///< how often
+
+  friend bool operator==(const restored_loss&, const restored_loss&) = default;
 };
 
 namespace detail {

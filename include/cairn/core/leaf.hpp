@@ -57,10 +57,18 @@ struct memory_view {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return count() * size_of(type); }
 };
 
+/// Where a box lies in a larger array.
+struct box_place {
+  extents whole;  ///< the shape of that array
+  extents first;  ///< the index of the box's first element
+};
+
 /// One array of a state and its path. Valid while the state lives and keeps its sizes.
 struct leaf : memory_view {
   std::string path;
   std::shared_ptr<const void> owner;  ///< of `memory`, if that is a copy made for this leaf; else null
+  /// Null: the whole array of that path. Else the memory holds a box of it, which is written in one piece; other leaves of the path hold the rest.
+  std::shared_ptr<const box_place> place;
 };
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include "cairn/store/encoded_tensors.ipp"
 #include "cairn/store/index.ipp"
 #include "cairn/store/interleaved_gather.ipp"
+#include "cairn/store/layout.ipp"
 #include "cairn/store/memory.ipp"
 #include "cairn/store/naming.ipp"
 #include "cairn/store/owner_record.ipp"

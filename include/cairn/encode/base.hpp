@@ -38,7 +38,7 @@ struct encode_result {
   std::size_t bytes = 0;                 ///< written to the output
   bool relative = false;                 ///< decoding starts from the elements of the parent checkpoint
   std::optional<loss> lost{};            ///< of a lossy codec: decoded against real
-  std::vector<code_table> new_tables{};  ///< to be stored beside the payload, which names them by id
+  std::vector<code_table> tables{};  ///< that the payload names by id, known ones too: to be stored beside it
 };
 
 /// A payload to be decoded.
@@ -50,7 +50,8 @@ struct decode_request {
   /// The elements to be filled, aligned for their type. For a relative payload they hold the parent's elements.
   std::span<std::byte> values;
   unsigned threads = 1;                       ///< to decode on: at least 1
-  const code_tables* known_tables = nullptr;  ///< those of the checkpoint and its ancestors; may be null
+  const code_tables* known_tables = nullptr;  ///< at least those that the payload names; may be null
+  bool relative = false;  ///< what the file says of the payload: one that says something else of itself is corrupt
 };
 
 /// Payloads to be merged: of the same elements in consecutive checkpoints, all relative.

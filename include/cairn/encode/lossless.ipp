@@ -172,6 +172,9 @@ CAIRN_INLINE void lossless::decode(const decode_request& from) const {
   };
   engine::payload_header header;
   if (const char* const wrong = header.read(from.payload, engine::format_of(from.type))) malformed(wrong);
+  if (header.relative != from.relative)
+    malformed(header.relative ? "it needs the parent's elements, but the file says that it does not"
+                              : "it does not need the parent's elements, but the file says that it does");
   if (!engine::decode_payload_blocks(header, from.payload.subspan(header.bytes), from.threads, from.values))
     malformed("its blocks are not what was written");
 }
@@ -186,7 +189,8 @@ CAIRN_INLINE std::optional<std::vector<std::byte>> lossless::merge(const merge_r
             .type = in.type,
             .payload = delta.payload,
             .values = sum,
-            .threads = in.threads});
+            .threads = in.threads,
+            .relative = true});
   }
   std::vector<std::byte> payload(bound(in.type, in.bytes));
   const auto done = lossless{.xor_parent = true}.encode({in.path, in.type, sum, zeros, in.threads}, payload);

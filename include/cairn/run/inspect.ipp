@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -26,49 +27,74 @@ inline bool is_checkpoint(const std::string& path) {
 inline std::shared_ptr<const chain_reader> open_checkpoint(const std::string& path, const codec_rules& codecs) {
   if (is_file(path)) return std::make_shared<const chain_reader>(stores::detail::open_file(path), path, codecs);
   const auto [directory, name] = split_existing(path);
-  return std::make_shared<const chain_reader>(stores::directory(directory), name, codecs);
+  return open_chain(stores::directory(directory), name, codecs);
 }
 
 inline tensor_info describe_tensor(const checkpoint_reader& from, std::size_t index) {
   const auto& stored = from.contents().leaves[index];
   tensor_info info{.name = stored.path, .type = stored.type, .shape = stored.shape, .bytes = stored.bytes()};
-  for (const auto& slice : from.slices_of(index)) {
-    info.stored_bytes += slice.bytes;
-    if (slice.encoded == nullptr) continue;
-    info.codec = slice.encoded->codec;
-    info.is_delta = info.is_delta || slice.encoded->relative;
-    if (slice.encoded->lost) info.lost = worse(info.lost.value_or(loss{}), *slice.encoded->lost);
+  const auto& storage = from.storage_of(index);
+  info.stored_bytes = storage.encoded ? storage.encoded->stored : info.bytes;
+  if (storage.encoded) {
+    info.codec = storage.encoded->codec;
+    info.is_delta = storage.encoded->relative;
+    info.lost = storage.encoded->lost;
   }
+  if (storage.restored) info.restored = *storage.restored;
   return info;
 }
 
 }  // namespace detail
 
-CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> reader) : reader_(std::move(reader)) {
-  for (std::size_t i = 0; i < reader_->contents().leaves.size(); ++i)
-    tensors_.push_back(detail::describe_tensor(reader_->newest(), i));
+struct checkpoint::contents {
+  std::shared_ptr<const detail::chain_reader> reader;
+  mutable std::once_flag listing;
+  mutable std::vector<tensor_info> tensors;  // made once, by `tensors()`
+};
+
+CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> reader) {
+  auto made = std::make_shared<contents>();
+  made->reader = std::move(reader);
+  contents_ = std::move(made);
 }
 
-CAIRN_INLINE const std::string& checkpoint::path() const { return reader_->contents().origin; }
+CAIRN_INLINE const detail::chain_reader& checkpoint::reader() const noexcept { return *contents_->reader; }
 
-CAIRN_INLINE std::uint64_t checkpoint::step() const { return reader_->step(); }
+CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const {
+  std::call_once(contents_->listing, [&] {
+    std::vector<tensor_info> all;
+    for (std::size_t i = 0; i < reader().contents().leaves.size(); ++i) all.push_back(detail::describe_tensor(reader().newest(), i));
+    contents_->tensors = std::move(all);
+  });
+  return contents_->tensors;
+}
 
-CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const { return reader_->metrics(); }
+CAIRN_INLINE const std::string& checkpoint::path() const { return reader().contents().origin; }
+
+CAIRN_INLINE std::uint64_t checkpoint::step() const { return reader().step(); }
+
+CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const { return reader().metrics(); }
+
+CAIRN_INLINE const std::map<std::string, std::string>& checkpoint::metadata() const {
+  return reader().newest().info().metadata;
+}
 
 CAIRN_INLINE bool checkpoint::contains(std::string_view name) const noexcept {
-  return reader_->contents().find(name) != detail::catalog::npos;
+  return reader().contents().find(name) != detail::catalog::npos;
 }
 
 CAIRN_INLINE std::size_t checkpoint::index_of(std::string_view name) const {
-  const auto index = reader_->contents().find(name);
+  const auto index = reader().contents().find(name);
   if (index == detail::catalog::npos) fail(errc::not_found, {path(), ": there is no tensor \"", name, "\""});
   return index;
 }
 
-CAIRN_INLINE const tensor_info& checkpoint::tensor(std::string_view name) const { return tensors_[index_of(name)]; }
+CAIRN_INLINE tensor_info checkpoint::tensor(std::string_view name) const {
+  return detail::describe_tensor(reader().newest(), index_of(name));
+}
 
 CAIRN_INLINE std::size_t checkpoint::elements_of(std::string_view name, dtype type) const {
-  const auto& info = tensor(name);
+  const auto& info = reader().contents().leaves[index_of(name)];
   if (info.type != type)
     fail(errc::mismatch, {path(), ": \"", name, "\" is ", cairn::name(info.type), ", not ", cairn::name(type)});
   return element_count(info.shape);
@@ -76,15 +102,15 @@ CAIRN_INLINE std::size_t checkpoint::elements_of(std::string_view name, dtype ty
 
 CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> into) const {
   const auto index = index_of(name);
-  const auto& info = tensors_[index];
-  if (into.size() != info.bytes)
-    fail(errc::mismatch, {path(), ": \"", name, "\" has ", info.bytes, " bytes, the memory for it has ", into.size()});
+  const auto& info = reader().contents().leaves[index];
+  if (into.size() != info.bytes())
+    fail(errc::mismatch, {path(), ": \"", name, "\" has ", info.bytes(), " bytes, the memory for it has ", into.size()});
   const detail::read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
-  detail::with_errors(sentence({path(), ": \"", name, "\" cannot be read"}), [&] { reader_->read(all); });
+  detail::with_errors(sentence({path(), ": \"", name, "\" cannot be read"}), [&] { reader().read(all); });
 }
 
 CAIRN_INLINE void checkpoint::verify(unsigned threads) const {
-  detail::with_errors(path() + " cannot be verified", [&] { reader_->verify(threads); });
+  detail::with_errors(path() + " cannot be verified", [&] { reader().verify(threads); });
 }
 
 CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs) {
@@ -99,7 +125,7 @@ CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs)
 
 CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
   return detail::with_errors(sentence({store.location(), "/", name, " cannot be opened"}), [&] {
-    return checkpoint(std::make_shared<const detail::chain_reader>(store, name, codecs));
+    return checkpoint(detail::open_chain(store, name, codecs));
   });
 }
 

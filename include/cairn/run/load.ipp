@@ -12,8 +12,13 @@ namespace cairn::detail {
 CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
   if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
   refuse_step(options);
-  return with_errors(path + " cannot be loaded",
-                     [&] { return load_from(*open_checkpoint(path, options.codecs), state, options); });
+  return with_errors(path + " cannot be loaded", [&] {
+    if (is_file(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
+    const auto [directory, name] = split_existing(path);
+    auto report = load_named(stores::directory(directory), name, state, options);
+    report.name.clear();
+    return report;
+  });
 }
 
 CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
@@ -25,17 +30,15 @@ CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, c
 CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
                               const load_options& options) {
   refuse_step(options);
-  auto report = with_errors(sentence({store.location(), "/", name, " cannot be loaded"}),
-                            [&] { return load_from(chain_reader(store, name, options.codecs), state, options); });
-  report.name = name;
-  return report;
+  return with_errors(sentence({store.location(), "/", name, " cannot be loaded"}),
+                     [&] { return load_named(store, name, state, options); });
 }
 
 CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options) {
   refuse_step(options);
   if (!options.codecs.empty())
     fail(errc::invalid, {"codecs are given to load ", from.path(), ", which is open: cairn::open takes them"});
-  return load_from(*from.reader_, state, options);
+  return load_from(from.reader(), state, options);
 }
 
 }  // namespace cairn::detail

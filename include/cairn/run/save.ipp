@@ -17,6 +17,7 @@ inline save_job job_of(std::string_view name, std::string_view checkpoint, any_s
   save_job job{.name = std::string(name), .what = describe(state, {}, checkpoint)};
   job.info.step = options.step;
   job.info.metrics = options.metrics;
+  job.info.metadata = options.metadata;
   job.codecs = options.codecs;
   job.threads = options.threads;
   return job;

@@ -74,7 +74,7 @@ CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state
   wait();
   auto report =
       with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, options); });
-  continue_from(report, state);
+  continue_from(report, state, options);
   return report;
 }
 
@@ -85,13 +85,16 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return series_.restore_best(state, order.value_or(metric_order{"loss"}), options); });
-  continue_from(report, state);
+  continue_from(report, state, options);
   return report;
 }
 
 /// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make the restore fail.
-CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state) {
+CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state,
+                                         const load_options& options) {
   if (report) {
+    earlier_losses_ = report->restored;
+    renamed_ = options.rename;
     record_.published({.step = report->step});
     policy_.restored(*report, record_);
   }

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,25 +12,16 @@
 
 namespace cairn::detail {
 
-struct chain_metadata {
-  std::optional<checkpoint_ref> parent{};  ///< none: the checkpoint is whole
-  /// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store does not read them.
-  std::map<std::string, std::string, std::less<>> tables{};
-};
-
-/// {"name":"step-000000120","id":"0123456789abcdef"}
-[[nodiscard]] CAIRN_INLINE std::string write_parent(const checkpoint_ref& parent);
-
-/// The parent of `text`. errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE checkpoint_ref read_parent(std::string_view text, std::string_view origin);
+/// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store does not read them.
+using stored_tables = std::map<std::string, std::string, std::less<>>;
 
 /// {"0123456789abcdef":"<256 digits>"}
-[[nodiscard]] CAIRN_INLINE std::string write_tables(const std::map<std::string, std::string, std::less<>>& tables);
+[[nodiscard]] CAIRN_INLINE std::string write_tables(const stored_tables& tables);
 
 /// The tables of `text`. errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE std::map<std::string, std::string, std::less<>> read_tables(std::string_view text,
-                                                                                       std::string_view origin);
+[[nodiscard]] CAIRN_INLINE stored_tables read_tables(std::string_view text, std::string_view origin);
 
+/// {"name":"step-000000120","id":"0123456789abcdef"}
 CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent);
 
 /// The form of a parent, which is read into `parent`.

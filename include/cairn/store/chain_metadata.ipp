@@ -29,28 +29,15 @@ CAIRN_INLINE json_form parent_form(checkpoint_ref& parent) {
   return json_object({{"name", json_text(set_name)}, {"id", digits_form([&](std::uint64_t id) { parent.id = id; })}});
 }
 
-CAIRN_INLINE std::string write_parent(const checkpoint_ref& parent) {
-  json_writer json;
-  write_parent(json, parent);
-  return json.take();
-}
-
-CAIRN_INLINE checkpoint_ref read_parent(std::string_view text, std::string_view origin) {
-  checkpoint_ref parent;
-  read_json(text, sentence({origin, ": malformed cairn.parent"}), parent_form(parent));
-  return parent;
-}
-
-CAIRN_INLINE std::string write_tables(const std::map<std::string, std::string, std::less<>>& tables) {
+CAIRN_INLINE std::string write_tables(const stored_tables& tables) {
   json_writer json;
   json.begin_object();
   for (const auto& [id, lengths] : tables) json.key(id, "the table's id").text(lengths, "the table");
   return json.end_object().take();
 }
 
-CAIRN_INLINE std::map<std::string, std::string, std::less<>> read_tables(std::string_view text,
-                                                                         std::string_view origin) {
-  std::map<std::string, std::string, std::less<>> tables;
+CAIRN_INLINE stored_tables read_tables(std::string_view text, std::string_view origin) {
+  stored_tables tables;
   const auto add = [&](const json_value& table) { tables.emplace(table.key, table.text); };
   read_json(text, sentence({origin, ": malformed cairn.tables"}), json_map(json_text(add)));
   return tables;

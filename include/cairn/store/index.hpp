@@ -1,18 +1,19 @@
-// The index of a checkpoint, index.json, which is written last: step, metrics, shards with their checksums, and the file of each tensor.
+// The index of a checkpoint, index.json, which is written last: step, metrics, shards with their checksums, structure, and where each leaf is.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/catalog.hpp"
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/config.hpp"
+#include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/leaf_storage.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
@@ -21,17 +22,22 @@ struct index_shard {
   std::string file;
   std::uint64_t bytes = 0;            ///< of the whole file
   std::uint64_t header_checksum = 0;  ///< of everything before the data section
+  std::string role{};                 ///< what is in it; empty: leaves. Shards of other roles come last, and readers do not need them
 
   friend bool operator==(const index_shard&, const index_shard&) = default;
 };
 
 struct checkpoint_index {
+  unsigned version = 2;  ///< of the format
   checkpoint_info info{};
   std::uint64_t total_size = 0;  ///< bytes of all data sections
-  std::vector<index_shard> shards;
-  std::map<std::string, std::string, std::less<>> weight_map;  ///< tensor key -> file
-  std::optional<checkpoint_ref> parent{};                      ///< of a delta
-  std::optional<std::uint64_t> id{};  ///< where it is not derived from the bytes: see checkpoint_id
+  std::vector<index_shard> shards{};
+  std::optional<checkpoint_ref> parent{};  ///< of a delta
+  std::optional<std::uint64_t> id{};       ///< where it is not derived from the bytes: see checkpoint_id
+  // Of version 1 only the shards have the rest.
+  std::vector<stored_leaf> leaves{};    ///< in ascending order of their paths
+  std::vector<leaf_storage> storage{};  ///< parallel to `leaves`
+  detail::structure structure{};
 };
 
 /// Identifies what a checkpoint restores: the same for a delta and for what merging makes of it.
@@ -40,15 +46,22 @@ struct checkpoint_index {
 /// The checksum of an index, with its own 16 digits taken as zeros.
 [[nodiscard]] CAIRN_INLINE std::uint64_t index_checksum(std::string_view text);
 
-/// The text of index.json. Its checksum covers all of it, with its own 16 digits taken as zeros.
+/// The text of index.json, of version 2. errc::invalid for text that is not UTF-8.
 [[nodiscard]] CAIRN_INLINE std::string write_index(const checkpoint_index& index);
+
+enum class index_part : std::uint8_t {
+  all,
+  metadata  ///< no leaves and no structure: what lists of checkpoints need
+};
 
 /// Parses and checks the text of an index; `origin` names it in messages. errc::corrupt when it is not what was written,
 /// errc::unsupported when a newer version wrote it.
-[[nodiscard]] CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin);
+[[nodiscard]] CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin,
+                                                        index_part part = index_part::all);
 
-/// Reads the index of a published checkpoint: all that retention and listings need, without touching the shards.
-[[nodiscard]] CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name);
+/// Reads the index of a published checkpoint.
+[[nodiscard]] CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name,
+                                                       index_part part = index_part::metadata);
 
 }  // namespace cairn::detail
 

@@ -1,18 +1,23 @@
 // Definitions of index.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/safetensors.hpp"
+#include "cairn/store/shape_text.hpp"
 #include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
@@ -20,7 +25,9 @@ namespace cairn::detail {
 CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept {
   if (index.id) return *index.id;
   running_checksum sum;
-  for (const auto& shard : index.shards) sum.add(std::as_bytes(std::span(&shard.header_checksum, 1)));
+  const auto add = [&](const std::uint64_t& number) { sum.add(std::as_bytes(std::span(&number, 1))); };
+  for (const auto& shard : index.shards) add(shard.header_checksum);
+  if (index.version > 1 && index.parent) add(index.parent->id);
   return sum.value();
 }
 
@@ -34,6 +41,43 @@ CAIRN_INLINE std::uint64_t index_checksum(std::string_view text) {
   sum.add(bytes(text.substr(index_opening.size() + checksum_digits)));
   return sum.value();
 }
+
+inline void write_info(json_writer& json, const checkpoint_info& info) {
+  json.key("metrics").begin_object();
+  for (const auto& [name, value] : info.metrics) json.key(name, "the metric").real(value);
+  json.end_object();
+  if (!info.metadata.empty()) {
+    json.key("user").begin_object();
+    for (const auto& [name, text] : info.metadata) json.key(name, "the metadata key").text(text, "the metadata");
+    json.end_object();
+  }
+  if (!info.notes.empty()) {
+    json.key("notes").begin_object();
+    for (const auto& [name, numbers] : info.notes) {
+      json.key(name, "the note").begin_list();
+      for (const double number : numbers) json.real(number);
+      json.end_list();
+    }
+    json.end_object();
+  }
+}
+
+inline void write_leaf(json_writer& json, const stored_leaf& leaf, const leaf_storage& storage) {
+  json.line().begin_object().key("path").text(leaf.path, "the path").key("dtype").text(name(leaf.type));
+  write_shape(json.key("shape"), leaf.shape);
+  write_layout(json, storage.layout);
+  const auto write_loss = [&](std::string_view key, const loss& lost) -> json_writer& {
+    return json.key(key).begin_list().real(lost.max_error).real(lost.relative_l2);
+  };
+  if (const auto* how = storage.encoded.get()) {
+    json.key("codec").text(how->codec, "the codec's name").key("stored").natural(how->stored);
+    if (how->relative) json.key("relative").natural(1);
+    if (how->lost) write_loss("lost", *how->lost).end_list();
+  }
+  if (const auto* earlier = storage.restored.get()) write_loss("restored", earlier->sum).natural(earlier->restores).end_list();
+  json.end_object();
+}
+
 CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   json_writer json;
   json.begin_object().key("metadata").begin_object();
@@ -41,98 +85,196 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   json.key("step").natural(index.info.step).key("total_size").natural(index.total_size);
   if (index.parent) write_parent(json.key("parent"), *index.parent);
   if (index.id) json.key("id").text(to_hex(*index.id));
-  json.key("metrics").begin_object();
-  for (const auto& [name, value] : index.info.metrics) json.key(name, "the metric").real(value);
-  json.end_object();
-  if (!index.info.notes.empty()) {
-    json.key("notes").begin_object();
-    for (const auto& [name, numbers] : index.info.notes) {
-      json.key(name, "the note").begin_list();
-      for (const double number : numbers) json.real(number);
-      json.end_list();
-    }
-    json.end_object();
-  }
+  write_info(json, index.info);
   json.key("shards").begin_list();
   for (const auto& shard : index.shards) {
     json.line().begin_object().key("file").text(shard.file, "the file").key("bytes").natural(shard.bytes);
-    json.key("header_xxh3").text(to_hex(shard.header_checksum)).end_object();
+    json.key("header_xxh3").text(to_hex(shard.header_checksum));
+    if (!shard.role.empty()) json.key("role").text(shard.role, "the role");
+    json.end_object();
   }
-  json.end_list().end_object().line().key("weight_map").begin_object();
-  for (const auto& [key, file] : index.weight_map) json.line().key(key, "the path").text(file, "the file");
+  json.end_list().end_object().line().key("leaves").begin_list();
+  for (std::size_t i = 0; i < index.leaves.size(); ++i) write_leaf(json, index.leaves[i], index.storage[i]);
+  json.end_list().line();
+  write_structure(json.key("structure"), index.structure);
+  json.line().key("weight_map").begin_object();
+  for (std::size_t i = 0; i < index.leaves.size(); ++i)
+    if (const auto& layout = index.storage[i].layout; layout.cuts == nullptr)
+      json.line().key(index.leaves[i].path, "the path").text(index.shards[layout.shard].file, "the file");
   auto text = json.end_object().end_object().take() + '\n';
-  if (text.size() > max_header_bytes)
-    fail(errc::invalid, {index.weight_map.size(), " leaves are too many for one checkpoint"});
+  if (text.size() > max_header_bytes) fail(errc::invalid, {index.leaves.size(), " leaves are too many for one checkpoint"});
   text.replace(index_opening.size(), checksum_digits, to_hex(index_checksum(text)));
   return text;
 }
 
-/// The fields of an index, whose checksum has been compared.
-[[nodiscard]] inline checkpoint_index read_index_fields(std::string_view text, std::string_view origin) {
-  checkpoint_index index;
-  bool has_version = false, has_parent = false;
-  checkpoint_ref parent;
-  std::deque<double> numbers;  // of the present note
-  const auto check_version = [&](std::string_view version) {
-    has_version = true;
-    if (version != format_version)
-      fail(errc::unsupported, {origin, ": format version \"", version, "\" is not ", format_version,
-                               ", the only one that this version of cairn reads"});
+/// Reads the leaves of an index.
+class leaf_reader {
+ public:
+  explicit leaf_reader(checkpoint_index& into) : into_(into) {}
+
+  [[nodiscard]] json_form form() {
+    std::vector<json_field> fields = layout_.fields();
+    fields.push_back({"path", json_text([this](const json_value& path) { into_.leaves.back().path = path.text; })});
+    fields.push_back({"dtype", json_text([this](const json_value& type) {
+                        const auto parsed = parse_dtype(type.text);
+                        into_.leaves.back().type = parsed.value_or(dtype::u8);
+                        return parsed ? "" : "is not a known dtype";
+                      })});
+    fields.push_back({"shape", shape_form([this]() -> extents& { return into_.leaves.back().shape; })});
+    fields.push_back({"codec",
+                      json_text([this](const json_value& codec) {
+                        encoding().codec = codec.text;
+                        return codec.text.empty() ? "is empty" : "";
+                      }),
+                      false});
+    fields.push_back({"stored", json_natural([this](const json_value& bytes) { encoding().stored = bytes.natural; }), false});
+    fields.push_back({"relative",
+                      json_natural([this](const json_value& flag) {
+                        encoding().relative = flag.natural == 1;
+                        return flag.natural > 1 ? "is neither 0 nor 1" : "";
+                      }),
+                      false});
+    fields.push_back({"lost", json_list(json_real([this](const json_value& error) { lost_.push_back(error.real); })), false});
+    fields.push_back({"restored", json_list(json_real([this](const json_value& error) { restored_.push_back(error.real); })), false});
+    return json_list(json_object(std::move(fields), [this](std::string_view) { open(); }, [this](std::string_view) { return close(); }));
+  }
+
+ private:
+  [[nodiscard]] leaf_encoding& encoding() { return encoded_ ? *encoded_ : encoded_.emplace(); }
+
+  void open() {
+    into_.leaves.emplace_back();
+    into_.storage.emplace_back();
+    layout_.clear();
+    encoded_.reset();
+    lost_.clear();
+    restored_.clear();
+  }
+
+  [[nodiscard]] std::string close() {
+    auto& leaves = into_.leaves;
+    auto& storage = into_.storage.back();
+    if (leaves.size() > 1 && leaves[leaves.size() - 2].path >= leaves.back().path) return "does not have a path above that of the leaf before";
+    if (!lost_.empty()) {
+      if (lost_.size() != 2) return "has a loss that is not two numbers";
+      encoding().lost = loss{lost_[0], lost_[1]};
+    }
+    if (!restored_.empty()) {
+      if (restored_.size() != 3 || !(restored_[2] >= 1 && restored_[2] < 1e15)) return "has a malformed loss of restores";
+      storage.restored = std::make_shared<const restored_loss>(
+          restored_loss{{restored_[0], restored_[1]}, static_cast<std::uint64_t>(restored_[2])});
+    }
+    if (encoded_) {
+      if (encoded_->codec.empty()) return "is encoded by no codec";
+      storage.encoded = std::make_shared<const leaf_encoding>(std::move(*encoded_));
+    }
+    return std::string(layout_.take(storage.layout));
+  }
+
+  checkpoint_index& into_;
+  layout_reader layout_;
+  std::optional<leaf_encoding> encoded_;
+  std::vector<double> lost_, restored_;
+};
+
+/// The form of the member `metadata`, which is read into `index`.
+[[nodiscard]] inline json_form metadata_form(checkpoint_index& index, std::string_view origin) {
+  const auto set_version = [&index, origin](const json_value& version) {
+    if (version.text != "1" && version.text != format_version)
+      fail(errc::unsupported, {origin, ": format version \"", version.text, "\" is not 1 or ", format_version,
+                               ", the only ones that this version of cairn reads"});
+    index.version = version.text == "1" ? 1 : 2;
   };
-  auto parent_field = parent_form(parent);
-  parent_field.open = [&](std::string_view) { has_parent = true; };
-  const auto note = json_list(
-      json_real([&](const json_value& number) { numbers.push_back(number.real); }), {}, [&](std::string_view name) {
-        index.info.notes[std::string(name)].assign(numbers.begin(), numbers.end());  // exactly the memory that it needs
-        numbers.clear();
-        return "";
-      });
+  const auto parent = std::make_shared<checkpoint_ref>();
+  auto parent_field = parent_form(*parent);
+  parent_field.close = [&index, parent](std::string_view) {
+    index.parent = *parent;
+    return "";
+  };
+  const auto numbers = std::make_shared<std::deque<double>>();  // of the present note
+  const auto note = json_list(json_real([numbers](const json_value& number) { numbers->push_back(number.real); }), {},
+                              [&index, numbers](std::string_view name) {  // exactly the memory that it needs
+                                index.info.notes[std::string(name)].assign(numbers->begin(), numbers->end());
+                                numbers->clear();
+                                return "";
+                              });
   const auto shard = json_object(
-      {{"file", json_text([&](const json_value& file) { index.shards.back().file = file.text; })},
-       {"bytes", json_natural([&](const json_value& bytes) { index.shards.back().bytes = bytes.natural; })},
-       {"header_xxh3", digits_form([&](std::uint64_t value) { index.shards.back().header_checksum = value; })}},
-      [&](std::string_view) { index.shards.emplace_back(); });
-  const auto metadata = json_object(
+      {{"file", json_text([&index](const json_value& file) { index.shards.back().file = file.text; })},
+       {"bytes", json_natural([&index](const json_value& bytes) { index.shards.back().bytes = bytes.natural; })},
+       {"header_xxh3", digits_form([&index](std::uint64_t value) { index.shards.back().header_checksum = value; })},
+       {"role", json_text([&index](const json_value& role) { index.shards.back().role = role.text; }), false}},
+      [&index](std::string_view) { index.shards.emplace_back(); });
+  return json_object(
       {{"checksum", {}},
-       {"format", {}},
-       {"version", json_text([&](const json_value& version) { check_version(version.text); }), false},
-       {"step", json_natural([&](const json_value& step) { index.info.step = step.natural; })},
-       {"total_size", json_natural([&](const json_value& bytes) { index.total_size = bytes.natural; })},
+       {"format", json_text([](const json_value& format) { return format.text == "cairn" ? "" : "is not \"cairn\""; })},
+       {"version", json_text(set_version)},
+       {"step", json_natural([&index](const json_value& step) { index.info.step = step.natural; })},
+       {"total_size", json_natural([&index](const json_value& bytes) { index.total_size = bytes.natural; })},
        {"parent", parent_field, false},
-       {"id", digits_form([&](std::uint64_t id) { index.id = id; }), false},
+       {"id", digits_form([&index](std::uint64_t id) { index.id = id; }), false},
        {"metrics",
-        json_map(json_real([&](const json_value& metric) { index.info.metrics.emplace(metric.key, metric.real); }))},
+        json_map(json_real([&index](const json_value& metric) { index.info.metrics.emplace(metric.key, metric.real); }))},
+       {"user", json_map(json_text([&index](const json_value& text) { index.info.metadata.emplace(text.key, text.text); })), false},
        {"notes", json_map(note), false},
        {"shards", json_list(shard)}});
-  const auto weight_map =
-      json_map(json_text([&](const json_value& file) { index.weight_map.emplace(file.key, file.text); }));
-  read_json(text, sentence({origin, ": malformed index"}),
-            json_object({{"metadata", metadata}, {"weight_map", weight_map}}));
-  if (!has_version) check_version("");
-  if (has_parent) index.parent = std::move(parent);
-  return index;
 }
 
-CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin) {
+/// Checks what the fields of a version 2 say of each other.
+inline void check_leaves(const checkpoint_index& index, std::string_view origin) {
+  std::uint64_t bytes = 0;
+  for (const auto& shard : index.shards) bytes += shard.bytes;
+  const auto has_leaves = [](const index_shard& shard) { return shard.role.empty(); };
+  const auto others = std::find_if_not(index.shards.begin(), index.shards.end(), has_leaves);
+  if (std::any_of(others, index.shards.end(), has_leaves)) fail(errc::corrupt, {origin, ": shards of other roles are not the last ones"});
+  const auto shards = static_cast<std::size_t>(others - index.shards.begin());
+  constexpr std::uint64_t least_piece_bytes = 32;  // in the header of a shard
+  for (std::size_t i = 0; i < index.leaves.size(); ++i) {
+    const auto& [path, type, shape] = index.leaves[i];
+    const auto& storage = index.storage[i];
+    const auto corrupt = [&](std::string_view why) { fail(errc::corrupt, {origin, ": \"", path, "\" ", why}); };
+    std::uint64_t needed = 0;
+    if (!checked_bytes(shape, size_of(type), needed)) corrupt("has a shape of more than 2^64 bytes");
+    const auto stored = storage.encoded ? storage.encoded->stored : needed;
+    if (stored > index.total_size || needed / max_expansion > stored)
+      corrupt(sentence({"has ", stored, " stored bytes, too few or too many for its elements or its checkpoint"}));
+    if (storage.encoded && storage.encoded->relative && !index.parent) corrupt("is stored relative to a parent, but there is none");
+    if (const auto fault = find_fault(storage.layout, shape, shards, bytes / least_piece_bytes); !fault.empty()) corrupt(fault);
+  }
+}
+
+CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin, index_part part) {
   const std::size_t opening = index_opening.size();
   if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits)
     fail(errc::corrupt, {origin, ": not the index of a cairn checkpoint"});
   const auto stored = parse_hex(text.substr(opening, checksum_digits));
   if (!stored || *stored != index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
-  auto index = read_index_fields(text, origin);
+  checkpoint_index index;
+  leaf_reader leaves(index);
+  bool has_leaves = false, has_structure = false;
+  std::vector<json_field> fields{{"metadata", metadata_form(index, origin)}, {"leaves", {}, false}, {"structure", {}, false}, {"weight_map", {}}};
+  if (part == index_part::all) {
+    fields[1].form = leaves.form();
+    fields[1].form.open = [&](std::string_view) { has_leaves = true; };
+    fields[2].form = structure_form(index.structure, text.size());
+    fields[2].form.open = [&](std::string_view) { has_structure = true; };
+  }
+  read_json(text, sentence({origin, ": malformed index"}), json_object(std::move(fields)));
   for (std::size_t i = 0; i < index.shards.size(); ++i)
     if (index.shards[i].file != shard_file(i, index.shards.size()))
       fail(errc::corrupt, {origin, ": shard ", i, " is called \"", index.shards[i].file, "\""});
+  const bool is_complete = index.version == 1 ? !has_leaves && !has_structure : has_leaves && has_structure;
+  if (part == index_part::all && !is_complete) fail(errc::corrupt, {origin, ": has not the members of its version"});
+  check_leaves(index, origin);
   return index;
 }
 
-CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name) {
+CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name, index_part part) {
   const auto file = store.open(name, index_file);
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
-  return parse_index(stores::read_text(*file, 0, file->size()), origin);
+  return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
 }
 
 }  // namespace cairn::detail

@@ -18,7 +18,7 @@ CAIRN_INLINE const std::byte* row_address(const memory_view& view, std::uint64_t
   return view.memory + static_cast<std::int64_t>(element / row_elements(view)) * view.strides[0];
 }
 
-CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_block> blocks) {
+CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks) {
   constexpr std::uint64_t step_bytes = 64 << 10;  // of records per step: they stay in the cache
   while (!runs.empty()) {
     const auto lowest = std::min_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
@@ -30,8 +30,8 @@ CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<g
     const std::uint64_t rows = stride == 0 || stride > step_bytes ? 1 : step_bytes / stride;
     const std::uint64_t width = size_of(view.type);
     const std::size_t bytes = std::min<std::uint64_t>(rows * row_elements(view) * width, run.left);
-    gather(view, run.first, blocks[run.block].bytes.subspan(run.at, bytes));
-    blocks[run.block].filled(run.at, bytes);
+    gather(view, run.first, chunks[run.chunk].bytes().subspan(run.at, bytes));
+    chunks[run.chunk].filled(run.at, bytes);
     run.first += bytes / width;
     run.at += bytes;
     run.left -= bytes;

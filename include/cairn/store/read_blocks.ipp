@@ -17,41 +17,57 @@
 
 namespace cairn::detail {
 
-/// Bytes that are read by one call and then hashed: they stay in the cache of a core. Blocks are whole numbers of them.
+/// Bytes that are read by one call and then hashed: they stay in the cache of a core.
 inline constexpr std::uint64_t read_bytes = std::uint64_t{256} << 10U;
 
-/// Bytes [begin, end) of a shard's data section, within one block, and the steps [first, last) that lie in them.
-struct block_task {
+/// Most bytes that a thread takes at a time.
+inline constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;
+
+/// Bytes [begin, end) of a shard's data section, and the steps [first, last) that lie in them.
+struct read_task {
   std::size_t shard;
   std::uint64_t begin, end;
   std::size_t first = 0, last = 0;
-  bool checks = false;  ///< they are a whole block whose checksum is to be compared
+  bool checks = false;  ///< they are whole blocks whose checksums are to be compared
 };
 
 /// Reads the tasks of one thread.
-class block_reader {
+class task_reader {
  public:
-  block_reader(const stored_checkpoint& checkpoint, std::span<const read_step> steps)
+  task_reader(const stored_checkpoint& checkpoint, std::span<const read_step> steps)
       : checkpoint_(checkpoint), steps_(steps) {}
 
-  void read(const block_task& task) {
+  void read(const read_task& task) {
     const auto& shard = checkpoint_.shards[task.shard];
-    running_checksum sum;
+    block_sum_ = {};
     auto steps = steps_.subspan(task.first, task.last - task.first);
     for (auto begin = task.begin; begin < task.end;) {
       const auto end = std::min(task.end, (begin / read_bytes + 1) * read_bytes);
       const auto later = std::find_if(steps.begin(), steps.end(), [&](const auto& step) { return step.begin >= end; });
       const auto now = steps.first(static_cast<std::size_t>(later - steps.begin()));
       fill(shard, begin, end, now);
-      if (task.checks)
-        for (const auto& each : buffers_) sum.add(each);
+      if (task.checks) check(shard, begin);
       steps = steps.subspan(now.size());
       begin = end;
     }
-    if (task.checks) compare(shard, task, sum.value());
   }
 
  private:
+  /// Hashes what has been read from byte `at` of the data section on, and compares the checksum of each block that ends in it.
+  void check(const stored_shard& shard, std::uint64_t at) {
+    const auto size = shard.metadata.block_bytes;
+    for (std::span<const std::byte> bytes : buffers_)
+      while (!bytes.empty()) {
+        const auto block_end = std::min((at / size + 1) * size, shard.header.data_bytes);
+        const auto now = bytes.first(std::min<std::uint64_t>(bytes.size(), block_end - at));
+        const bool is_whole = at % size == 0 && at + now.size() == block_end;
+        if (!is_whole) block_sum_.add(now);
+        bytes = bytes.subspan(now.size());
+        at += now.size();
+        if (at == block_end) compare(shard, (at - 1) / size, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
+      }
+  }
+
   /// Smaller parts are copied: one more buffer for the system takes longer.
   [[nodiscard]] static bool is_direct(const read_step& step) {
     constexpr std::uint64_t least_bytes = 4096;
@@ -88,13 +104,13 @@ class block_reader {
     return hit == tensors.end() ? std::string_view() : std::string_view(hit->key);
   }
 
-  static void compare(const stored_shard& shard, const block_task& task, std::uint64_t found) {
-    const auto block = task.begin / block_bytes;
+  static void compare(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
+    const auto begin = block * shard.metadata.block_bytes, end = std::min(begin + shard.metadata.block_bytes, shard.header.data_bytes);
     if (found != shard.metadata.blocks[block])
       fail(errc::corrupt,
-           {shard.where, ": the ", task.end - task.begin, " bytes from byte ", shard.header.data_start + task.begin,
-            " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, task.begin),
-            "\" to \"", leaf_at(shard, task.end - 1), "\""});
+           {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
+            " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, begin), "\" to \"",
+            leaf_at(shard, end - 1), "\""});
     shard.verified[block] = true;
   }
 
@@ -102,21 +118,15 @@ class block_reader {
   std::span<const read_step> steps_;
   page_buffer scratch_;
   std::vector<std::span<std::byte>> buffers_;
+  running_checksum block_sum_;
 };
 
-inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const block_task> tasks,
+inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const read_task> tasks,
                       std::span<const read_step> steps, unsigned threads) {
-  std::vector<block_reader> readers;
+  std::vector<task_reader> readers;
   const auto workers = std::min<std::size_t>(threads_of(threads), tasks.size());
   for (std::size_t i = 0; i < workers; ++i) readers.emplace_back(checkpoint, steps);
   parallel_for(tasks.size(), threads, [&](std::size_t i, unsigned worker) { readers[worker].read(tasks[i]); });
-}
-
-/// The task for a whole block.
-[[nodiscard]] inline block_task whole_block(const stored_shard& shard, std::size_t number, std::uint64_t block) {
-  const auto begin = block * block_bytes;
-  return {
-      .shard = number, .begin = begin, .end = std::min(begin + block_bytes, shard.header.data_bytes), .checks = true};
 }
 
 /// Cuts the steps where one call of the system ends, in the order of the file.
@@ -137,28 +147,38 @@ inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const block
   return is_sorted ? cut : cut_steps(std::move(cut));  // a step overlaps another one
 }
 
-/// One task for each block with steps. Without a check, parts of it that are far from each other are read alone.
-[[nodiscard]] inline std::vector<block_task> tasks_of(const stored_checkpoint& checkpoint,
-                                                      std::span<const read_step> steps, bool verify) {
-  constexpr std::uint64_t least_gap = 64 << 10;
-  std::vector<block_task> tasks;
+/// Adds the bytes [begin, end) of a shard to the tasks, in the order of the file: to the last one if they come next there.
+inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std::uint64_t gap) {
+  if (!tasks.empty()) {
+    auto& last = tasks.back();
+    const bool is_near = last.shard == added.shard && last.checks == added.checks && added.begin <= last.end + gap &&
+                         added.begin / task_bytes == last.begin / task_bytes;
+    if (is_near) {
+      last.end = std::max(last.end, added.end);
+      last.last = added.last;
+      return;
+    }
+  }
+  tasks.push_back(added);
+}
+
+/// The tasks for the steps. With `verify`, a step takes the whole blocks that it lies in, unless all of them have been checked before.
+[[nodiscard]] inline std::vector<read_task> tasks_of(const stored_checkpoint& checkpoint,
+                                                     std::span<const read_step> steps, bool verify) {
+  constexpr std::uint64_t gap = 64 << 10;  // a shorter one is read too
+  std::vector<read_task> tasks;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
     const auto& shard = checkpoint.shards[step.shard];
-    const auto block = step.begin / block_bytes;
-    const bool is_same_block =
-        !tasks.empty() && tasks.back().shard == step.shard && tasks.back().begin / block_bytes == block;
-    if (is_same_block && (tasks.back().checks || step.begin < tasks.back().end + least_gap)) {
-      tasks.back().end = std::max(tasks.back().end, step.end);
-      tasks.back().last = i + 1;
-      continue;
+    const auto size = shard.metadata.block_bytes;
+    read_task task{.shard = step.shard, .begin = step.begin, .end = step.end, .first = i, .last = i + 1};
+    for (auto block = step.begin / size; verify && !shard.metadata.blocks.empty() && block * size < step.end; ++block)
+      task.checks = task.checks || !shard.verified[block];
+    if (task.checks) {
+      task.begin = step.begin / size * size;
+      task.end = std::min((step.end + size - 1) / size * size, shard.header.data_bytes);
     }
-    const bool checks = verify && !shard.metadata.blocks.empty() && !shard.verified[block];
-    auto task = checks ? whole_block(shard, step.shard, block)
-                       : block_task{.shard = step.shard, .begin = step.begin, .end = step.end};
-    task.first = i;
-    task.last = i + 1;
-    tasks.push_back(task);
+    add_bytes(tasks, task, task.checks ? 0 : gap);
   }
   return tasks;
 }
@@ -171,17 +191,20 @@ CAIRN_INLINE void read_blocks(const stored_checkpoint& checkpoint, std::vector<r
 
 CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs,
                                 unsigned threads) {
-  std::vector<block_task> tasks;
+  std::vector<read_task> blocks;
   for (const auto& run : runs) {
     const auto& shard = checkpoint.shards[run.shard];
+    const auto size = shard.metadata.block_bytes;
     for (auto block = run.first; block < run.last; ++block)
-      if (!shard.verified[block]) tasks.push_back(whole_block(shard, run.shard, block));
+      if (!shard.verified[block])
+        blocks.push_back({.shard = run.shard,
+                          .begin = block * size,
+                          .end = std::min((block + 1) * size, shard.header.data_bytes),
+                          .checks = true});
   }
-  const auto place = [](const auto& task) { return std::pair(task.shard, task.begin); };
-  sort_items(tasks, [&](const auto& a, const auto& b) { return place(a) < place(b); });
-  const auto again =
-      std::unique(tasks.begin(), tasks.end(), [&](const auto& a, const auto& b) { return place(a) == place(b); });
-  tasks.erase(again, tasks.end());  // runs may share blocks
+  sort_items(blocks, [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
+  std::vector<read_task> tasks;
+  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // runs may share blocks
   run_tasks(checkpoint, tasks, {}, threads);
 }
 

@@ -39,8 +39,8 @@ CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored
 [[nodiscard]] CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
                                                     std::size_t index, std::span<std::byte> out);
 
-/// A published checkpoint. Opening reads the index and the shards' headers only. Thread-safe after construction. Stays readable when
-/// the checkpoint is replaced or removed.
+/// A published checkpoint. Opening reads the index only, of version 1 also the headers of the shards; these are opened when they are needed.
+/// Thread-safe after construction.
 class checkpoint_reader {
  public:
   /// Opens checkpoint `name`. Errors: not_found, corrupt, unsupported, io; each names the file.
@@ -49,13 +49,19 @@ class checkpoint_reader {
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
   CAIRN_INLINE checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
 
-  [[nodiscard]] const catalog& contents() const noexcept { return contents_; }
+  [[nodiscard]] const catalog& contents() const noexcept { return opened_->contents; }
   [[nodiscard]] const checkpoint_info& info() const noexcept { return opened_->index.info; }
   [[nodiscard]] std::uint64_t step() const noexcept { return info().step; }
   [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return info().metrics; }
 
   /// Bytes of all shards.
   [[nodiscard]] CAIRN_INLINE std::uint64_t bytes() const noexcept;
+
+  /// `fetch` of `contents` from now on. Call it before other threads use the reader.
+  void set_fetch(std::function<void(std::size_t, std::span<std::byte>)> fetch) { opened_->contents.fetch = std::move(fetch); }
+
+  /// Opens the files of up to `most` shards, which then stay readable when the checkpoint is replaced or removed. Returns their number.
+  CAIRN_INLINE std::size_t hold(std::size_t most) const;
 
   /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file that Cairn did
   /// not write has no checksums, and passes. Threads: see read_options.
@@ -64,18 +70,19 @@ class checkpoint_reader {
   /// Checks the blocks that hold the given leaves, as above.
   CAIRN_INLINE void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
-  /// The slices of a leaf, encoded or not, in order. They cover it exactly.
-  [[nodiscard]] std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept {
-    return opened_->slices_of(leaf);
-  }
+  /// How a leaf is stored, as the index says.
+  [[nodiscard]] const leaf_storage& storage_of(std::size_t leaf) const noexcept { return opened_->index.storage[leaf]; }
+
+  /// The slices of a leaf, encoded or not: see stored_checkpoint.
+  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf) const { return opened_->slices_of(leaf); }
 
   /// Whether a slice of the leaf is encoded.
-  [[nodiscard]] CAIRN_INLINE bool is_encoded(std::size_t leaf) const noexcept;
-  /// Whether a slice of the leaf is stored relative to the parent.
-  [[nodiscard]] CAIRN_INLINE bool is_relative(std::size_t leaf) const noexcept;
+  [[nodiscard]] bool is_encoded(std::size_t leaf) const noexcept { return storage_of(leaf).encoded != nullptr; }
+  /// Whether a slice of the leaf needs the parent checkpoint.
+  [[nodiscard]] bool is_relative(std::size_t leaf) const noexcept { return is_encoded(leaf) && storage_of(leaf).encoded->relative; }
 
   /// The file that a slice is in.
-  [[nodiscard]] const std::string& file_of(const stored_slice& slice) const noexcept {
+  [[nodiscard]] const std::string& file_of(const stored_slice& slice) const {
     return opened_->shards[slice.shard].where;
   }
 
@@ -90,8 +97,14 @@ class checkpoint_reader {
     return detail::is_replaced(store, name, opened_->index.shards);
   }
 
-  /// The code tables that it stores: digits of the id -> digits of the lengths.
-  [[nodiscard]] CAIRN_INLINE std::map<std::string, std::string, std::less<>> code_tables() const;
+  /// Of the format.
+  [[nodiscard]] unsigned version() const noexcept { return opened_->index.version; }
+
+  [[nodiscard]] std::size_t shards() const noexcept { return opened_->shards.size(); }
+  /// The code tables of a shard: of version 2 those that its payloads name, of version 1 some of those that payloads of the checkpoint name.
+  [[nodiscard]] const stored_tables& tables_of(std::size_t shard) const { return opened_->shards[shard].metadata.tables; }
+  /// Whether the header of the shard has been read.
+  [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
 
   /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size; unsupported for an encoded leaf;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
@@ -103,8 +116,7 @@ class checkpoint_reader {
  private:
   CAIRN_INLINE explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened);
 
-  std::shared_ptr<const stored_checkpoint> opened_;
-  catalog contents_;
+  std::shared_ptr<stored_checkpoint> opened_;
 };
 
 }  // namespace cairn::detail

@@ -2,29 +2,59 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
+#include <optional>
 #include <utility>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/read_blocks.hpp"
 #include "cairn/store/reader.hpp"
+#include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
+
+/// The views of the boxes of a leaf, whose memory may have any shape of its number of elements. Null: the elements have to be copied.
+[[nodiscard]] inline std::optional<memory_view> with_shape(const memory_view& into, const extents& shape) {
+  if (into.shape == shape) return into;
+  if (!into.contiguous()) return std::nullopt;
+  auto view = into;
+  view.shape = shape;
+  return view;
+}
 
 /// Reads whole leaves for requests that have been checked.
 inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
                         const read_options& options) {
   std::vector<read_step> steps;
+  std::deque<memory_view> views;  // the steps refer to them
+  std::deque<std::pair<const memory_view*, page_buffer>> copies;
   for (const auto& request : requests) {
-    const auto width = size_of(request.into.type);
+    const auto& leaf = checkpoint.contents.leaves[request.leaf];
+    const auto width = size_of(leaf.type);
+    const memory_view* whole = nullptr;  // of the leaf's shape, where it has boxes
     for (const auto& slice : checkpoint.slices_of(request.leaf)) {
       if (slice.encoded != nullptr)
-        fail(errc::unsupported, {checkpoint.origin, ": \"", checkpoint.leaves[request.leaf].path, "\" is encoded by \"",
+        fail(errc::unsupported, {checkpoint.contents.origin, ": \"", leaf.path, "\" is encoded by \"",
                                  slice.encoded->codec, "\" and has to be decoded"});
-      steps.push_back({slice.shard, slice.begin, slice.end(), &request.into, slice.first * width});
+      if (!slice.region) {
+        steps.push_back({slice.shard, slice.begin, slice.end(), &request.into, slice.first * width});
+        continue;
+      }
+      if (whole == nullptr) {
+        auto view = with_shape(request.into, leaf.shape);
+        if (!view) {
+          const auto& [to, memory] = copies.emplace_back(&request.into, page_buffer(leaf.bytes()));
+          view = memory_view{leaf.type, leaf.shape, memory.bytes().data(), {}};
+        }
+        whole = &views.emplace_back(std::move(*view));
+      }
+      steps.push_back({slice.shard, slice.begin, slice.end(), &views.emplace_back(view_of(*whole, *slice.region)), 0});
     }
   }
   read_blocks(checkpoint, std::move(steps), options.verify, threads_of(options.threads));
+  for (const auto& [to, memory] : copies) scatter(*to, 0, memory.bytes());
 }
 
 CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
@@ -46,21 +76,12 @@ CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const s
   return {index, {leaf.type, leaf.shape, out.data(), {}}};
 }
 
-/// The blocks that hold a slice.
-[[nodiscard]] inline block_run blocks_of(const stored_slice& slice) noexcept {
-  return {slice.shard, slice.begin / block_bytes, block_count(slice.end())};
-}
-
 CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened)
     : opened_(std::move(opened)) {
-  contents_.origin = opened_->origin;
-  contents_.leaves = opened_->leaves;
-  contents_.structure = opened_->structure;
-  contents_.has_structure = opened_->has_structure;
-  contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
-    const read_request all[] = {request_for(from->origin, from->leaves, index, out)};
+  set_fetch([from = opened_.get()](std::size_t index, std::span<std::byte> out) {
+    const read_request all[] = {request_for(from->contents.origin, from->contents.leaves, index, out)};
     read_leaves(*from, all, {});
-  };
+  });
 }
 
 CAIRN_INLINE checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name)
@@ -71,8 +92,14 @@ CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source
 
 CAIRN_INLINE std::uint64_t checkpoint_reader::bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const auto& shard : opened_->shards) sum += shard.bytes();
+  for (const auto& shard : opened_->index.shards) sum += shard.bytes;
   return sum;
+}
+
+CAIRN_INLINE std::size_t checkpoint_reader::hold(std::size_t most) const {
+  const auto count = std::min(most, opened_->shards.size());
+  for (std::size_t i = 0; i < count; ++i) opened_->shards.hold(i);
+  return count;
 }
 
 CAIRN_INLINE void checkpoint_reader::verify(unsigned threads) const {
@@ -85,19 +112,12 @@ CAIRN_INLINE void checkpoint_reader::verify(unsigned threads) const {
 CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
   std::vector<block_run> runs;
   for (const auto leaf : leaves)
-    for (const auto& slice : opened_->slices_of(leaf))
-      if (slice.bytes != 0 && !opened_->shards[slice.shard].metadata.blocks.empty()) runs.push_back(blocks_of(slice));
+    for (const auto& slice : opened_->slices_of(leaf)) {
+      const auto& metadata = opened_->shards[slice.shard].metadata;
+      if (slice.bytes != 0 && !metadata.blocks.empty())
+        runs.push_back({slice.shard, slice.begin / metadata.block_bytes, block_count(slice.end(), metadata.block_bytes)});
+    }
   verify_blocks(*opened_, runs, threads_of(threads));
-}
-
-CAIRN_INLINE bool checkpoint_reader::is_encoded(std::size_t leaf) const noexcept {
-  const auto slices = slices_of(leaf);
-  return std::any_of(slices.begin(), slices.end(), [](const auto& s) { return s.encoded != nullptr; });
-}
-
-CAIRN_INLINE bool checkpoint_reader::is_relative(std::size_t leaf) const noexcept {
-  const auto slices = slices_of(leaf);
-  return std::any_of(slices.begin(), slices.end(), [](const auto& s) { return s.is_relative(); });
 }
 
 CAIRN_INLINE void checkpoint_reader::read(const stored_slice& slice, std::span<std::byte> out,
@@ -107,15 +127,8 @@ CAIRN_INLINE void checkpoint_reader::read(const stored_slice& slice, std::span<s
               threads_of(options.threads));
 }
 
-CAIRN_INLINE std::map<std::string, std::string, std::less<>> checkpoint_reader::code_tables() const {
-  std::map<std::string, std::string, std::less<>> all;
-  for (const auto& shard : opened_->shards)
-    all.insert(shard.metadata.chain.tables.begin(), shard.metadata.chain.tables.end());
-  return all;
-}
-
 CAIRN_INLINE void checkpoint_reader::read(std::span<const read_request> requests, const read_options& options) const {
-  check_requests(opened_->origin, opened_->leaves, requests);
+  check_requests(opened_->contents.origin, opened_->contents.leaves, requests);
   read_leaves(*opened_, requests, options);
 }
 

@@ -1,4 +1,4 @@
-// Lays out a shard: a safetensors file whose metadata adds what only Cairn knows: slices, encodings, structure, block checksums.
+// Lays out a shard: a safetensors file whose metadata adds what only Cairn knows: slices, encodings, code tables, block checksums.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/structure.hpp"
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/layout.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/write_piece.hpp"
 
@@ -25,8 +24,13 @@ struct shard_layout {
 /// Lays out the shard that holds `pieces`: the widest elements first, so that every element is aligned in the file, then by path. The
 /// same leaves give the same bytes. errc::invalid for a piece that is not part of its leaf.
 [[nodiscard]] CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
-                                                      const structure& described, std::uint64_t step,
-                                                      const chain_metadata& chain = {});
+                                                      std::uint64_t step);
+
+/// The shape of the array that a leaf is, or is a box of.
+[[nodiscard]] inline const extents& whole_shape(const leaf& of) noexcept { return of.place ? of.place->whole : of.shape; }
+
+/// The elements of the whole array that a piece in shard `shard` has.
+[[nodiscard]] CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard);
 
 /// Puts the checksums of the blocks into the header of the laid-out shard.
 CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks);

@@ -10,14 +10,13 @@
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/shard_metadata.hpp"
-#include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
 
-/// "w", [2, 5) -> "w[2:5]": the key of a slice.
-[[nodiscard]] inline std::string slice_key(std::string_view path, const write_piece& slice) {
-  return sentence({path, "[", std::to_string(slice.first), ":", std::to_string(slice.first + slice.count), "]"});
+CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard) {
+  if (!of.place) return {shard, which.first, which.count, {}};
+  return {shard, 0, which.count, box{of.place->first, of.shape}};
 }
 
 /// Checks that the pieces are part of their leaves, and sorts them.
@@ -25,6 +24,9 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
   for (const auto& p : pieces)
     if (p.leaf >= leaves.size() || p.first > leaves[p.leaf].count() || p.count > leaves[p.leaf].count() - p.first)
       fail(errc::invalid, {"a piece is not part of its leaf"});
+  for (const auto& p : pieces)
+    if (const leaf& of = leaves[p.leaf]; of.place && (p.count != of.count() || !is_inside({of.place->first, of.shape}, of.place->whole)))
+      fail(errc::invalid, {"a piece is not the box that its leaf is"});
   const auto width = [&](const write_piece& p) { return p.how != nullptr ? 1 : size_of(leaves[p.leaf].type); };
   sort_items(pieces, [&](const write_piece& a, const write_piece& b) {
     const leaf &x = leaves[a.leaf], &y = leaves[b.leaf];
@@ -33,22 +35,23 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
   });
 }
 
-CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
-                                        const structure& described, std::uint64_t step, const chain_metadata& chain) {
+CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces, std::uint64_t step) {
   sort_pieces(leaves, pieces);
   shard_layout layout;
   json_writer slices;
   slices.begin_object();
   bool has_slices = false;
   encoded_tensors encoded;
+  stored_tables tables;
   std::uint64_t at = 0;
   for (const auto& p : pieces) {
     const leaf& whole = leaves[p.leaf];
-    const bool is_whole = p.count == whole.count();
-    auto key = is_whole ? whole.path : slice_key(whole.path, p);
+    const bool is_whole = p.count == whole.count() && !whole.place;
+    const auto place = place_of(whole, p, 0);
+    auto key = is_whole ? whole.path : slice_key(whole.path, place);
     if (!is_whole) {
       has_slices = true;
-      write_slice(slices, key, {whole.path, whole.shape, p.first, p.count});
+      write_slice(slices, key, {whole.path, whole_shape(whole), place.first, place.count, place.region});
     }
     const std::uint64_t bytes = p.how != nullptr ? p.bytes.size() : p.count * size_of(whole.type);
     if (p.how != nullptr) {
@@ -56,8 +59,9 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
       layout.header.tensors.push_back({std::move(key), dtype::u8, {bytes}, at, at + bytes});
     } else {
       layout.header.tensors.push_back(
-          {std::move(key), whole.type, is_whole ? whole.shape : extents{p.count}, at, at + bytes});
+          {std::move(key), whole.type, p.count == whole.count() ? whole.shape : extents{p.count}, at, at + bytes});
     }
+    if (p.tables != nullptr) tables.insert(p.tables->begin(), p.tables->end());
     at += bytes;
   }
   auto& metadata = layout.header.metadata;
@@ -66,10 +70,8 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
   metadata["cairn.block_bytes"] = std::to_string(block_bytes);
   metadata["cairn.blocks"] = std::string(block_count(at) * checksum_digits, '0');
   if (has_slices) metadata["cairn.slices"] = slices.end_object().take();
-  if (!described.empty()) metadata["cairn.structure"] = write_structure(described);
   if (!encoded.empty()) metadata["cairn.encoded"] = write_encoded_tensors(encoded);
-  if (chain.parent) metadata["cairn.parent"] = write_parent(*chain.parent);
-  if (!chain.tables.empty()) metadata["cairn.tables"] = write_tables(chain.tables);
+  if (!tables.empty()) metadata["cairn.tables"] = write_tables(tables);
   layout.pieces = std::move(pieces);
   layout.header_text = write_safetensors_header(layout.header);
   layout.header.data_start = layout.header_text.size();

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
@@ -18,31 +20,35 @@
 
 namespace cairn::detail {
 
-inline constexpr std::string_view format_version = "1";
-inline constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;
+inline constexpr std::string_view format_version = "2";
+
+/// Bytes of a block of a data section, which has one checksum: in what this version writes, and in version 1.
+inline constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10U, block_bytes_1 = std::uint64_t{1} << 20U;
 
 /// Blocks of `bytes` bytes of data; the last one may be short.
-[[nodiscard]] constexpr std::uint64_t block_count(std::uint64_t bytes) noexcept {
-  return bytes / block_bytes + (bytes % block_bytes != 0);
+[[nodiscard]] constexpr std::uint64_t block_count(std::uint64_t bytes, std::uint64_t block = block_bytes) noexcept {
+  return bytes / block + (bytes % block != 0);
 }
 
-/// The elements of a leaf that a tensor holds.
+/// The elements of a leaf that a tensor holds: a run, or a box.
 struct slice_info {
   std::string leaf;
   extents shape;  ///< of the whole leaf
-  std::uint64_t first = 0;
+  std::uint64_t first = 0;  ///< of a run
   std::uint64_t count = 0;
+  std::optional<box> region{};
 };
 
 /// What Cairn's metadata say about a shard.
 struct shard_metadata {
-  bool has_structure = false;  ///< false for a file that Cairn did not write: nothing of the rest is there
+  unsigned version = 0;  ///< of the format; 0 for a file that Cairn did not write: nothing of the rest is there
   std::uint64_t step = 0;
+  std::uint64_t block_bytes = detail::block_bytes;
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
-  detail::structure structure;
-  encoded_tensors encoded;  ///< by tensor key
-  chain_metadata chain;
+  detail::structure structure;  ///< of version 1; later versions have it in the index
+  encoded_tensors encoded;      ///< by tensor key
+  stored_tables tables;
 
   /// The dtype and shape of a tensor's elements, encoded or not.
   [[nodiscard]] std::pair<dtype, const extents*> elements_of(const tensor_entry& tensor) const noexcept {
@@ -57,7 +63,7 @@ struct shard_metadata {
 [[nodiscard]] CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header,
                                                               std::string_view origin);
 
-/// "w[0:70]":{"leaf":"w","shape":[10,10],"first":0,"count":70}
+/// "w[0:70]":{"leaf":"w","shape":[10,10],"first":0,"count":70}, or for a box "w[0:3,4:8]":{"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]}
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice);
 
 }  // namespace cairn::detail

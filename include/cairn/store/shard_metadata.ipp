@@ -16,19 +16,53 @@ namespace cairn::detail {
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
   json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");
   write_shape(json.key("shape"), slice.shape);
-  json.key("first").natural(slice.first).key("count").natural(slice.count).end_object();
+  if (!slice.region) return static_cast<void>(json.key("first").natural(slice.first).key("count").natural(slice.count).end_object());
+  const auto& [first, shape] = *slice.region;
+  extents end(first);
+  for (std::size_t d = 0; d < end.size(); ++d) end[d] += shape[d];
+  write_shape(json.key("begin"), first);
+  write_shape(json.key("end"), end);
+  json.end_object();
 }
 
 [[nodiscard]] inline std::map<std::string, slice_info, std::less<>> read_slices(std::string_view text,
                                                                                 std::string_view origin) {
   std::map<std::string, slice_info, std::less<>> slices;
   slice_info* slice = nullptr;
+  unsigned members = 0;  // 1: first, 2: count, 4: begin, 8: end
+  const auto count_of = [&](unsigned which, std::uint64_t& of, const json_value& number) {
+    members |= which;
+    of = number.natural;
+  };
+  const auto region = [&](unsigned which) -> box& {
+    members |= which;
+    return slice->region ? *slice->region : slice->region.emplace();
+  };
+  const auto close = [&](std::string_view) {
+    if (members == 3 && !slice->region) return "";
+    if (members != 12 && members != 0) return "is neither a run nor a box";
+    auto& [first, shape] = region(0);  // `shape` is the end so far
+    if (first.size() != slice->shape.size() || shape.size() != first.size()) return "has a box of other dimensions";
+    slice->count = 1;
+    for (std::size_t d = 0; d < first.size(); ++d) {
+      if (first[d] > shape[d] || shape[d] > slice->shape[d]) return "has a box that is not inside";
+      shape[d] -= first[d];
+    }
+    slice->count = element_count(shape);
+    return "";
+  };
   const auto one =
       json_object({{"leaf", json_text([&](const json_value& path) { slice->leaf = path.text; })},
                    {"shape", shape_form([&]() -> extents& { return slice->shape; })},
-                   {"first", json_natural([&](const json_value& element) { slice->first = element.natural; })},
-                   {"count", json_natural([&](const json_value& elements) { slice->count = elements.natural; })}},
-                  [&](std::string_view key) { slice = &slices[std::string(key)]; });
+                   {"first", json_natural([&](const json_value& number) { count_of(1, slice->first, number); }), false},
+                   {"count", json_natural([&](const json_value& number) { count_of(2, slice->count, number); }), false},
+                   {"begin", shape_form([&]() -> extents& { return region(4).first; }), false},
+                   {"end", shape_form([&]() -> extents& { return region(8).shape; }), false}},
+                  [&](std::string_view key) {
+                    slice = &slices[std::string(key)];
+                    members = 0;
+                  },
+                  close);
   read_json(text, sentence({origin, ": malformed cairn.slices"}), json_map(one));
   return slices;
 }
@@ -41,11 +75,10 @@ CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const sli
   return number;
 }
 
-[[nodiscard]] inline std::vector<std::uint64_t> read_blocks(const std::string& text, std::uint64_t data_bytes,
+[[nodiscard]] inline std::vector<std::uint64_t> read_blocks(const std::string& text, std::uint64_t count,
                                                             std::string_view origin) {
-  if (text.size() != block_count(data_bytes) * checksum_digits)
-    fail(errc::corrupt,
-         {origin, ": ", text.size() / checksum_digits, " checksums for ", block_count(data_bytes), " blocks of data"});
+  if (text.size() != count * checksum_digits)
+    fail(errc::corrupt, {origin, ": ", text.size() / checksum_digits, " checksums for ", count, " blocks of data"});
   std::vector<std::uint64_t> blocks;
   blocks.reserve(text.size() / checksum_digits);
   for (std::size_t at = 0; at < text.size(); at += checksum_digits) {
@@ -69,7 +102,7 @@ inline void check_slices(const safetensors_header& header, const shard_metadata&
     if (!checked_bytes(slice.shape, size_of(type), bytes))
       fail(errc::corrupt, {origin, ": \"", slice.leaf, "\" has a shape of more than 2^64 bytes"});
     const std::uint64_t count = bytes / size_of(type);
-    if (*shape != extents{slice.count} || slice.first > count || slice.count > count - slice.first)
+    if (*shape != (slice.region ? slice.region->shape : extents{slice.count}) || slice.first > count || slice.count > count - slice.first)
       fail(errc::corrupt,
            {origin, ": \"", tensor.key, "\" does not fit into the leaf that it is said to be a slice of"});
   }
@@ -90,9 +123,6 @@ inline void check_encodings(const safetensors_header& header, const shard_metada
         bytes / max_expansion > stored)
       fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", stored, " bytes, too few for the ", name(how.type),
                            to_string(how.shape), " that it is said to hold"});
-    if (how.relative && !metadata.chain.parent)
-      fail(errc::corrupt,
-           {origin, ": \"", tensor.key, "\" is stored relative to a parent, but there is no cairn.parent"});
   }
   if (found != metadata.encoded.size())
     fail(errc::corrupt, {origin, ": cairn.encoded names a tensor that is not there"});
@@ -102,32 +132,32 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
   shard_metadata metadata;
   const auto format = header.metadata.find("cairn.format");
   if (format == header.metadata.end()) return metadata;
-  metadata.has_structure = true;
-  if (format->second != format_version)
-    fail(errc::unsupported, {origin, ": format version \"", format->second, "\" is not ", format_version,
-                             ", the only one that this version of cairn reads"});
+  const bool is_version_1 = format->second == "1";
+  if (!is_version_1 && format->second != format_version)
+    fail(errc::unsupported, {origin, ": format version \"", format->second, "\" is not 1 or ", format_version,
+                             ", the only ones that this version of cairn reads"});
+  metadata.version = is_version_1 ? 1 : 2;
+  if (is_version_1) metadata.block_bytes = block_bytes_1;
   const std::uint64_t file_bytes = header.data_start + header.data_bytes;
   bool has_blocks = false;
   for (const auto& [key, value] : header.metadata) {
     if (key == "cairn.step") {
       metadata.step = read_number(value, key, origin);
     } else if (key == "cairn.block_bytes") {
-      if (read_number(value, key, origin) != block_bytes)
-        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", block_bytes});
+      if (read_number(value, key, origin) != metadata.block_bytes)
+        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", metadata.block_bytes});
     } else if (key == "cairn.blocks") {
-      metadata.blocks = read_blocks(value, header.data_bytes, origin);
+      metadata.blocks = read_blocks(value, block_count(header.data_bytes, metadata.block_bytes), origin);
       has_blocks = true;
     } else if (key == "cairn.slices") {
       metadata.slices = read_slices(value, origin);
-    } else if (key == "cairn.structure") {
+    } else if (key == "cairn.structure" && is_version_1) {
       metadata.structure = read_structure(value, origin, file_bytes);
     } else if (key == "cairn.encoded") {
       metadata.encoded = read_encoded_tensors(value, origin);
-    } else if (key == "cairn.parent") {
-      metadata.chain.parent = read_parent(value, origin);
     } else if (key == "cairn.tables") {
-      metadata.chain.tables = read_tables(value, origin);
-    } else if (key.starts_with("cairn.") && key != "cairn.format") {
+      metadata.tables = read_tables(value, origin);
+    } else if (key.starts_with("cairn.") && key != "cairn.format" && !(is_version_1 && key == "cairn.parent")) {
       fail(errc::unsupported, {origin, ": \"", key, "\" in its metadata is from a newer version of cairn"});
     }
   }

@@ -1,42 +1,30 @@
-// An opened checkpoint: its files, checked against each other, and where in them every leaf lies.
+// An opened checkpoint: its index, and its shards, which are opened when they are needed.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/safetensors.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/stored_shard.hpp"
 
 namespace cairn::detail {
 
-/// A shard, open.
-struct stored_shard {
-  std::unique_ptr<stores::source> file;
-  std::string where;  ///< its path, for messages
-  safetensors_header header;
-  shard_metadata metadata;
-  /// Per block: its checksum has been compared. Two threads may do so at the same time, which is harmless.
-  std::unique_ptr<std::atomic<bool>[]> verified;
-
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return header.data_start + header.data_bytes; }
-};
-
-/// Where a slice of a leaf is.
+/// A piece of a leaf, and where it is.
 struct stored_slice {
-  std::size_t leaf = 0;  ///< index into `stored_checkpoint::leaves`
-  std::uint64_t first = 0;
+  std::size_t leaf = 0;     ///< index into catalog::leaves
+  std::uint64_t first = 0;  ///< of a run of elements
   std::uint64_t count = 0;
+  std::optional<box> region{};  ///< a box instead of a run
   std::size_t shard = 0;
   std::uint64_t begin = 0;                 ///< first byte in the shard's data section
   std::uint64_t bytes = 0;                 ///< there
@@ -46,21 +34,17 @@ struct stored_slice {
   [[nodiscard]] bool is_relative() const noexcept { return encoded != nullptr && encoded->relative; }
 };
 
-/// What is known of a checkpoint before its data are read.
 struct stored_checkpoint {
-  std::string origin;
-  checkpoint_index index;
-  std::vector<stored_shard> shards;
-  std::vector<stored_leaf> leaves;   ///< by path
-  std::vector<stored_slice> slices;  ///< by leaf, then by first element; they cover every leaf exactly
-  detail::structure structure;
-  bool has_structure = false;
+  catalog contents;
+  checkpoint_index index;  ///< its leaves and structure are in `contents`
+  shard_list shards;
 
-  /// The slices of one leaf. O(log n).
-  [[nodiscard]] CAIRN_INLINE std::span<const stored_slice> slices_of(std::size_t leaf) const noexcept;
+  /// The slices of a leaf, which cover it: runs in ascending order, or boxes. None for a leaf without elements. Opens their shards; errc::corrupt where
+  /// these do not have what the index says.
+  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf) const;
 };
 
-/// Opens checkpoint `name` and checks its index and headers. If it is replaced meanwhile, as by merging, either the old or the new one
+/// Opens checkpoint `name` and checks its index; of version 1 also its shards. If it is replaced meanwhile, as by merging, either the old or the new one
 /// is opened. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name);
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
-#include <tuple>
-#include <optional>
+#include <map>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
@@ -14,136 +12,125 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE std::span<const stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const noexcept {
-  const auto [from, to] = std::equal_range(slices.begin(), slices.end(), stored_slice{.leaf = leaf},
-                                           [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
-  return {from, to};
+CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const {
+  const auto& [path, type, shape] = contents.leaves[leaf];
+  if (element_count(shape) == 0) return {};
+  const auto& storage = index.storage[leaf];
+  std::vector<stored_slice> slices;
+  for (auto& piece : pieces_of(storage.layout, shape)) {
+    const auto& shard = shards[piece.shard];
+    const auto corrupt = [&](std::string_view why) {
+      fail(errc::corrupt, {shard.where, ": ", why, " of \"", path, "\""});
+    };
+    const bool is_whole = storage.layout.cuts == nullptr;
+    const auto key = is_whole ? path : slice_key(path, piece);
+    const auto* tensor = shard.find(key);
+    if (tensor == nullptr) fail(errc::corrupt, {shard.where, ": has no tensor \"", key, "\", which the index has there"});
+    const auto [stored_type, stored_shape] = shard.metadata.elements_of(*tensor);
+    const auto piece_shape = is_whole ? shape : piece.region ? piece.region->shape : extents{piece.count};
+    if (stored_type != type || *stored_shape != piece_shape) corrupt("has another dtype or shape than the index");
+    const auto how = shard.metadata.encoded.find(key);
+    const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
+    if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
+      corrupt("has another encoding than the index");
+    slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin, tensor->end - tensor->begin, encoded});
+  }
+  return slices;
 }
 
 [[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
                                              std::optional<std::uint64_t> header_checksum = {}) {
-  stored_shard shard{std::move(file), std::move(where), {}, {}, {}};
+  stored_shard shard{std::move(file), std::move(where), {}, {}, {}, {}};
   shard.header = read_safetensors_header(*shard.file, shard.where, header_checksum);
   shard.metadata = read_shard_metadata(shard.header, shard.where);
+  const auto& tensors = shard.header.tensors;
+  shard.by_key = sorted_order(tensors.size(), [&](std::size_t a, std::size_t b) { return tensors[a].key < tensors[b].key; });
   shard.verified = std::make_unique<std::atomic<bool>[]>(shard.metadata.blocks.size());
   return shard;
 }
 
-/// A tensor, and the slice of a leaf that it holds.
-struct found_slice {
-  std::string_view path;
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
+/// Opens the file of a shard and compares its size with the index.
+[[nodiscard]] inline std::unique_ptr<stores::source> open_file(const any_store& store, std::string_view name, const index_shard& listed) {
+  const auto where = sentence({store.location(), "/", name, "/", listed.file});
+  std::unique_ptr<stores::source> file;
+  try {
+    file = store.open(name, listed.file);
+  } catch (const error& failure) {
+    if (failure.code() != errc::not_found) throw;
+    static_cast<void>(store.open(name, index_file));  // not_found where the whole checkpoint has been removed
+    fail(errc::corrupt, {where, ": the index names it, but it is not there"});
+  }
+  const auto size = file->size();
+  if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
+  return file;
+}
+
+/// Reads the header of a shard and compares it with the index.
+[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where, const index_shard& listed, unsigned version, std::uint64_t step) {
+  auto shard = open_shard(std::move(file), std::move(where), listed.header_checksum);
+  if (shard.metadata.version == 0) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
+  if (shard.metadata.version != version) fail(errc::corrupt, {shard.where, ": is of another format version than its index"});
+  if (shard.metadata.step != step) fail(errc::corrupt, {shard.where, ": is of another step than its index"});
+  return shard;
+}
+
+/// What the headers of all shards say of one leaf.
+struct found_leaf {
+  std::string where;  // the first shard that has it
   dtype type{};
-  const extents* shape = nullptr;  // of the whole leaf
-  const tensor_entry* tensor = nullptr;
-  std::size_t shard = 0;
+  extents shape;
+  std::vector<placed_piece> pieces;
+  std::optional<leaf_encoding> encoded;
+  std::uint64_t bytes = 0;
 };
 
-[[nodiscard]] inline std::vector<found_slice> find_slices(const std::vector<stored_shard>& shards) {
-  std::vector<found_slice> found;
-  std::size_t tensors = 0;
-  for (const auto& shard : shards) tensors += shard.header.tensors.size();
-  found.reserve(tensors);
-  for (std::size_t i = 0; i < shards.size(); ++i)
-    for (const auto& tensor : shards[i].header.tensors) {
-      const auto [type, shape] = shards[i].metadata.elements_of(tensor);
-      if (const auto slice = shards[i].metadata.slices.find(tensor.key); slice == shards[i].metadata.slices.end())
-        found.push_back({tensor.key, 0, element_count(*shape), type, shape, &tensor, i});
-      else
-        found.push_back(
-            {slice->second.leaf, slice->second.first, slice->second.count, type, &slice->second.shape, &tensor, i});
+/// Finds the leaves in the headers of all shards, where no index has them: of version 1, and of single files.
+inline void collect_leaves(stored_checkpoint& checkpoint) {
+  std::map<std::string, found_leaf, std::less<>> found;
+  for (std::size_t i = 0; i < checkpoint.shards.size(); ++i) {
+    const auto& shard = checkpoint.shards[i];
+    for (const auto& tensor : shard.header.tensors) {
+      const auto [type, shape] = shard.metadata.elements_of(tensor);
+      const auto slice = shard.metadata.slices.find(tensor.key);
+      const bool is_whole = slice == shard.metadata.slices.end();
+      auto piece = is_whole ? placed_piece{i, 0, element_count(*shape), {}}
+                            : placed_piece{i, slice->second.first, slice->second.count, slice->second.region};
+      const auto& path = is_whole ? tensor.key : slice->second.leaf;
+      if (!is_whole && slice_key(path, piece) != tensor.key)
+        fail(errc::corrupt, {shard.where, ": \"", tensor.key, "\" is not the key of the slice that it is said to be"});
+      const auto [at, is_first] = found.try_emplace(path);
+      auto& leaf = at->second;
+      const auto& leaf_shape = is_whole ? *shape : slice->second.shape;
+      if (is_first) {
+        leaf.where = shard.where;
+        leaf.type = type;
+        leaf.shape = leaf_shape;
+      }
+      if (leaf.type != type || leaf.shape != leaf_shape)
+        fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
+      leaf.pieces.push_back(std::move(piece));
+      const auto how = shard.metadata.encoded.find(tensor.key);
+      add_piece(leaf.encoded, leaf.bytes, how == shard.metadata.encoded.end() ? nullptr : &how->second, tensor.end - tensor.begin);
     }
-  sort_items(found, [](const auto& a, const auto& b) {
-    return std::tie(a.path, a.first, a.count) < std::tie(b.path, b.first, b.count);
-  });
-  return found;
-}
-
-/// Collects the slices of every leaf. They must agree and cover it without hole or overlap.
-inline void assemble_leaves(stored_checkpoint& checkpoint) {
-  const auto found = find_slices(checkpoint.shards);
-  checkpoint.slices.reserve(found.size());
-  for (auto at = found.begin(); at != found.end();) {
-    const auto& where = checkpoint.shards[at->shard].where;
-    stored_leaf leaf{std::string(at->path), at->type, *at->shape};
-    const std::uint64_t count = element_count(leaf.shape);
-    std::uint64_t covered = 0;
-    const auto first = at;
-    for (; at != found.end() && at->path == leaf.path; ++at) {
-      const auto corrupt = [&](std::string_view why) {
-        fail(errc::corrupt, {where, ": the slices of \"", leaf.path, "\" ", why});
-      };
-      if (at->type != leaf.type || *at->shape != leaf.shape) corrupt("disagree about its dtype or shape");
-      if (at != first && (at->first < covered || at->count == 0)) corrupt("overlap");
-      if (at->first > covered) corrupt("leave a hole at element " + std::to_string(covered));
-      const auto& encoded = checkpoint.shards[at->shard].metadata.encoded;
-      const auto how = encoded.find(at->tensor->key);
-      checkpoint.slices.push_back({checkpoint.leaves.size(), at->first, at->count, at->shard, at->tensor->begin,
-                                   at->tensor->end - at->tensor->begin, how == encoded.end() ? nullptr : &how->second});
-      covered += at->count;
-    }
-    if (covered != count)
-      fail(errc::corrupt, {where, ": of the ", count, " elements of \"", leaf.path, "\" only ", covered, " are there"});
-    checkpoint.leaves.push_back(std::move(leaf));
+  }
+  for (auto& [path, leaf] : found) {
+    auto& storage = checkpoint.index.storage.emplace_back();
+    if (const auto fault = make_layout(std::move(leaf.pieces), leaf.shape, storage.layout); !fault.empty())
+      fail(errc::corrupt, {leaf.where, ": \"", path, "\" ", fault});
+    if (leaf.encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*leaf.encoded));
+    checkpoint.contents.leaves.push_back({path, leaf.type, std::move(leaf.shape)});
   }
 }
 
-/// Moves the structure entries of all shards into one map. Shards with the same path must agree.
+/// The structure that the shards of version 1 have. Those with the same path must agree.
 inline void unite_structures(stored_checkpoint& checkpoint) {
-  for (auto& shard : checkpoint.shards) {
-    checkpoint.structure.merge(shard.metadata.structure);
-    for (const auto& [path, entry] : shard.metadata.structure)  // `merge` leaves the paths that were there already
-      if (checkpoint.structure.find(path)->second != entry)
+  auto& all = checkpoint.contents.structure;
+  for (std::size_t i = 0; i < checkpoint.shards.size(); ++i) {
+    const auto& shard = checkpoint.shards[i];
+    for (const auto& [path, entry] : shard.metadata.structure)
+      if (all.emplace(path, entry).first->second != entry)
         fail(errc::corrupt, {shard.where, ": the shards disagree about the structure at \"", path, "\""});
-    shard.metadata.structure.clear();
   }
-}
-
-/// Checks that the index and the shard agree: step, parent, and which tensor is where.
-inline void check_against_index(const stored_shard& shard, const checkpoint_index& index, std::size_t number) {
-  const auto corrupt = [&](std::string_view why) { fail(errc::corrupt, {shard.where, ": ", why}); };
-  if (!shard.metadata.has_structure) corrupt("has no cairn metadata");
-  if (shard.metadata.step != index.info.step) corrupt("is of another step than its index");
-  if (shard.metadata.chain.parent != index.parent) corrupt("is built on another checkpoint than its index says");
-  for (const auto& tensor : shard.header.tensors) {
-    const auto at = index.weight_map.find(tensor.key);
-    if (at == index.weight_map.end() || at->second != index.shards[number].file)
-      corrupt("holds \"" + tensor.key + "\", which the index does not have there");
-  }
-}
-
-/// Opens the shards of checkpoint `name` and checks them against its index.
-[[nodiscard]] inline stored_checkpoint open_shards(const any_store& store, std::string_view name,
-                                                   checkpoint_index index) {
-  stored_checkpoint opened;
-  opened.has_structure = true;
-  opened.origin = sentence({store.location(), "/", name});
-  opened.index = std::move(index);
-  std::uint64_t total = 0;
-  std::size_t tensors = 0;
-  for (std::size_t i = 0; i < opened.index.shards.size(); ++i) {
-    const auto& listed = opened.index.shards[i];
-    const auto where = sentence({opened.origin, "/", listed.file});
-    std::unique_ptr<stores::source> file;
-    try {
-      file = store.open(name, listed.file);
-    } catch (const error& failure) {
-      if (failure.code() != errc::not_found) throw;
-      fail(errc::corrupt, {where, ": the index names it, but it is not there"});
-    }
-    const auto size = file->size();
-    if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
-    opened.shards.push_back(open_shard(std::move(file), where, listed.header_checksum));
-    check_against_index(opened.shards.back(), opened.index, i);
-    total += opened.shards.back().header.data_bytes;
-    tensors += opened.shards.back().header.tensors.size();
-  }
-  if (tensors != opened.index.weight_map.size() || total != opened.index.total_size)
-    fail(errc::corrupt, {opened.origin, "/", index_file, ": names tensors that no shard holds"});
-  assemble_leaves(opened);
-  unite_structures(opened);
-  return opened;
 }
 
 CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name, const std::vector<index_shard>& shards) {
@@ -155,26 +142,43 @@ CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name, con
 }
 
 CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name) {
-  std::vector<index_shard> shards;
+  std::vector<index_shard> listed;
   const auto open = [&] {
-    auto index = read_index(store, name);
-    shards = index.shards;
-    return open_shards(store, name, std::move(index));
+    stored_checkpoint opened;
+    opened.index = read_index(store, name, index_part::all);
+    listed = opened.index.shards;
+    opened.contents = {sentence({store.location(), "/", name}), std::move(opened.index.leaves), std::move(opened.index.structure), true, {}};
+    opened.shards = shard_list(
+        listed.size(),
+        [store, name = std::string(name), listed](std::size_t number) { return open_file(store, name, listed[number]); },
+        [origin = opened.contents.origin, listed, version = opened.index.version, step = opened.index.info.step](std::size_t number, auto file) {
+          return open_shard(std::move(file), sentence({origin, "/", listed[number].file}), listed[number], version, step);
+        });
+    if (opened.index.version == 1) {
+      collect_leaves(opened);
+      unite_structures(opened);
+      if (!opened.index.parent && std::any_of(opened.index.storage.begin(), opened.index.storage.end(), [](const auto& each) { return each.encoded && each.encoded->relative; }))
+        fail(errc::corrupt, {opened.contents.origin, ": has leaves that are stored relative to a parent, but there is none"});
+    }
+    return opened;
   };
-  return open_again(open, [&] { return is_replaced(store, name, shards); });
+  return open_again(open, [&] { return is_replaced(store, name, listed); });
 }
 
 CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
   stored_checkpoint opened;
-  opened.origin = std::move(origin);
-  opened.shards.push_back(open_shard(std::move(file), opened.origin));
-  auto& shard = opened.shards.front();
-  opened.has_structure = shard.metadata.has_structure;
-  opened.index.info.step = shard.metadata.step;
-  opened.index.total_size = shard.header.data_bytes;
-  opened.index.parent = shard.metadata.chain.parent;
-  assemble_leaves(opened);
+  opened.contents.origin = origin;
+  const auto only = std::make_shared<std::unique_ptr<stores::source>>(std::move(file));
+  opened.shards = shard_list(
+      1, [only](std::size_t) { return std::move(*only); },
+      [origin = std::move(origin)](std::size_t, auto from) { return open_shard(std::move(from), origin); });
+  const auto& metadata = opened.shards[0].metadata;
+  opened.index.version = metadata.version == 1 ? 1 : 2;
+  opened.index.info.step = metadata.step;
+  opened.index.total_size = opened.shards[0].header.data_bytes;
+  collect_leaves(opened);
   unite_structures(opened);
+  opened.contents.has_structure = metadata.version == 1;
   return opened;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "cairn/core/error.hpp"
@@ -35,8 +36,7 @@ inline constexpr std::uint64_t least_key_bytes = 8;
 /// The least bytes of a key in the text. In the file a comma and two backslashes are added.
 inline constexpr std::size_t least_key_text = least_key_bytes - 3;
 
-CAIRN_INLINE std::string write_structure(const structure& all) {
-  json_writer json;
+CAIRN_INLINE void write_structure(json_writer& json, const structure& all) {
   json.begin_object();
   for (const auto& [path, entry] : all) {
     const auto& [name, value] = structure_fields[static_cast<std::size_t>(entry.what)];
@@ -52,45 +52,58 @@ CAIRN_INLINE std::string write_structure(const structure& all) {
     }
     json.end_object();
   }
-  return json.end_object().take();
+  json.end_object();
 }
 
-CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {
-  structure all;
-  structure::mapped_type* entry = nullptr;
-  unsigned fields = 0;
-  std::uint64_t keys_left = file_bytes / least_key_bytes;
-  const auto add_key = [&](const json_value& key) {
-    if (keys_left-- == 0) return "has more keys than the file has room for";
-    auto& keys = entry->keys;
+CAIRN_INLINE std::string write_structure(const structure& all) {
+  json_writer json;
+  write_structure(json, all);
+  return json.take();
+}
+
+CAIRN_INLINE json_form structure_form(structure& all, std::uint64_t file_bytes) {
+  struct reading {
+    structure::mapped_type* entry = nullptr;
+    unsigned fields = 0;
+    std::uint64_t keys_left = 0;
+  };
+  const auto now = std::make_shared<reading>();
+  now->keys_left = file_bytes / least_key_bytes;
+  const auto add_key = [now](const json_value& key) {
+    if (now->keys_left-- == 0) return "has more keys than the file has room for";
+    auto& keys = now->entry->keys;
     if (keys.size() == keys.capacity())
-      keys.reserve(std::min<std::size_t>(2 * keys.size() + 4, keys.size() + 1 + keys_left));
+      keys.reserve(std::min<std::size_t>(2 * keys.size() + 4, keys.size() + 1 + now->keys_left));
     keys.emplace_back(key.text);
     return "";
   };
   std::vector<json_field> forms;
   for (std::size_t i = 0; i < structure_fields.size(); ++i) {
-    const auto begin = [&, i] {
-      entry->what = static_cast<decltype(entry->what)>(i);
-      ++fields;
+    const auto begin = [now, i] {
+      now->entry->what = static_cast<structure_entry::kind>(i);
+      ++now->fields;
     };
-    const auto set = [&, begin](const json_value& value) {
+    const auto set = [now, begin](const json_value& value) {
       begin();
-      entry->number = value.natural;
-      entry->text = value.text;
+      now->entry->number = value.natural;
+      now->entry->text = value.text;
     };
     const auto& [name, value] = structure_fields[i];
     auto form = value == json_form::kind::list ? json_list(json_text(add_key), [begin](std::string_view) { begin(); })
                                                : json_scalar(value, set);
     forms.push_back({name, std::move(form), false});
   }
-  const auto open = [&](std::string_view path) {
-    entry = &all[std::string(path)];
-    fields = 0;
+  const auto open = [&all, now](std::string_view path) {
+    now->entry = &all[std::string(path)];
+    now->fields = 0;
   };
-  const auto close = [&](std::string_view) { return fields == 1 ? "" : "does not have one kind"; };
-  read_json(text, sentence({origin, ": malformed cairn.structure"}),
-            json_map(json_object(std::move(forms), open, close)));
+  const auto close = [now](std::string_view) { return now->fields == 1 ? "" : "does not have one kind"; };
+  return json_map(json_object(std::move(forms), open, close));
+}
+
+CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {
+  structure all;
+  read_json(text, sentence({origin, ": malformed cairn.structure"}), structure_form(all, file_bytes));
   return all;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/piece.hpp"
+#include "cairn/store/chain_metadata.hpp"
 
 namespace cairn::detail {
 
@@ -13,6 +14,7 @@ namespace cairn::detail {
 struct write_piece : piece {
   std::span<const std::byte> bytes{};  ///< the payload, or the elements packed; empty: they are in the leaf's memory
   const encoding_info* how = nullptr;  ///< of the payload; null: the elements are stored as they are
+  const stored_tables* tables = nullptr;  ///< the code tables that the payload names; may be null
 };
 
 }  // namespace cairn::detail

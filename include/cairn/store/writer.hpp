@@ -18,7 +18,7 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/write_piece.hpp"
@@ -29,9 +29,9 @@ namespace cairn::detail {
 struct checkpoint_spec {
   std::span<const leaf> leaves;
   shards_of<write_piece> shards;      ///< empty: every leaf whole, in one shard
-  std::vector<structure> structures;  ///< per shard, united on reading; shards beyond its end have none
+  detail::structure structure{};
   checkpoint_info info{};
-  chain_metadata chain{};             ///< the parent of a delta; the code tables, which go into the first shard
+  std::optional<checkpoint_ref> parent{};  ///< of a delta
   std::optional<std::uint64_t> id{};  ///< see checkpoint_id
   unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers
   /// From any thread. What it throws cancels the checkpoint.
@@ -53,19 +53,27 @@ class checkpoint_writer {
   CAIRN_INLINE checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                  std::size_t shards);
 
-  /// Writes the next shards; the memory of their pieces is no longer used afterwards. The parent in `chain` is that of the checkpoint,
-  /// the same in every call. `later_bytes` is an estimate of what later calls will add, for progress.
-  CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
-                        std::uint64_t later_bytes = 0);
+  /// Writes the next shards; the memory of their pieces is no longer used afterwards. `later_bytes` is an estimate of what later calls will add, for
+  /// progress.
+  CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes = 0);
 
   /// Writes the index, which contains the checksums of the headers, and publishes.
-  CAIRN_INLINE written_checkpoint commit();
+  CAIRN_INLINE written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
 
   /// Bytes of the shards that have been added.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces, const chain_metadata& chain);
+  /// What is known of a leaf while its pieces are added.
+  struct stored_pieces {
+    std::vector<placed_piece> where;
+    std::optional<leaf_encoding> encoded;
+    std::uint64_t bytes = 0;
+  };
+
+  CAIRN_INLINE void check_paths() const;
+  CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces);
+  CAIRN_INLINE void list_leaves();
   /// `total`: the bytes of all data sections, for progress.
   CAIRN_INLINE void write_files(std::span<new_shard> shards, std::uint64_t total);
   CAIRN_INLINE void write_data(std::span<new_shard> shards, std::uint64_t total);
@@ -75,6 +83,7 @@ class checkpoint_writer {
   const checkpoint_spec& spec_;
   std::size_t shards_, laid_out_ = 0, added_ = 0;
   checkpoint_index index_;
+  std::vector<stored_pieces> pieces_;  // by leaf
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint64_t> done_{0};
   std::unique_ptr<stores::transaction> transaction_;

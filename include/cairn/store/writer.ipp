@@ -34,26 +34,12 @@ struct chunk {
 };
 
 /// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call.
-inline constexpr std::uint64_t cached_chunk = block_bytes, direct_chunk = 2 * block_bytes;
+inline constexpr std::uint64_t cached_chunk = std::uint64_t{1} << 20U, direct_chunk = std::uint64_t{2} << 20U;
 
-struct write_scratch {
-  page_buffer bounce;
-  std::vector<stores::buffer> buffers;
-};
-
-/// Writes a chunk of one block from where its bytes are in memory.
-inline void write_buffers(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
-  scratch.buffers.clear();
-  shard_bytes(leaves, shard.layout).buffers(which.begin, which.end, scratch.bounce, scratch.buffers);
-  running_checksum sum;
-  for (const auto& each : scratch.buffers) sum.add(each);
-  shard.blocks[which.begin / block_bytes] = sum.value();
-  shard.out->write(shard.data_start() + which.begin, scratch.buffers);
-}
-
-/// Copies a chunk into aligned memory and writes it from there.
-inline void write_aligned(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
-  const auto whole = scratch.bounce.first(which.end - which.begin);
+/// Copies a chunk into aligned memory, hashes it there and writes it from there: what is written has its checksum, also if other threads go on
+/// writing the state.
+inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
+  const auto whole = copy.first(which.end - which.begin);
   for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
     const auto block = whole.subspan(at, std::min<std::uint64_t>(block_bytes, whole.size() - at));
     shard_bytes(leaves, shard.layout).copy(which.begin + at, block);
@@ -63,23 +49,23 @@ inline void write_aligned(std::span<const leaf> leaves, new_shard& shard, const 
   shard.out->write(shard.data_start() + which.begin, all);
 }
 
-/// Copies chunks of one block each into a store's own memory, interleaved where they are fields of the same records.
+/// Copies chunks into a store's own memory, interleaved where they are fields of the same records.
 inline void write_memory(std::span<const leaf> leaves, std::span<new_shard> shards, std::span<const chunk> group) {
-  std::vector<growing_block> blocks(group.size());
+  std::vector<growing_chunk> chunks;
   std::vector<strided_run> runs;
   for (std::size_t i = 0; i < group.size(); ++i) {
     const auto& [number, begin, end] = group[i];
-    auto& block = blocks[i];
-    block.bytes = shards[number].out->memory(shards[number].data_start() + begin, end - begin);
-    shard_bytes(leaves, shards[number].layout).for_each(begin, end, [&](const shard_bytes::run& run) {
+    auto& shard = shards[number];
+    auto& made = chunks.emplace_back(shard.out->memory(shard.data_start() + begin, end - begin),
+                                     std::span(shard.blocks).subspan(begin / block_bytes), block_bytes);
+    shard_bytes(leaves, shard.layout).for_each(begin, end, [&](const shard_bytes::run& run) {
       if (run.view != nullptr) return runs.push_back({run.view, run.first, i, run.at, run.size});
-      shard_bytes::copy(run, block.bytes);
-      block.filled(run.at, run.size);
+      shard_bytes::copy(run, made.bytes());
+      made.filled(run.at, run.size);
     });
   }
-  interleaved_gather(runs, blocks);
-  for (std::size_t i = 0; i < group.size(); ++i)
-    shards[group[i].shard].blocks[group[i].begin / block_bytes] = blocks[i].finish();
+  interleaved_gather(runs, chunks);
+  for (auto& each : chunks) each.finish();
 }
 
 /// Puts chunks that are gathered from the same memory next to each other: group i is [result[i], result[i + 1]).
@@ -127,18 +113,27 @@ inline void write_text(stores::sink& out, std::string_view text) {
 
 CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                                   std::size_t shards)
-    : store_(store), name_(name), spec_(spec), shards_(shards) {
+    : store_(store), name_(name), spec_(spec), shards_(shards), pieces_(spec.leaves.size()) {
   index_.info = spec.info;
   index_.id = spec.id;
+  index_.structure = spec.structure;
 }
 
-CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, const chain_metadata& chain,
-                                         std::uint64_t later_bytes) {
+/// Two leaves of one path are boxes of one array.
+CAIRN_INLINE void checkpoint_writer::check_paths() const {
+  const auto& leaves = spec_.leaves;
+  const auto order = sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const auto &a = leaves[order[i - 1]], &b = leaves[order[i]];
+    if (a.path == b.path && !(a.place && b.place)) fail(errc::invalid, {"two leaves have the path \"", a.path, "\""});
+  }
+}
+
+CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
+  if (laid_out_ == 0) check_paths();
   std::vector<new_shard> made(shards.size());
-  index_.parent = chain.parent;
-  for (std::size_t i = 0; i < made.size(); ++i)
-    lay_out(made[i], shards[i], i == 0 ? chain : chain_metadata{chain.parent, {}});
+  for (std::size_t i = 0; i < made.size(); ++i) lay_out(made[i], shards[i]);
 
   // 2. Write the files, a few at a time: each is open until it is written.
   constexpr std::size_t most_open = 64;
@@ -165,23 +160,53 @@ CAIRN_INLINE void checkpoint_writer::write_files(std::span<new_shard> shards, st
   transaction_->finish();
 }
 
-CAIRN_INLINE written_checkpoint checkpoint_writer::commit() {
+CAIRN_INLINE written_checkpoint checkpoint_writer::commit(std::optional<checkpoint_ref> parent) {
+  index_.parent = std::move(parent);
+  list_leaves();
   const auto text = write_index(index_);
   write_text(transaction_->create(index_file, text.size()), text);
   transaction_->commit();
   return {bytes_ + text.size(), checkpoint_id(index_)};
 }
 
-CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>& pieces,
-                                             const chain_metadata& chain) {
+CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>& pieces) {
   const auto number = laid_out_++;
-  const auto described = number < spec_.structures.size() ? spec_.structures[number] : structure{};
-  shard.layout = lay_out_shard(spec_.leaves, pieces, described, spec_.info.step, chain);
+  shard.layout = lay_out_shard(spec_.leaves, pieces, spec_.info.step);
   shard.blocks.resize(block_count(shard.layout.header.data_bytes));
   index_.total_size += shard.layout.header.data_bytes;
-  for (const auto& tensor : shard.layout.header.tensors)
-    if (!index_.weight_map.emplace(tensor.key, shard_file(number, shards_)).second)
-      fail(errc::invalid, {"two leaves have the path \"", tensor.key, "\""});
+  for (std::size_t i = 0; i < shard.layout.pieces.size(); ++i) {
+    const auto& piece = shard.layout.pieces[i];
+    const auto& tensor = shard.layout.header.tensors[i];
+    auto& stored = pieces_[piece.leaf];
+    stored.where.push_back(place_of(spec_.leaves[piece.leaf], piece, number));
+    add_piece(stored.encoded, stored.bytes, piece.how, tensor.end - tensor.begin);
+  }
+}
+
+/// Lists the leaves in the index, by path, with where their pieces are.
+CAIRN_INLINE void checkpoint_writer::list_leaves() {
+  const auto& leaves = spec_.leaves;
+  const auto order = sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
+  for (std::size_t i = 0; i < order.size();) {
+    const auto& first = leaves[order[i]];
+    auto all = std::move(pieces_[order[i]]);
+    for (++i; i < order.size() && leaves[order[i]].path == first.path; ++i) {  // boxes of one array
+      const auto& more = pieces_[order[i]];
+      if (leaves[order[i]].type != first.type || whole_shape(leaves[order[i]]) != whole_shape(first))
+        fail(errc::invalid, {"the boxes of \"", first.path, "\" disagree about its dtype or shape"});
+      all.where.insert(all.where.end(), more.where.begin(), more.where.end());
+      all.bytes += more.bytes;
+      if (more.encoded) add_encoding(all.encoded, *more.encoded);
+      if (all.encoded) all.encoded->stored = all.bytes;
+    }
+    auto& storage = index_.storage.emplace_back();
+    if (const auto fault = make_layout(std::move(all.where), whole_shape(first), storage.layout); !fault.empty())
+      fail(errc::invalid, {"\"", first.path, "\" ", fault});
+    if (all.encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*all.encoded));
+    if (const auto at = index_.info.restored.find(first.path); at != index_.info.restored.end())
+      storage.restored = std::make_shared<const restored_loss>(at->second);
+    index_.leaves.push_back({first.path, first.type, whole_shape(first)});
+  }
 }
 
 CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t total) {
@@ -220,11 +245,10 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std
     return a.begin != b.begin ? a.begin < b.begin : a.shard < b.shard;
   };
   if (threads > 1) sort_items(chunks, by_turns);
-  std::vector<write_scratch> scratch(std::min<std::size_t>(threads, chunks.size()));
+  std::vector<page_buffer> copies(std::min<std::size_t>(threads, chunks.size()));
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
-    const auto write = is_aligned ? write_aligned : write_buffers;
-    write(spec_.leaves, shards[each.shard], each, scratch[worker]);
+    write_chunk(spec_.leaves, shards[each.shard], each, copies[worker]);
     report(each.end - each.begin);
   });
 }
@@ -233,8 +257,8 @@ CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_v
   const auto whole = from_leaves<write_piece>(spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{});
   const auto& pieces = spec.shards.empty() ? whole : spec.shards;
   checkpoint_writer writer(store, name, spec, pieces.size());
-  writer.add(pieces, spec.chain);
-  return writer.commit();
+  writer.add(pieces);
+  return writer.commit(spec.parent);
 }
 
 }  // namespace cairn::detail

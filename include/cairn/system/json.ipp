@@ -79,7 +79,7 @@ class json_reader {
     } else {
       next = form->what == kind::ignored ? form : form->others.get();
       if (next == nullptr) malformed("has the unknown field \"" + name + "\"", path_.size() - 1);
-      is_first = other_keys.insert(name).second;
+      is_first = form->what == kind::ignored || other_keys.insert(name).second;
     }
     if (!is_first) fail(errc::corrupt, {origin_, ": the key \"", name, "\" appears twice"});
     return true;

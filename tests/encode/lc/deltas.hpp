@@ -150,6 +150,7 @@ struct chain {
   bytes tracked, read;
   cairn::code_tables tables{};
   cairn::encode_result last{};
+  std::size_t new_tables = 0;  ///< of the last save
   bytes payload{};
 
   chain(cairn::dtype of, const bytes& anchor) : type(of), tracked(anchor), read(anchor) {}
@@ -159,7 +160,11 @@ struct chain {
     payload.assign(codec.bound(type, real.size()), std::byte{0xA5});
     last = codec.encode({"leaf", type, real, tracked, threads, &tables}, payload);
     payload.resize(last.bytes);
-    for (const auto& table : last.new_tables) tables.add(table);
+    new_tables = 0;
+    for (const auto& table : last.tables) {
+      if (tables.find(table.id) == nullptr) ++new_tables;
+      tables.add(table);
+    }
     if (!last.lost) tracked = real;
   }
 
@@ -168,7 +173,7 @@ struct chain {
   bool load(const Codec& codec, const bytes& real, unsigned threads = 1) {
     if (last.codec.empty()) return read = real, false;
     if (!last.relative) std::fill(read.begin(), read.end(), std::byte{0x5A});
-    const cairn::decode_request from{"file", "leaf", type, payload, read, threads, &tables};
+    const cairn::decode_request from{"file", "leaf", type, payload, read, threads, &tables, last.relative};
     if (last.codec == "lc2" || last.codec == "lc3")
       codec.decode(from);
     else

@@ -82,8 +82,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   encode_result result;
   step.code = choose_code(sum, in.known_tables);
   const auto& code = step.code;
-  const bool known = in.known_tables != nullptr && in.known_tables->find(code.id) != nullptr;
-  if (code.stored == step_code::kind::by_id && !known) result.new_tables.push_back({code.id, code.lengths});
+  if (code.stored == step_code::kind::by_id) result.tables.push_back({code.id, code.lengths});
 
   byte_writer headers;
   put_payload_header(headers, 1);
@@ -237,6 +236,7 @@ CAIRN_INLINE void decode(const decode_request& from) {
   const auto corrupt = [&](const char* why) { fail(errc::corrupt, {from.where, ": ", from.path, ": ", why}); };
   if (!is_quantizable(from.type) || from.values.size() % size_of(from.type) != 0)
     corrupt("a quantized payload for elements that cannot have one");
+  if (!from.relative) corrupt("a quantized payload needs the parent's elements, but the file says that it does not");
   const bool good = for_each_step(from.payload, [&](std::span<const std::byte> step) {
     if (const char* why = decode_step(step, from)) corrupt(why);
   });

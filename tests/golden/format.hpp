@@ -1,7 +1,9 @@
-// The state that is frozen in tests/golden/format-1: every dtype, scalars, empty leaves, slices, structure and odd metrics.
+// The state that is frozen in tests/golden/format-1 and format-2: every dtype, scalars, empty leaves, slices, structure and odd metrics; in version 2 also
+// boxes, text of a user, and losses.
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,19 @@ struct state {
     add("model.large", cairn::dtype::f32, {50, 20});
   }
 
+  /// Adds what only version 2 has: an array in a grid of boxes, and one in boxes that are no grid.
+  void add_boxes() {
+    const auto box = [&](const std::string& path, cairn::extents whole, cairn::extents first, cairn::extents shape) {
+      add(path, cairn::dtype::f32, std::move(shape));
+      leaves.back().place = std::make_shared<const cairn::detail::box_place>(cairn::detail::box_place{std::move(whole), std::move(first)});
+    };
+    for (const std::uint64_t row : {0U, 4U})
+      for (const std::uint64_t column : {0U, 3U}) box("model.grid", {8, 5}, {row, column}, {4, column == 0 ? 3U : 2U});
+    box("model.boxes", {2, 3}, {0, 0}, {1, 2});
+    box("model.boxes", {2, 3}, {0, 2}, {2, 1});
+    box("model.boxes", {2, 3}, {1, 0}, {1, 2});
+  }
+
   void add(const std::string& path, cairn::dtype type, cairn::extents shape) {
     cairn::detail::leaf made;
     made.path = path;
@@ -45,14 +60,13 @@ struct state {
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
     spec.info.step = 120;
     spec.info.metrics = {{"accuracy", 0.984375}, {"loss", 0.1}, {"worst", std::numeric_limits<double>::infinity()}};
-    spec.structures.resize(2);
-    spec.structures[0]["layers"] = {entry::kind::size, 3, {}, {}};
-    spec.structures[0]["optimizer.moments"] = {entry::kind::keys, 0, {}, {"bias", "weight"}};
-    spec.structures[0]["scheduler"] = {entry::kind::engaged, 1, {}, {}};
-    spec.structures[0]["schedule"] = {entry::kind::index, 2, {}, {}};
-    spec.structures[1]["loss"] = {entry::kind::type, 0, "cross_entropy", {}};
-    spec.structures[1]["decoder.weight"] = {entry::kind::same, 0, "encoder.weight", {}};
-    spec.structures[1]["rng"] = {entry::kind::ranks, 4, {}, {}};
+    spec.structure["layers"] = {entry::kind::size, 3, {}, {}};
+    spec.structure["optimizer.moments"] = {entry::kind::keys, 0, {}, {"bias", "weight"}};
+    spec.structure["scheduler"] = {entry::kind::engaged, 1, {}, {}};
+    spec.structure["schedule"] = {entry::kind::index, 2, {}, {}};
+    spec.structure["loss"] = {entry::kind::type, 0, "cross_entropy", {}};
+    spec.structure["decoder.weight"] = {entry::kind::same, 0, "encoder.weight", {}};
+    spec.structure["rng"] = {entry::kind::ranks, 4, {}, {}};
     return spec;
   }
 };

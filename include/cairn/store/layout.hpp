@@ -1,0 +1,108 @@
+// Where the elements of a leaf are: how it is cut into pieces, and which shard has each of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cairn/core/box.hpp"
+#include "cairn/core/config.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/system/json.hpp"
+
+namespace cairn::detail {
+
+/// A piece of a leaf in a shard: a run of its elements in row-major order, or a box.
+struct placed_piece {
+  std::size_t shard = 0;
+  std::uint64_t first = 0;  ///< of a run
+  std::uint64_t count = 0;
+  std::optional<box> region{};  ///< of a box
+
+  friend bool operator==(const placed_piece&, const placed_piece&) = default;
+};
+
+/// Consecutive runs: each ends where the next one begins, the last one with the leaf.
+struct run_layout {
+  struct start {
+    std::uint64_t shard, first;
+    friend bool operator==(const start&, const start&) = default;
+  };
+  std::vector<start> starts;
+
+  friend bool operator==(const run_layout&, const run_layout&) = default;
+};
+
+/// Boxes between cuts through the whole array. Their shards are listed in row-major order of the boxes.
+struct grid_layout {
+  /// Shards first, first + stride, ...: `count` of them.
+  struct shard_series {
+    std::uint64_t first, count, stride;
+    friend bool operator==(const shard_series&, const shard_series&) = default;
+  };
+  std::vector<extents> cuts;  ///< by dimension: one number n, for a cut every n indices; or all boundaries, from 0 to the extent
+  std::vector<shard_series> shards;
+
+  friend bool operator==(const grid_layout&, const grid_layout&) = default;
+};
+
+/// Any boxes.
+struct box_layout {
+  std::vector<std::pair<std::uint64_t, box>> boxes;  ///< with their shards
+
+  friend bool operator==(const box_layout&, const box_layout&) = default;
+};
+
+using leaf_cuts = std::variant<run_layout, grid_layout, box_layout>;
+
+struct leaf_layout {
+  std::size_t shard = 0;                  ///< of a leaf in one piece
+  std::shared_ptr<const leaf_cuts> cuts;  ///< null: the leaf is in one piece
+};
+
+/// Makes the layout of a leaf that consists of these pieces, in any order. Returns why that is not possible, "" if it is: they must cover the leaf
+/// without overlap.
+[[nodiscard]] CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made);
+
+/// What is wrong with a layout from an untrusted file, "" if nothing: the pieces must cover the leaf without overlap and be in one of `shards` shards,
+/// and there may be at most `most_pieces`. O(n log n) for n pieces; times 2^d for boxes that are cut in d dimensions.
+[[nodiscard]] CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
+                                                  std::uint64_t most_pieces);
+
+/// The pieces of a leaf: runs and boxes of a grid in row-major order. Precondition: find_fault finds none.
+[[nodiscard]] CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, const extents& shape);
+
+/// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.
+[[nodiscard]] CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece);
+
+/// Writes the members of a leaf in the index: `"shard":2`, `"runs":[0,0,1,40]`, `"grid":[[0,4,8],[3]],"shards":[[0,4,1]]` or
+/// `"boxes":[[0,0,0,3,2]]`.
+CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout);
+
+/// Reads these members.
+class layout_reader {
+ public:
+  [[nodiscard]] CAIRN_INLINE std::vector<json_field> fields();
+  /// Begins the next leaf.
+  void clear() { *this = {}; }
+  /// Ends it: moves the layout to `to`. Returns what is wrong, "" if nothing.
+  [[nodiscard]] CAIRN_INLINE std::string_view take(leaf_layout& to);
+
+ private:
+  std::optional<std::uint64_t> shard_;
+  bool has_runs_ = false, has_grid_ = false, has_shards_ = false, has_boxes_ = false;
+  std::vector<std::uint64_t> runs_;
+  std::vector<extents> grid_, shards_, boxes_;
+};
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/layout.ipp"  // IWYU pragma: keep
+#endif

@@ -1,0 +1,304 @@
+// Definitions of layout.hpp.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/layout.hpp"
+#include "cairn/store/order.hpp"
+#include "cairn/store/shape_text.hpp"
+
+namespace cairn::detail {
+
+/// Boxes that are cut in more dimensions are refused: the check of them takes time exponential in it.
+inline constexpr std::size_t max_cut_dimensions = 8;
+
+/// The dimensions in which some box does not have the whole extent.
+[[nodiscard]] inline std::vector<std::size_t> cut_dimensions(const box_layout& layout, const extents& shape) {
+  std::vector<std::size_t> cut;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (std::any_of(layout.boxes.begin(), layout.boxes.end(),
+                    [&](const auto& each) { return each.second.shape[d] != shape[d]; }))
+      cut.push_back(d);
+  return cut;
+}
+
+/// Whether the boxes cover the array exactly. Each box adds 1 or -1 at its corners, by their parity, and the whole array takes that away again:
+/// nothing may be left, because these numbers determine how often each element is covered.
+[[nodiscard]] inline std::string find_fault(const box_layout& layout, const extents& shape) {
+  for (const auto& [shard, part] : layout.boxes)
+    if (!is_inside(part, shape)) return "has a box that is not inside";
+  const auto cut = cut_dimensions(layout, shape);
+  if (cut.size() > max_cut_dimensions) return "has boxes that are cut in more than 8 dimensions";
+  std::map<extents, std::int64_t> left;
+  const auto add_corners = [&](const box& part, std::int64_t sign) {
+    if (part.count() == 0) return;
+    extents corner(cut.size());
+    for (std::size_t which = 0; which < std::size_t{1} << cut.size(); ++which) {
+      auto parity = sign;
+      for (std::size_t i = 0; i < cut.size(); ++i) {
+        const bool is_end = (which >> i & 1U) != 0;
+        corner[i] = part.first[cut[i]] + (is_end ? part.shape[cut[i]] : 0);
+        parity = is_end ? -parity : parity;
+      }
+      const auto at = left.try_emplace(corner, 0).first;
+      if ((at->second += parity) == 0) left.erase(at);
+    }
+  };
+  for (const auto& [shard, part] : layout.boxes) add_corners(part, 1);
+  add_corners({extents(shape.size()), shape}, -1);
+  if (left.empty()) return {};
+  extents where(shape.size());
+  for (std::size_t i = 0; i < cut.size(); ++i) where[cut[i]] = left.begin()->first[i];
+  return "has boxes that overlap or leave a hole at element " + to_string(where);
+}
+
+[[nodiscard]] inline std::string find_fault(const run_layout& layout, const extents& shape) {
+  const auto count = element_count(shape);
+  std::uint64_t least = 0;
+  for (const auto& each : layout.starts) {
+    const bool is_first = &each == layout.starts.data();
+    if (is_first ? each.first != 0 : each.first < least || each.first >= count) return "has runs that do not follow each other";
+    least = each.first + 1;
+  }
+  return layout.starts.empty() || count == 0 ? "has no runs, or no elements" : "";
+}
+
+/// The number of boxes along a dimension; 0 if the cuts are malformed.
+[[nodiscard]] inline std::uint64_t boxes_along(const extents& cuts, std::uint64_t extent) noexcept {
+  if (cuts.size() == 1) return cuts[0] == 0 ? 0 : extent / cuts[0] + (extent % cuts[0] != 0);
+  const bool ascends = std::adjacent_find(cuts.begin(), cuts.end(), std::greater_equal<>()) == cuts.end();
+  return cuts.empty() || !ascends || cuts.front() != 0 || cuts.back() != extent ? 0 : cuts.size() - 1;
+}
+
+/// Box number `index` along a dimension: its first index and its extent.
+[[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t> range_along(const extents& cuts, std::uint64_t extent,
+                                                                         std::uint64_t index) noexcept {
+  if (cuts.size() == 1) return {index * cuts[0], std::min(cuts[0], extent - index * cuts[0])};
+  return {cuts[index], cuts[index + 1] - cuts[index]};
+}
+
+[[nodiscard]] inline std::string find_fault(const grid_layout& layout, const extents& shape, std::uint64_t most_pieces) {
+  if (layout.cuts.size() != shape.size()) return "has a grid of other dimensions";
+  std::uint64_t boxes = 1, listed = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto along = boxes_along(layout.cuts[d], shape[d]);
+    if (along == 0 || along > most_pieces / boxes) return "has a grid that does not fit";
+    boxes *= along;
+  }
+  for (const auto& each : layout.shards) {
+    if (each.count > boxes - listed) return "lists more shards than its grid has boxes";
+    listed += each.count;
+  }
+  return listed == boxes ? "" : "lists fewer shards than its grid has boxes";
+}
+
+CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards, std::uint64_t most_pieces) {
+  constexpr std::string_view no_shard = "is in a shard that is not listed";
+  if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
+  const auto are_listed = [&](const auto& each, const auto& last_of) {
+    return std::all_of(each.begin(), each.end(), [&](const auto& part) { return last_of(part) < shards; });
+  };
+  if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
+    if (!are_listed(runs->starts, [](const auto& start) { return start.shard; })) return std::string(no_shard);
+    return find_fault(*runs, shape);
+  }
+  if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) {
+    const auto last_of = [&](const auto& series) {
+      if (series.count == 0 || series.first >= shards) return shards;
+      const bool fits = series.stride == 0 || series.count - 1 <= (shards - 1 - series.first) / series.stride;
+      return fits ? series.first : shards;
+    };
+    if (!are_listed(grid->shards, last_of)) return std::string(no_shard);
+    return find_fault(*grid, shape, most_pieces);
+  }
+  const auto& boxes = std::get<box_layout>(*layout.cuts);
+  if (!are_listed(boxes.boxes, [](const auto& part) { return part.first; })) return std::string(no_shard);
+  return find_fault(boxes, shape);
+}
+
+/// The boxes of a grid, in row-major order.
+[[nodiscard]] inline std::vector<placed_piece> pieces_of(const grid_layout& grid, const extents& shape) {
+  std::vector<placed_piece> pieces;
+  extents index(shape.size());
+  for (const auto& [first, count, stride] : grid.shards)
+    for (std::uint64_t i = 0; i < count; ++i) {
+      box part{extents(shape.size()), extents(shape.size())};
+      for (std::size_t d = 0; d < shape.size(); ++d)
+        std::tie(part.first[d], part.shape[d]) = range_along(grid.cuts[d], shape[d], index[d]);
+      const auto elements = part.count();
+      pieces.push_back({first + i * stride, 0, elements, std::move(part)});
+      for (auto d = shape.size(); d-- > 0;) {
+        if (++index[d] < boxes_along(grid.cuts[d], shape[d])) break;
+        index[d] = 0;
+      }
+    }
+  return pieces;
+}
+
+CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, const extents& shape) {
+  const auto count = element_count(shape);
+  if (layout.cuts == nullptr) return {{layout.shard, 0, count, {}}};
+  if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) return pieces_of(*grid, shape);
+  std::vector<placed_piece> pieces;
+  if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
+    for (std::size_t i = 0; i < runs->starts.size(); ++i) {
+      const auto& [shard, first] = runs->starts[i];
+      const auto end = i + 1 < runs->starts.size() ? runs->starts[i + 1].first : count;
+      pieces.push_back({shard, first, end - first, {}});
+    }
+    return pieces;
+  }
+  for (const auto& [shard, part] : std::get<box_layout>(*layout.cuts).boxes) pieces.push_back({shard, 0, part.count(), part});
+  return pieces;
+}
+
+/// The cuts of a dimension, in the short form where they are at equal distances.
+[[nodiscard]] inline extents cuts_of(std::vector<std::uint64_t> starts, std::uint64_t extent) {
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  if (starts.size() == 1) return {extent};
+  const auto every = starts[1];
+  bool is_even = (extent - 1) / every == starts.size() - 1;
+  for (std::size_t i = 0; i < starts.size(); ++i) is_even = is_even && starts[i] == i * every;
+  if (is_even) return {every};
+  starts.push_back(extent);
+  return starts;
+}
+
+/// The grid of the boxes, if they are one.
+[[nodiscard]] inline std::optional<grid_layout> grid_of(const box_layout& boxes, const extents& shape) {
+  grid_layout grid;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    std::vector<std::uint64_t> starts;
+    for (const auto& [shard, part] : boxes.boxes) starts.push_back(part.first[d]);
+    grid.cuts.push_back(cuts_of(std::move(starts), shape[d]));
+  }
+  for (const auto& [shard, part] : boxes.boxes) {
+    auto& all = grid.shards;
+    if (!all.empty() && all.back().count == 1 && shard > all.back().first) all.back().stride = shard - all.back().first;
+    if (!all.empty() && shard == all.back().first + all.back().count * all.back().stride)
+      ++all.back().count;
+    else
+      all.push_back({shard, 1, 1});
+  }
+  if (!find_fault(grid, shape, boxes.boxes.size()).empty()) return {};
+  const auto pieces = pieces_of(grid, shape);
+  const auto is_same = [](const placed_piece& piece, const auto& each) { return piece.region == each.second; };
+  return std::equal(pieces.begin(), pieces.end(), boxes.boxes.begin(), boxes.boxes.end(), is_same) ? std::optional(grid) : std::nullopt;
+}
+
+/// make_layout for runs.
+[[nodiscard]] inline std::string make_runs(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made) {
+  const auto count = element_count(shape);
+  if (pieces.size() == 1 && pieces[0].first == 0 && pieces[0].count == count) return made = {pieces[0].shard, nullptr}, "";
+  sort_items(pieces, [](const auto& a, const auto& b) { return a.first < b.first; });
+  run_layout runs;
+  std::uint64_t end = 0;
+  for (const auto& each : pieces) {
+    if (each.first < end || each.count == 0) return "has pieces that overlap";
+    if (each.first > end || each.count > count - end) break;
+    end += each.count;
+    runs.starts.push_back({each.shard, each.first});
+  }
+  if (end != count || runs.starts.size() != pieces.size()) return "has a hole at element " + std::to_string(end);
+  return made = {0, std::make_shared<const leaf_cuts>(std::move(runs))}, "";
+}
+
+CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made) {
+  if (pieces.empty()) return "has no pieces";
+  if (element_count(shape) == 0) return made = {pieces.front().shard, nullptr}, "";
+  if (std::none_of(pieces.begin(), pieces.end(), [](const auto& each) { return each.region.has_value(); }))
+    return make_runs(std::move(pieces), shape, made);
+  box_layout boxes;
+  for (auto& each : pieces) {
+    if (!each.region) return "is cut into runs and boxes";
+    boxes.boxes.emplace_back(each.shard, std::move(*each.region));
+  }
+  sort_items(boxes.boxes, [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  if (auto fault = find_fault(boxes, shape); !fault.empty()) return fault;
+  if (auto grid = grid_of(boxes, shape)) return made = {0, std::make_shared<const leaf_cuts>(std::move(*grid))}, "";
+  return made = {0, std::make_shared<const leaf_cuts>(std::move(boxes))}, "";
+}
+
+CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece) {
+  const auto range = [](std::uint64_t first, std::uint64_t count) { return std::to_string(first) + ':' + std::to_string(first + count); };
+  if (!piece.region) return sentence({path, "[", range(piece.first, piece.count), "]"});
+  std::string ranges;
+  for (std::size_t d = 0; d < piece.region->shape.size(); ++d)
+    ranges += (d != 0 ? "," : "") + range(piece.region->first[d], piece.region->shape[d]);
+  return sentence({path, "[", ranges, "]"});
+}
+
+CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout) {
+  if (layout.cuts == nullptr) return static_cast<void>(json.key("shard").natural(layout.shard));
+  if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
+    json.key("runs").begin_list();
+    for (const auto& [shard, first] : runs->starts) json.natural(shard).natural(first);
+  } else if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) {
+    json.key("grid").begin_list();
+    for (const auto& cuts : grid->cuts) write_shape(json, cuts);
+    json.end_list().key("shards").begin_list();
+    for (const auto& [first, count, stride] : grid->shards) write_shape(json, {first, count, stride});
+  } else {
+    json.key("boxes").begin_list();
+    for (const auto& [shard, part] : std::get<box_layout>(*layout.cuts).boxes) {
+      json.begin_list().natural(shard);
+      for (const auto n : part.first) json.natural(n);
+      for (const auto n : part.shape) json.natural(n);
+      json.end_list();
+    }
+  }
+  json.end_list();
+}
+
+CAIRN_INLINE std::vector<json_field> layout_reader::fields() {
+  const auto lists = [](std::vector<extents>& into, bool& is_there) {
+    return json_list(json_list(json_natural([&into](const json_value& number) { into.back().push_back(number.natural); }),
+                               [&into](std::string_view) { into.emplace_back(); }),
+                     [&is_there](std::string_view) { is_there = true; });
+  };
+  return {{"shard", json_natural([this](const json_value& number) { shard_ = number.natural; }), false},
+          {"runs",
+           json_list(json_natural([this](const json_value& number) { runs_.push_back(number.natural); }),
+                     [this](std::string_view) { has_runs_ = true; }),
+           false},
+          {"grid", lists(grid_, has_grid_), false},
+          {"shards", lists(shards_, has_shards_), false},
+          {"boxes", lists(boxes_, has_boxes_), false}};
+}
+
+CAIRN_INLINE std::string_view layout_reader::take(leaf_layout& to) {
+  constexpr std::string_view malformed = "does not say in one way where the leaf is";
+  const int ways = int{shard_.has_value()} + int{has_runs_} + int{has_grid_} + int{has_boxes_};
+  if (ways != 1 || has_shards_ != has_grid_) return malformed;
+  to.cuts = nullptr;
+  if (shard_) return to.shard = *shard_, "";
+  if (has_runs_) {
+    if (runs_.size() % 2 != 0) return malformed;
+    run_layout made;
+    made.starts.reserve(runs_.size() / 2);
+    for (std::size_t i = 0; i < runs_.size(); i += 2) made.starts.push_back({runs_[i], runs_[i + 1]});
+    return to.cuts = std::make_shared<const leaf_cuts>(std::move(made)), "";
+  }
+  if (has_grid_) {
+    grid_layout made{std::move(grid_), {}};
+    for (const auto& each : shards_) {
+      if (each.size() != 3) return malformed;
+      made.shards.push_back({each[0], each[1], each[2]});
+    }
+    return to.cuts = std::make_shared<const leaf_cuts>(std::move(made)), "";
+  }
+  box_layout made;
+  for (const auto& each : boxes_) {
+    if (each.size() % 2 != 1) return malformed;
+    const auto first = each.begin() + 1, shape = first + static_cast<std::ptrdiff_t>(each.size() / 2);
+    made.boxes.emplace_back(each[0], box{{first, shape}, {shape, each.end()}});
+  }
+  return to.cuts = std::make_shared<const leaf_cuts>(std::move(made)), "";
+}
+
+}  // namespace cairn::detail
