@@ -19,6 +19,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
+#include "cairn/core/printable.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
@@ -246,18 +247,13 @@ CAIRN_INLINE json_writer& json_writer::line() { return output_->stream.line_pend
 CAIRN_INLINE std::string json_writer::take() { return std::move(output_->stream.text); }
 
 CAIRN_INLINE std::string to_utf8(std::string_view text) {
-  json_stream valid;
+  std::string valid;
   while (!text.empty()) {
-    const auto before = valid.text.size();
-    rapidjson::MemoryStream in(text.data(), text.size());
-    if (!rapidjson::UTF8<>::Validate(in, valid)) {
-      valid.text.replace(before, std::string::npos, "\xEF\xBF\xBD");
-      text.remove_prefix(1);
-    } else {
-      text.remove_prefix(in.Tell());
-    }
+    const auto length = utf8_bytes(text);
+    valid += length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
   }
-  return std::move(valid.text);
+  return valid;
 }
 
 CAIRN_INLINE json_form json_list(json_form element, json_form::at_open open, json_form::at_close close) {
