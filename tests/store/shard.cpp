@@ -72,7 +72,7 @@ TEST_CASE("encoded pieces are laid out as U8 under their leaf's key, after all o
   leaves.add("b", cairn::dtype::u8, {4}, random);
   const std::vector<std::byte> payload(9);
   const cairn::detail::chain_metadata chain{cairn::detail::checkpoint_ref{"step-000000001", 7},
-                                            {{"00000000000000ff", "0"}}};
+                                            {{"00000000000000ff", std::string(256, '7')}}};
   for (const bool is_cut : {false, true}) {
     const cairn::detail::encoding_info written{
         "mine", cairn::dtype::f32, is_cut ? cairn::extents{20} : cairn::extents{10, 3}, is_cut, cairn::loss{0.5, 0.25}};

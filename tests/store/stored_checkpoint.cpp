@@ -176,6 +176,24 @@ TEST_CASE("slices with holes and overlaps are refused") {
   CHECK(opening(all, true).says("of the 900 elements of \"layer.w\" only 700 are there"));
 }
 
+TEST_CASE("a tensor that appears twice is refused") {
+  for (const auto& [extent, bytes] : {std::pair("4", 8), std::pair("0", 0)}) {
+    const auto tensor = [&](int begin, int end) {
+      return R"("a":{"dtype":"U8","shape":[)" + std::string(extent) + R"(],"data_offsets":[)" + std::to_string(begin) +
+             "," + std::to_string(end) + "]}";
+    };
+    const auto header = "{" + tensor(0, bytes / 2) + "," + tensor(bytes / 2, bytes) + "}";
+    const auto text = with_header(
+        std::string("\2\0\0\0\0\0\0\0{}", 10) + std::string(static_cast<unsigned>(bytes), 'x'), "{}", header);
+    cairn::any_store store = cairn::stores::memory();
+    sample::put(store, "c", {{"file", text}});
+    const auto failure =
+        sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(store.open("c", "file"), "c")); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.says("the key \"a\" appears twice"));
+  }
+}
+
 TEST_CASE("one shard of several does not pass for the whole") {
   const auto all = written().all;
   cairn::any_store store = cairn::stores::memory();

@@ -148,6 +148,8 @@ class merger {
   /// The values that the chain restores, without further loss; the largest loss of the newest link's slices is recorded.
   [[nodiscard]] encoded_piece whole_piece(std::size_t index, leaf& merged, const piece& which) {
     if (merged.memory == nullptr) {
+      whole_bytes_ += merged.bytes();
+      require_memory(whole_bytes_, sentence({chain_.contents().origin, ": a merge"}));
       auto memory = std::make_shared<page_buffer>(merged.bytes());
       merged.memory = memory->bytes().data();
       merged.owner = std::move(memory);
@@ -181,6 +183,7 @@ class merger {
   std::size_t deltas_;
   unsigned threads_;
   bool is_delta_ = false;
+  std::uint64_t whole_bytes_ = 0;  // of leaves whose values are kept
   std::vector<leaf> leaves_;
   shards_of<encoded_piece> shards_;
   checkpoint_spec spec_;

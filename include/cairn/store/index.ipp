@@ -14,6 +14,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::detail {
 
@@ -73,6 +74,9 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   bool has_version = false, has_parent = false;
   checkpoint_ref parent;
   std::deque<double> numbers;  // of the present note
+  std::vector<double>* note_numbers = nullptr;
+  double* metric = nullptr;
+  std::string* file_of_tensor = nullptr;
   const auto check_version = [&](std::string_view version) {
     has_version = true;
     if (version != format_version)
@@ -82,8 +86,8 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
   auto parent_field = parent_form(parent);
   parent_field.open = [&](std::string_view) { has_parent = true; };
   const auto note = json_list(
-      json_real([&](const json_value& number) { numbers.push_back(number.real); }), {}, [&](std::string_view name) {
-        index.info.notes[std::string(name)].assign(numbers.begin(), numbers.end());  // exactly the memory that it needs
+      json_real([&](const json_value& number) { numbers.push_back(number.real); }), {}, [&](std::string_view) {
+        note_numbers->assign(numbers.begin(), numbers.end());  // exactly the memory that it needs
         numbers.clear();
         return "";
       });
@@ -93,19 +97,22 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
        {"header_xxh3", digits_form([&](std::uint64_t value) { index.shards.back().header_checksum = value; })}},
       [&](std::string_view) { index.shards.emplace_back(); });
   const auto metadata = json_object(
-      {{"checksum", {}},
-       {"format", {}},
+      {{"checksum", json_text([](const json_value&) {})},
+       {"format", json_text([](const json_value& format) { return format.text == "cairn" ? "" : "is not \"cairn\""; })},
        {"version", json_text([&](const json_value& version) { check_version(version.text); }), false},
        {"step", json_natural([&](const json_value& step) { index.info.step = step.natural; })},
        {"total_size", json_natural([&](const json_value& bytes) { index.total_size = bytes.natural; })},
        {"parent", parent_field, false},
        {"id", digits_form([&](std::uint64_t id) { index.id = id; }), false},
-       {"metrics",
-        json_map(json_real([&](const json_value& metric) { index.info.metrics.emplace(metric.key, metric.real); }))},
-       {"notes", json_map(note), false},
+       {"metrics", json_map(json_real([&](const json_value& number) { *metric = number.real; }),
+                            [&](std::string_view name) { return make_member(index.info.metrics, name, metric); })},
+       {"notes",
+        json_map(note, [&](std::string_view name) { return make_member(index.info.notes, name, note_numbers); }),
+        false},
        {"shards", json_list(shard)}});
   const auto weight_map =
-      json_map(json_text([&](const json_value& file) { index.weight_map.emplace(file.key, file.text); }));
+      json_map(json_text([&](const json_value& file) { *file_of_tensor = file.text; }),
+               [&](std::string_view key) { return make_member(index.weight_map, key, file_of_tensor); });
   read_json(text, sentence({origin, ": malformed index"}),
             json_object({{"metadata", metadata}, {"weight_map", weight_map}}));
   if (!has_version) check_version("");
@@ -132,6 +139,7 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
+  require_memory(json_memory_factor * file->size(), origin);
   return parse_index(stores::read_text(*file, 0, file->size()), origin);
 }
 

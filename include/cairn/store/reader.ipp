@@ -51,11 +51,10 @@ CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const s
   return {slice.shard, slice.begin / block_bytes, block_count(slice.end())};
 }
 
-CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened)
-    : opened_(std::move(opened)) {
+CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) : opened_(opened) {
   contents_.origin = opened_->origin;
   contents_.leaves = opened_->leaves;
-  contents_.structure = opened_->structure;
+  contents_.structure = std::move(opened->structure);
   contents_.has_structure = opened_->has_structure;
   contents_.fetch = [from = opened_](std::size_t index, std::span<std::byte> out) {
     const read_request all[] = {request_for(from->origin, from->leaves, index, out)};

@@ -27,9 +27,9 @@ CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const sli
       json_object({{"leaf", json_text([&](const json_value& path) { slice->leaf = path.text; })},
                    {"shape", shape_form([&]() -> extents& { return slice->shape; })},
                    {"first", json_natural([&](const json_value& element) { slice->first = element.natural; })},
-                   {"count", json_natural([&](const json_value& elements) { slice->count = elements.natural; })}},
-                  [&](std::string_view key) { slice = &slices[std::string(key)]; });
-  read_json(text, sentence({origin, ": malformed cairn.slices"}), json_map(one));
+                   {"count", json_natural([&](const json_value& elements) { slice->count = elements.natural; })}});
+  read_json(text, sentence({origin, ": malformed cairn.slices"}),
+            json_map(one, [&](std::string_view key) { return make_member(slices, key, slice); }));
   return slices;
 }
 

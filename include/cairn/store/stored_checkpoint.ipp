@@ -75,6 +75,8 @@ inline void assemble_leaves(stored_checkpoint& checkpoint) {
         fail(errc::corrupt, {where, ": the slices of \"", leaf.path, "\" ", why});
       };
       if (at->type != leaf.type || *at->shape != leaf.shape) corrupt("disagree about its dtype or shape");
+      if (at != first && at->tensor->key == (at - 1)->tensor->key && at->shard == (at - 1)->shard)
+        fail(errc::corrupt, {where, ": the key \"", at->tensor->key, "\" appears twice"});
       if (at != first && (at->first < covered || at->count == 0)) corrupt("overlap");
       if (at->first > covered) corrupt("leave a hole at element " + std::to_string(covered));
       const auto& encoded = checkpoint.shards[at->shard].metadata.encoded;

@@ -84,13 +84,11 @@ CAIRN_INLINE structure read_structure(std::string_view text, std::string_view or
                                                : json_scalar(value, set);
     forms.push_back({name, std::move(form), false});
   }
-  const auto open = [&](std::string_view path) {
-    entry = &all[std::string(path)];
-    fields = 0;
-  };
+  const auto open = [&](std::string_view) { fields = 0; };
   const auto close = [&](std::string_view) { return fields == 1 ? "" : "does not have one kind"; };
   read_json(text, sentence({origin, ": malformed cairn.structure"}),
-            json_map(json_object(std::move(forms), open, close)));
+            json_map(json_object(std::move(forms), open, close),
+                     [&](std::string_view path) { return make_member(all, path, entry); }));
   return all;
 }
 
