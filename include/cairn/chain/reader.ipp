@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
@@ -59,9 +60,13 @@ CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
 }
 
 CAIRN_INLINE void chain_reader::describe_contents() {
-  for (auto link = links_.rbegin(); link != links_.rend(); ++link)
-    for (const auto& [id, digits] : (*link)->code_tables())
-      tables_.add(read_code_table(id, digits, (*link)->contents().origin));
+  code_tables newest_first;  // each table once, as `add` of one that is there takes long
+  for (const auto& link : links_)
+    for (const auto& [id, digits] : std::views::reverse(link->code_tables()))
+      if (const auto table = read_code_table(id, digits, link->contents().origin);
+          newest_first.find(table.id) == nullptr)
+        newest_first.add(table);
+  for (const auto& table : std::views::reverse(newest_first.all())) tables_.add(table);
   const auto& stored = newest().contents();
   contents_.origin = stored.origin;
   contents_.leaves = stored.leaves;
