@@ -35,7 +35,7 @@ enum class errc {
 /// `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.
 class error : public std::runtime_error {
  public:
-  static constexpr std::size_t most_bytes = 8000;
+  static constexpr std::size_t most_bytes = 16'000;
 
   error(errc code, const std::string& sentence)
       : std::runtime_error(prefix + detail::printable(detail::cut(sentence, most_bytes))), code_(code) {}
