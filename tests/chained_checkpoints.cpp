@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "cairn/encode/lc.hpp"
+#include "cairn/inspect.hpp"
 #include "cairn/merge.hpp"
+#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
@@ -294,4 +296,90 @@ TEST_CASE("killed at any moment of saving, merging and pruning, the newest check
       check_restores(store, names[i], state_at(*cairn::detail::parse_checkpoint_name(names[i]), 600));
   }
   CHECK(newest > 10);
+}
+
+TEST_CASE("later checkpoints record what restores from lossy ones have lost") {
+  cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(31);
+  auto state = chain::start(random, 800);
+  const auto run_with = [&](const cairn::codec_rules& codecs) {
+    return cairn::checkpointer(store,
+                               {.when = cairn::policies::every_steps{1}, .codecs = codecs, .asynchronous = false});
+  };
+  const auto save = [&](cairn::checkpointer& run, std::uint64_t step) {
+    chain::train(state, random);
+    static_cast<void>(run.step(state, {.step = step}));
+  };
+  {
+    auto run = run_with(chain::mixed_rules());
+    save(run, 1);
+    save(run, 2);  // a lossy delta
+  }
+  const auto lost = cairn::open(store, cairn::detail::checkpoint_name(2)).tensor("net.weight").lost;
+  REQUIRE(lost);
+  REQUIRE(lost->max_error > 0);
+  {
+    auto run = run_with({});
+    const auto report = run.restore(state);
+    REQUIRE(report);
+    CHECK(report->restored.at("net.weight") == cairn::restored_loss{*lost, 1});
+    CHECK_FALSE(report->restored.contains("step"));
+    save(run, 3);
+    save(run, 4);
+  }
+  const auto tensor = cairn::open(store, cairn::detail::checkpoint_name(4)).tensor("net.weight");
+  CHECK_FALSE(tensor.lost);
+  CHECK(tensor.restored == cairn::restored_loss{*lost, 1});
+  CHECK(cairn::open(store, cairn::detail::checkpoint_name(4)).tensor("step").restored.restores == 0);
+  {
+    auto run = run_with(chain::mixed_rules());
+    CHECK(run.restore(state)->restored.at("net.weight") ==
+          cairn::restored_loss{*lost, 1});  // nothing was lost this time
+    save(run, 5);
+    save(run, 6);
+  }
+  const auto more = cairn::open(store, cairn::detail::checkpoint_name(6)).tensor("net.weight").lost;
+  REQUIRE(more);
+  const auto twice = run_with({}).restore(state)->restored.at("net.weight");
+  CHECK(twice.restores == 2);
+  CHECK(twice.sum.max_error == lost->max_error + more->max_error);
+}
+
+TEST_CASE("a merge keeps the losses of earlier restores") {
+  cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(32);
+  auto state = chain::start(random, 800);
+  const auto steps = [&](std::uint64_t from, std::uint64_t to) {
+    cairn::checkpointer run(
+        store, {.when = cairn::policies::every_steps{1}, .codecs = chain::mixed_rules(), .asynchronous = false});
+    static_cast<void>(run.restore(state));
+    for (auto step = from; step <= to; ++step) {
+      chain::train(state, random);
+      static_cast<void>(run.step(state, {.step = step}));
+    }
+  };
+  steps(1, 2);
+  steps(3, 5);
+  const auto before = cairn::open(store, cairn::detail::checkpoint_name(5)).tensor("net.weight").restored;
+  CHECK(before.restores == 1);
+  cairn::merge_checkpoints(store, cairn::detail::checkpoint_name(5), {.deltas = 2});
+  CHECK(cairn::open(store, cairn::detail::checkpoint_name(5)).tensor("net.weight").restored == before);
+}
+
+TEST_CASE("texts of the user are in every checkpoint") {
+  const std::map<std::string, std::string> texts{{"commit", "0123abcd"}, {"note", "a \"b\"\n\u00e9"}};
+  cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(33);
+  auto state = chain::start(random, 10);
+  {
+    cairn::checkpointer run(store, {.when = cairn::policies::every_steps{1}, .metadata = texts});
+    static_cast<void>(run.step(state, {.step = 1}));
+  }
+  CHECK(cairn::open(store, cairn::detail::checkpoint_name(1)).metadata() == texts);
+  CHECK(cairn::checkpointer(store).restore(state)->metadata == texts);
+  cairn::save(store, "once", state, {.metadata = texts});
+  CHECK(cairn::open(store, "once").metadata() == texts);
+  CHECK(sample::failure_of([&] {
+          cairn::save(store, "bad", state, {.metadata = {{"a", "\xff"}}});
+        }).says("the metadata"));
 }

@@ -13,7 +13,7 @@ namespace {
 
 /// What decodes a payload: in a checkpoint its name stands in the index, here it is the last byte of the payload.
 static constexpr std::byte relative_bit{0x80};  // beside the kind
-  enum class kind : unsigned char { as_it_is, by_codec, by_lossless };
+enum class kind : unsigned char { as_it_is, by_codec, by_lossless };
 
 /// A codec, the code tables that its chain of checkpoints has so far, and what a checkpoint does beyond encoding: arrays that are not
 /// worth it are stored as they are, and whatever was stored without loss is what a reader has.

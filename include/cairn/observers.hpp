@@ -32,7 +32,8 @@ class progress_line {
       return;
     }
     if (!is_shown(what.what)) return;
-    std::fprintf(stream_, "%scairn: %s\n", terminal_ ? "\r\033[K" : "", sentence_of(what).c_str());
+    std::fprintf(stream_, "%scairn: %s\n", terminal_ ? "\r\033[K" : "",
+                 cairn::detail::printable(sentence_of(what)).c_str());
     std::fflush(stream_);
   }
 

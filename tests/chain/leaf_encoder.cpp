@@ -40,7 +40,12 @@ std::vector<std::byte> decoded(const cairn::detail::leaf& whole, const cairn::de
   std::vector<std::byte> values(bytes);
   if (!parent.empty()) std::memcpy(values.data(), parent.data(), bytes);
   cairn::detail::codec_named(piece.how->codec, {}, "here")
-      .decode({.where = "here", .path = whole.path, .type = whole.type, .payload = piece.bytes, .values = values, .relative = piece.how->relative});
+      .decode({.where = "here",
+               .path = whole.path,
+               .type = whole.type,
+               .payload = piece.bytes,
+               .values = values,
+               .relative = piece.how->relative});
   return values;
 }
 

@@ -173,7 +173,7 @@ void damage(cairn::any_store& store, const std::string& name) {
     const cairn::stores::buffer bytes[] = {sample::bytes_of(text)};
     transaction->create(file, text.size()).write(0, bytes);
   }
-  transaction->commit();
+  transaction->publish();
 }
 
 }  // namespace

@@ -204,8 +204,7 @@ TEST_CASE("a malformed payload or code table with correct checksums is an error 
   CHECK(unknown.code == errc::unsupported);
   CHECK(unknown.says("\"mine\""));
   for (const auto& table : {std::string("12"), std::string(256, 'x'), std::string(256, '8')}) {
-    const auto failure =
-        sample::failure_of([&] { static_cast<void>(chain::restored(put("raw", 2000, table), "c")); });
+    const auto failure = sample::failure_of([&] { static_cast<void>(chain::restored(put("raw", 2000, table), "c")); });
     CHECK(failure.code == errc::corrupt);
     CHECK(failure.says("0123456789abcdef"));
   }

@@ -30,8 +30,11 @@ TEST_CASE("a box of any view is the elements with these indices") {
     for (std::uint64_t i = 0; i < cairn::element_count(shape); ++i) {
       const std::uint64_t index[] = {i / shape[2] / shape[1], i / shape[2] % shape[1], i % shape[2]};
       bool is_in = true;
-      for (std::size_t d = 0; d < 3; ++d) is_in = is_in && index[d] >= part.first[d] && index[d] - part.first[d] < part.shape[d];
-      if (is_in) expected.insert(expected.end(), all.begin() + 2 * static_cast<std::ptrdiff_t>(i), all.begin() + 2 * static_cast<std::ptrdiff_t>(i + 1));
+      for (std::size_t d = 0; d < 3; ++d)
+        is_in = is_in && index[d] >= part.first[d] && index[d] - part.first[d] < part.shape[d];
+      if (is_in)
+        expected.insert(expected.end(), all.begin() + 2 * static_cast<std::ptrdiff_t>(i),
+                        all.begin() + 2 * static_cast<std::ptrdiff_t>(i + 1));
     }
     CHECK(some == expected);
   }

@@ -35,3 +35,27 @@ TEST_CASE("a sentence has texts and whole numbers of any type") {
                          std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::int64_t>::min()}) ==
         "abc10-720018446744073709551615-9223372036854775808");
 }
+
+TEST_CASE("a message shows names of any length and content in one line, and all other parts") {
+  const std::string hostile = std::string("\0\n\x1b[2J", 6) + std::string(100'000, 'x') + '\xff';
+  try {
+    cairn::fail(cairn::errc::corrupt, {"file: \"", hostile, "\" and \"", hostile, "\" are wrong"});
+  } catch (const cairn::error& error) {
+    const std::string said = error.what();
+    CHECK(said.starts_with("cairn: file: \"\\x00\\x0a\\x1b[2Jxxx"));
+    CHECK(said.ends_with("x\\xff\" are wrong"));
+    CHECK(said.find("\\xff\" and \"\\x00") != std::string::npos);
+    CHECK(said.size() < 9000);
+    CHECK(said == "cairn: " + std::string(error.sentence()));
+    return;
+  }
+  FAIL("nothing was thrown");
+}
+
+TEST_CASE("the constructor escapes and cuts too") {
+  const cairn::error error(cairn::errc::invalid, "a\tb" + std::string(100'000, 'x') + "c\nd");
+  const std::string said = error.what();
+  CHECK(said.starts_with("cairn: a\\x09bxxx"));
+  CHECK(said.ends_with("xxc\\x0ad"));
+  CHECK(said.size() < cairn::error::most_bytes + 100);
+}

@@ -327,15 +327,22 @@ TEST_CASE("lossless: merged differences give what they give in turn, and no othe
 
 TEST_CASE("a payload that the file calls relative, but is not, is refused, and the reverse") {
   std::vector<float> before(1000), now(1000);
-  for (std::size_t i = 0; i < now.size(); ++i) now[i] = (before[i] = static_cast<float>(i)) + (i % 10 == 0 ? 1.0F : 0.0F);
+  for (std::size_t i = 0; i < now.size(); ++i)
+    now[i] = (before[i] = static_cast<float>(i)) + (i % 10 == 0 ? 1.0F : 0.0F);
   for (const bool is_relative : {false, true}) {
     const lossless codec{.xor_parent = is_relative};
     bytes out(codec.bound(dtype::f32, 4000));
-    const auto made = codec.encode({"p", dtype::f32, std::as_bytes(std::span(now)), std::as_writable_bytes(std::span(before))}, out);
+    const auto made =
+        codec.encode({"p", dtype::f32, std::as_bytes(std::span(now)), std::as_writable_bytes(std::span(before))}, out);
     REQUIRE(made.relative == is_relative);
     bytes values(4000);
     const auto decode = [&](bool relative) {
-      lossless{}.decode({.where = "f", .path = "p", .type = dtype::f32, .payload = std::span(out).first(made.bytes), .values = values, .relative = relative});
+      lossless{}.decode({.where = "f",
+                         .path = "p",
+                         .type = dtype::f32,
+                         .payload = std::span(out).first(made.bytes),
+                         .values = values,
+                         .relative = relative});
     };
     CHECK_NOTHROW(decode(is_relative));
     CHECK_THROWS_AS(decode(!is_relative), cairn::error);

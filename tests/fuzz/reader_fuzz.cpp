@@ -44,7 +44,7 @@ void put(cairn::any_store& store, const std::vector<std::pair<std::string, std::
     const buffer buffers[] = {std::as_bytes(std::span(text.data(), text.size()))};
     transaction->create(file, text.size()).write(0, buffers);
   }
-  transaction->commit();
+  transaction->publish();
 }
 
 void require(bool held) {

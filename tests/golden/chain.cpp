@@ -78,15 +78,15 @@ TEST_CASE("the frozen chains read back to the same bits") {
   for (const unsigned version : {1U, 2U}) {
     const cairn::detail::chain_reader reader(frozen(version), cairn::detail::checkpoint_name(4));
     CHECK(reader.links().size() == 3);
-  for (const auto& leaf : cairn::detail::describe(now).leaves) {
-    INFO(leaf.path);
-    std::vector<std::byte> bytes(leaf.bytes());
-    reader.contents().fetch(reader.contents().find(leaf.path), bytes);
-    if (const auto sum = lossy.find(leaf.path); sum != lossy.end())
-      CHECK(cairn::detail::to_hex(cairn::detail::checksum(bytes)) == cairn::detail::to_hex(sum->second));
-    else
-      CHECK(bytes == sample::packed(leaf));
-  }
+    for (const auto& leaf : cairn::detail::describe(now).leaves) {
+      INFO(leaf.path);
+      std::vector<std::byte> bytes(leaf.bytes());
+      reader.contents().fetch(reader.contents().find(leaf.path), bytes);
+      if (const auto sum = lossy.find(leaf.path); sum != lossy.end())
+        CHECK(cairn::detail::to_hex(cairn::detail::checksum(bytes)) == cairn::detail::to_hex(sum->second));
+      else
+        CHECK(bytes == sample::packed(leaf));
+    }
   }
 }
 

@@ -31,7 +31,8 @@ struct state {
   void add_boxes() {
     const auto box = [&](const std::string& path, cairn::extents whole, cairn::extents first, cairn::extents shape) {
       add(path, cairn::dtype::f32, std::move(shape));
-      leaves.back().place = std::make_shared<const cairn::detail::box_place>(cairn::detail::box_place{std::move(whole), std::move(first)});
+      leaves.back().place = std::make_shared<const cairn::detail::box_place>(
+          cairn::detail::box_place{std::move(whole), std::move(first)});
     };
     for (const std::uint64_t row : {0U, 4U})
       for (const std::uint64_t column : {0U, 3U}) box("model.grid", {8, 5}, {row, column}, {4, column == 0 ? 3U : 2U});

@@ -57,7 +57,13 @@ void run_codec(const std::string& name, const cairn::any_codec& codec, cairn::dt
   cairn::code_tables tables;
   for (const auto& table : done.tables) tables.add(table);
   cairn::detail::codec_named(done.codec, {}, "f")
-      .decode({.where = "f", .path = "p", .type = type, .payload = out, .values = back, .known_tables = &tables, .relative = done.relative});
+      .decode({.where = "f",
+               .path = "p",
+               .type = type,
+               .payload = out,
+               .values = back,
+               .known_tables = &tables,
+               .relative = done.relative});
   found.results[name + " decoded"] = cairn::detail::checksum(back);
   found.results[name + " reference"] = cairn::detail::checksum(reference);
 }

@@ -100,7 +100,7 @@ TEMPLATE_TEST_CASE("a store holds exactly what was committed and not removed", "
         const auto wanted = random_files(random);
         const auto transaction = store.begin(name);
         for (const auto& [file, text] : wanted) write(*transaction, file, text, random);
-        transaction->commit();
+        transaction->publish();
         model[name] = wanted;
       }
     }
@@ -236,4 +236,91 @@ TEST_CASE("what a user's store throws is a cairn::error, and it cannot return nu
   const auto null = failures_of(0);
   CHECK(null[0].says("faulty: begin of the store returns null"));
   CHECK(null[1].says("faulty: open of the store returns null"));
+}
+
+TEMPLATE_TEST_CASE("several writers prepare their files, and the one that has begun publishes them all", "", in_memory,
+                   in_directory, in_durable_directory) {
+  TestType where;
+  cairn::any_store store = where.store;
+  std::mt19937_64 random(3);
+  const std::string text_0(100'000, 'a'), text_1(70'000, 'b'),
+      index = R"({"metadata":{"checksum":")" + std::string(16, '0');
+  const auto shard_0 = cairn::detail::shard_file(0, 2), shard_1 = cairn::detail::shard_file(1, 2);
+  {
+    const auto first = store.begin("step-000000001");
+    REQUIRE_FALSE(first->attempt().empty());
+    const auto second = store.join("step-000000001", first->attempt());
+    write(*second, shard_1, text_1, random);
+    write(*first, shard_0, text_0, random);
+    second->prepare();
+    first->prepare();
+    CHECK(store.list().empty());
+    CHECK(sample::failure_of([&] { second->publish(); }).code == cairn::errc::invalid);
+    write(*first, std::string(cairn::detail::index_file), index, random);
+    first->publish();
+  }
+  CHECK(store.list() == std::vector<std::string>{"step-000000001"});
+  CHECK(contents(store, "step-000000001") == files{{"index.json", index}, {shard_0, text_0}, {shard_1, text_1}});
+}
+
+TEMPLATE_TEST_CASE("a writer that gives up takes only its own files away", "", in_memory, in_directory,
+                   in_durable_directory) {
+  TestType where;
+  cairn::any_store store = where.store;
+  std::mt19937_64 random(4);
+  const auto shard_0 = cairn::detail::shard_file(0, 2), shard_1 = cairn::detail::shard_file(1, 2);
+  const std::string index = R"({"metadata":{"checksum":")" + std::string(16, '0');
+  auto first = store.begin("c");
+  const auto attempt = first->attempt();
+  {
+    const auto second = store.join("c", attempt);
+    write(*second, shard_1, "given up", random);
+  }
+  {
+    const auto again = store.join("c", attempt);
+    write(*again, shard_1, "again", random);
+    again->prepare();
+  }
+  write(*first, shard_0, "first", random);
+  write(*first, std::string(cairn::detail::index_file), index, random);
+  first->publish();
+  first.reset();
+  CHECK(contents(store, "c") == files{{"index.json", index}, {shard_0, "first"}, {shard_1, "again"}});
+  CHECK(sample::failure_of([&] { static_cast<void>(store.join("c", attempt)); }).code == cairn::errc::not_found);
+}
+
+TEMPLATE_TEST_CASE("only a running attempt can be joined", "", in_memory, in_directory, in_durable_directory) {
+  TestType where;
+  cairn::any_store store = where.store;
+  const auto code = [&](std::string_view name, std::string_view attempt) {
+    return sample::failure_of([&] { static_cast<void>(store.join(name, attempt)); }).code;
+  };
+  CHECK(code("c", "0123456789abcdef") == cairn::errc::not_found);
+  auto first = store.begin("c");
+  const auto attempt = first->attempt();
+  for (const std::string_view other : {"", "0123456789abcdef", "..", "x/y"})
+    CHECK(code("c", other) == cairn::errc::not_found);
+  CHECK(code("d", attempt) == cairn::errc::not_found);
+  first.reset();
+  CHECK(code("c", attempt) == cairn::errc::not_found);
+}
+
+TEST_CASE("a store without join says so") {
+  struct alone {
+    cairn::stores::memory inner;
+    [[nodiscard]] std::string location() const { return "alone"; }
+    [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
+    [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner.begin(name); }
+    [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
+    [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
+    [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+      return inner.open(name, file);
+    }
+    void remove(std::string_view name) { inner.remove(name); }
+  };
+  cairn::any_store store = alone{};
+  const auto first = store.begin("c");
+  const auto failure = sample::failure_of([&] { static_cast<void>(store.join("c", first->attempt())); });
+  CHECK(failure.code == cairn::errc::unsupported);
+  CHECK(failure.says("alone"));
 }

@@ -33,11 +33,14 @@ TEST_CASE("a malformed parent is refused") {
 }
 
 TEST_CASE("code tables read back as they were written") {
-  const cairn::detail::stored_tables tables{{"0123456789abcdef", "0012"}, {"ff", ""}};
+  const cairn::detail::stored_tables tables{{"0123456789abcdef", std::string(256, '1')}, {"ff", std::string(256, '2')}};
   CHECK(cairn::detail::read_tables(cairn::detail::write_tables(tables), "here") == tables);
   CHECK(cairn::detail::read_tables("{}", "here").empty());
   CHECK(sample::failure_of([] { static_cast<void>(cairn::detail::read_tables(R"({"a":1})", "here")); }).code ==
         cairn::errc::corrupt);
   CHECK(sample::failure_of([] { static_cast<void>(cairn::detail::read_tables(R"({"a":{}})", "here")); }).code ==
         cairn::errc::corrupt);
+  CHECK(sample::failure_of([] {
+          static_cast<void>(cairn::detail::read_tables(R"({"a":"0"})", "here"));
+        }).says("not 256 digits"));
 }

@@ -89,7 +89,7 @@ void write_shard(cairn::any_store store, std::string_view name, std::size_t byte
   auto& index = transaction->create(cairn::detail::index_file, opening.size());
   const cairn::stores::buffer buffers[] = {opening};
   index.write(0, buffers);
-  transaction->commit();
+  transaction->publish();
 }
 
 std::vector<std::string> names_in(const std::string& path) {
@@ -251,7 +251,7 @@ TEST_CASE("an owner that was taken over changes nothing more") {
   directory other(scratch.path(), options);
   const auto taken = other.lock();
   for (const auto& failure :
-       {sample::failure_of([&] { write_shard(store, "c", 10); }), sample::failure_of([&] { transaction->commit(); }),
+       {sample::failure_of([&] { write_shard(store, "c", 10); }), sample::failure_of([&] { transaction->publish(); }),
         sample::failure_of([&] { store.remove("a"); })}) {
     CHECK(failure.code == errc::busy);
     CHECK(failure.says("another process has taken over " + scratch.path()));

@@ -34,12 +34,14 @@ double any_number(std::mt19937_64& random) {
 /// Adds a leaf of whole, cut, encoded or lossy elements. Path: above that of the leaf before.
 void add_leaf(cairn::detail::checkpoint_index& index, std::string path, std::mt19937_64& random) {
   using namespace cairn::detail;
-  auto& leaf = index.leaves.emplace_back(stored_leaf{std::move(path), static_cast<cairn::dtype>(random() % cairn::dtype_count), {4, random() % 6}});
+  auto& leaf = index.leaves.emplace_back(
+      stored_leaf{std::move(path), static_cast<cairn::dtype>(random() % cairn::dtype_count), {4, random() % 6}});
   auto& storage = index.storage.emplace_back();
   const auto count = cairn::element_count(leaf.shape);
   std::vector<placed_piece> pieces{{0, 0, count, {}}};
   if (count > 0 && random() % 2) pieces = {{0, 0, 1, {}}, {0, 1, count - 1, {}}};
-  if (count > 0 && random() % 3 == 0) pieces = {{0, 0, 0, box{{0, 0}, {1, leaf.shape[1]}}}, {0, 0, 0, box{{1, 0}, {3, leaf.shape[1]}}}};
+  if (count > 0 && random() % 3 == 0)
+    pieces = {{0, 0, 0, box{{0, 0}, {1, leaf.shape[1]}}}, {0, 0, 0, box{{1, 0}, {3, leaf.shape[1]}}}};
   for (auto& piece : pieces)
     if (piece.region) piece.count = piece.region->count();
   REQUIRE(make_layout(pieces, leaf.shape, storage.layout).empty());
@@ -48,7 +50,9 @@ void add_leaf(cairn::detail::checkpoint_index& index, std::string path, std::mt1
     if (random() % 2) how.lost = cairn::loss{std::abs(any_number(random)), 0.1};
     storage.encoded = std::make_shared<const leaf_encoding>(how);
   }
-  if (random() % 4 == 0) storage.restored = std::make_shared<const cairn::restored_loss>(cairn::restored_loss{{0.5, any_number(random)}, random() % 9 + 1});
+  if (random() % 4 == 0)
+    storage.restored =
+        std::make_shared<const cairn::restored_loss>(cairn::restored_loss{{0.5, any_number(random)}, random() % 9 + 1});
 }
 
 cairn::detail::checkpoint_index random_index(std::mt19937_64& random) {
@@ -66,7 +70,8 @@ cairn::detail::checkpoint_index random_index(std::mt19937_64& random) {
   for (std::size_t i = 0; i < shards; ++i)
     index.shards.push_back({cairn::detail::shard_file(i, shards), random() % 1'000'000 + 4096, random(), ""});
   if (random() % 2) index.info.metadata = {{"commit", "a\"b"}, {"", "\n"}};
-  for (std::size_t i = random() % 20; i > 0; --i) add_leaf(index, "layer." + std::to_string(index.leaves.size() + 100), random);
+  for (std::size_t i = random() % 20; i > 0; --i)
+    add_leaf(index, "layer." + std::to_string(index.leaves.size() + 100), random);
   for (const auto& leaf : index.leaves) index.total_size += leaf.bytes();
   if (random() % 2) index.structure["layers"] = {cairn::detail::structure_entry::kind::size, random(), {}, {}};
   if (random() % 2) index.structure["moments"] = {cairn::detail::structure_entry::kind::keys, 0, {}, {"a", "bias"}};
@@ -248,42 +253,42 @@ TEST_CASE("an index with a right checksum and wrong contents is refused") {
         .code;
   };
   CHECK(code("\"version\":\"2\"", "\"version\":\"3\"") == cairn::errc::unsupported);
-  for (const auto& [from, to] :
-       std::vector<std::pair<std::string, std::string>>{{"\"step\":0", "\"step\":-1"},
-                                                        {"\"step\":0", "\"step\":[0]"},
-                                                        {"0.5", "\"half\""},
-                                                        {"0.5", "[0.5]"},
-                                                        {"\"bytes\":4096", "\"bytes\":\"4096\""},
-                                                        {"\"bytes\":4096", "\"sizes\":4096"},
-                                                        {"\"header_xxh3\":\"0", "\"header_xxh3\":\"G"},
-                                                        {"shard-00000-of-00001", "../../../etc/passwd"},
-                                                        {"shard-00000-of-00001", "shard-00001-of-00002"},
-                                                        {"[\n{\"file\"", "[{},{},{\"file\""},
-                                                        {"\"version\":\"2\",", ""},
-                                                        {"\"version\":\"2\"", "\"version\":\"1\""},
-                                                        {"\"format\":\"cairn\"", "\"format\":\"other\""},
-                                                        {"\"shard\":0", "\"shard\":1"},
-                                                        {"\"shard\":0", "\"runs\":[0]"},
-                                                        {"\"path\":\"v\"", "\"path\":\"w\""},
-                                                        {"\"path\":\"v\"", "\"path\":\"x\""},
-                                                        {"\"dtype\":\"F32\"", "\"dtype\":\"F33\""},
-                                                        {"[2,3]", "[2,-3]"},
-                                                        {"[2,3]", "[4294967296,4294967296]"},
-                                                        {"[2,3]", "[2,3000000]"},
-                                                        {"\"codec\":\"lc2\",", ""},
-                                                        {"\"codec\":\"lc2\"", "\"codec\":\"\""},
-                                                        {"\"stored\":7", "\"stored\":100"},
-                                                        {"\"stored\":7", "\"stored\":7,\"relative\":1"},
-                                                        {"\"stored\":7", "\"stored\":7,\"relative\":2"},
-                                                        {"[0.25,0.125]", "[0.25]"},
-                                                        {"[0.25,0.125]", "[0.25,0.125],\"restored\":[0,0,0]"},
-                                                        {"[0.25,0.125]", "[0.25,0.125],\"restored\":[0,0]"},
-                                                        {"[0.25,0.125]", "[0.25,0.125],\"more\":0"},
-                                                        {"\"header_xxh3\":\"0000000000000005\"", "\"header_xxh3\":\"0000000000000005\",\"role\":\"parity\""},
-                                                        {"{\"size\":3}", "{\"sizes\":3}"},
-                                                        {"\"leaves\"", "\"leafs\""},
-                                                        {"\"structure\"", "\"structures\""},
-                                                        {"\"weight_map\"", "\"others\""}}) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"step\":0", "\"step\":-1"},
+           {"\"step\":0", "\"step\":[0]"},
+           {"0.5", "\"half\""},
+           {"0.5", "[0.5]"},
+           {"\"bytes\":4096", "\"bytes\":\"4096\""},
+           {"\"bytes\":4096", "\"sizes\":4096"},
+           {"\"header_xxh3\":\"0", "\"header_xxh3\":\"G"},
+           {"shard-00000-of-00001", "../../../etc/passwd"},
+           {"shard-00000-of-00001", "shard-00001-of-00002"},
+           {"[\n{\"file\"", "[{},{},{\"file\""},
+           {"\"version\":\"2\",", ""},
+           {"\"version\":\"2\"", "\"version\":\"1\""},
+           {"\"format\":\"cairn\"", "\"format\":\"other\""},
+           {"\"shard\":0", "\"shard\":1"},
+           {"\"shard\":0", "\"runs\":[0]"},
+           {"\"path\":\"v\"", "\"path\":\"w\""},
+           {"\"path\":\"v\"", "\"path\":\"x\""},
+           {"\"dtype\":\"F32\"", "\"dtype\":\"F33\""},
+           {"[2,3]", "[2,-3]"},
+           {"[2,3]", "[4294967296,4294967296]"},
+           {"[2,3]", "[2,3000000]"},
+           {"\"codec\":\"lc2\",", ""},
+           {"\"codec\":\"lc2\"", "\"codec\":\"\""},
+           {"\"stored\":7", "\"stored\":100"},
+           {"\"stored\":7", "\"stored\":7,\"relative\":1"},
+           {"\"stored\":7", "\"stored\":7,\"relative\":2"},
+           {"[0.25,0.125]", "[0.25]"},
+           {"[0.25,0.125]", "[0.25,0.125],\"restored\":[0,0,0]"},
+           {"[0.25,0.125]", "[0.25,0.125],\"restored\":[0,0]"},
+           {"[0.25,0.125]", "[0.25,0.125],\"more\":0"},
+           {"\"header_xxh3\":\"0000000000000005\"", "\"header_xxh3\":\"0000000000000005\",\"role\":\"parity\""},
+           {"{\"size\":3}", "{\"sizes\":3}"},
+           {"\"leaves\"", "\"leafs\""},
+           {"\"structure\"", "\"structures\""},
+           {"\"weight_map\"", "\"others\""}}) {
     INFO(from << " -> " << to);
     CHECK(code(from, to) == cairn::errc::corrupt);
   }
@@ -346,7 +351,8 @@ TEST_CASE("the id of a delta depends on its parent, except in version 1") {
 TEST_CASE("the leaves of 16,384 ranks take a few megabytes") {
   constexpr std::size_t ranks = 16'384, leaves = 1'200;
   cairn::detail::checkpoint_index index;
-  for (std::size_t i = 0; i < ranks; ++i) index.shards.push_back({cairn::detail::shard_file(i, ranks), 1 << 20, i * 7919, ""});
+  for (std::size_t i = 0; i < ranks; ++i)
+    index.shards.push_back({cairn::detail::shard_file(i, ranks), 1 << 20, i * 7919, ""});
   for (std::size_t i = 0; i < leaves; ++i) {
     index.leaves.push_back({"model.layers." + std::to_string(10'000 + i) + ".weight", cairn::dtype::f32, {4096, 4096}});
     cairn::detail::grid_layout grid{{{32}, {32}}, {{0, ranks, 1}}};
@@ -371,7 +377,8 @@ TEST_CASE("leaves are in no shard of another role") {
   CHECK(cairn::detail::parse_index(cairn::detail::write_index(index), "here").shards == index.shards);
   index.storage[0].layout.shard = 1;
   const auto refused = [&] {
-    return sample::failure_of([&] { static_cast<void>(cairn::detail::parse_index(cairn::detail::write_index(index), "here")); });
+    return sample::failure_of(
+        [&] { static_cast<void>(cairn::detail::parse_index(cairn::detail::write_index(index), "here")); });
   };
   CHECK(refused().says("is in a shard that is not listed"));
   index.storage[0].layout.shard = 0;

@@ -52,7 +52,8 @@ TEST_CASE("fields of any records, gathered together, are what gather gives one b
       CHECK(made[b] == expected[b]);
       chunks[b].finish();
       for (std::size_t at = 0; at < made[b].size(); at += block)
-        CHECK(sums[b][at / block] == cairn::detail::checksum(std::span(made[b]).subspan(at, std::min(block, made[b].size() - at))));
+        CHECK(sums[b][at / block] ==
+              cairn::detail::checksum(std::span(made[b]).subspan(at, std::min(block, made[b].size() - at))));
     }
   }
 }

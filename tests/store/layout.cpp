@@ -114,7 +114,8 @@ TEST_CASE("boxes that cover an array are found to, and others are not") {
       if (round % 8 == 5) pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(which));
       if (round % 8 == 7) pieces.push_back(pieces[which]);
     }
-    if (std::any_of(pieces.begin(), pieces.end(), [&](const auto& each) { return !is_inside(*each.region, shape); })) continue;
+    if (std::any_of(pieces.begin(), pieces.end(), [&](const auto& each) { return !is_inside(*each.region, shape); }))
+      continue;
     const auto times = coverage(pieces, shape);
     const bool is_exact = !pieces.empty() && std::all_of(times.begin(), times.end(), [](int n) { return n == 1; });
     leaf_layout layout;
@@ -148,7 +149,8 @@ TEST_CASE("a grid is stored as one, with its shards as series") {
   REQUIRE(make_layout(pieces, {32, 10}, layout).empty());
   CHECK(text_of(layout) == R"({"grid":[[4],[3]],"shards":[[0,32,3]]})");
 
-  std::vector<placed_piece> uneven{{5, 0, 6, box{{0, 0}, {2, 3}}}, {2, 0, 9, box{{2, 0}, {3, 3}}}, {9, 0, 3, box{{5, 0}, {1, 3}}}};
+  std::vector<placed_piece> uneven{
+      {5, 0, 6, box{{0, 0}, {2, 3}}}, {2, 0, 9, box{{2, 0}, {3, 3}}}, {9, 0, 3, box{{5, 0}, {1, 3}}}};
   REQUIRE(make_layout(uneven, {6, 3}, layout).empty());
   CHECK(text_of(layout) == R"({"grid":[[0,2,5,6],[3]],"shards":[[5,1,1],[2,2,7]]})");
   CHECK(pieces_of(layout, {6, 3}) == uneven);
@@ -159,9 +161,13 @@ TEST_CASE("a grid is stored as one, with its shards as series") {
 }
 
 TEST_CASE("boxes that are no grid are listed") {
-  const std::vector<placed_piece> pieces{{0, 0, 2, box{{0, 0}, {1, 2}}}, {1, 0, 2, box{{0, 2}, {2, 1}}}, {2, 0, 2, box{{1, 0}, {1, 2}}}};
-  std::vector<placed_piece> pinwheel{{0, 0, 2, box{{0, 0}, {1, 2}}}, {1, 0, 2, box{{0, 2}, {2, 1}}}, {2, 0, 2, box{{2, 1}, {1, 2}}},
-                                     {3, 0, 2, box{{1, 0}, {2, 1}}}, {4, 0, 1, box{{1, 1}, {1, 1}}}};
+  const std::vector<placed_piece> pieces{
+      {0, 0, 2, box{{0, 0}, {1, 2}}}, {1, 0, 2, box{{0, 2}, {2, 1}}}, {2, 0, 2, box{{1, 0}, {1, 2}}}};
+  std::vector<placed_piece> pinwheel{{0, 0, 2, box{{0, 0}, {1, 2}}},
+                                     {1, 0, 2, box{{0, 2}, {2, 1}}},
+                                     {2, 0, 2, box{{2, 1}, {1, 2}}},
+                                     {3, 0, 2, box{{1, 0}, {2, 1}}},
+                                     {4, 0, 1, box{{1, 1}, {1, 1}}}};
   leaf_layout layout;
   REQUIRE(make_layout(pieces, {2, 3}, layout).empty());
   CHECK(text_of(layout) == R"({"boxes":[[0,0,0,1,2],[1,0,2,2,1],[2,1,0,1,2]]})");
@@ -180,7 +186,9 @@ TEST_CASE("a leaf without elements is in one piece") {
 
 TEST_CASE("pieces that do not cover their leaf are refused") {
   leaf_layout layout;
-  const auto fault = [&](std::vector<placed_piece> pieces, const cairn::extents& shape) { return make_layout(std::move(pieces), shape, layout); };
+  const auto fault = [&](std::vector<placed_piece> pieces, const cairn::extents& shape) {
+    return make_layout(std::move(pieces), shape, layout);
+  };
   CHECK(fault({}, {3}).find("no pieces") != std::string::npos);
   CHECK(fault({{0, 0, 2, {}}}, {3}).find("hole at element 2") != std::string::npos);
   CHECK(fault({{0, 1, 2, {}}}, {3}).find("hole at element 0") != std::string::npos);
@@ -188,44 +196,67 @@ TEST_CASE("pieces that do not cover their leaf are refused") {
   CHECK(fault({{0, 0, 3, {}}, {0, 3, 0, {}}}, {3}).find("overlap") != std::string::npos);
   CHECK_FALSE(fault({{0, 0, 4, {}}}, {3}).empty());
   CHECK(fault({{0, 0, 2, {}}, {0, 0, 1, box{{2}, {1}}}}, {3}).find("runs and boxes") != std::string::npos);
-  CHECK(fault({{0, 0, 2, box{{0}, {2}}}}, {3}).find("hole at element [2]") != std::string::npos);
+  CHECK(fault({{0, 0, 2, box{{0}, {2}}}}, {3}).find("two dimensions") != std::string::npos);
+  CHECK(fault({{0, 0, 4, box{{0, 0}, {2, 2}}}}, {3, 2}).find("hole at element [2, 0]") != std::string::npos);
   const box too_far{{2}, {2}};
   CHECK(fault({{0, 0, 2, box{{0}, {2}}}, {0, 0, 2, too_far}}, {3}).find("not inside") != std::string::npos);
 }
 
 TEST_CASE("layouts that a file cannot have are faults") {
   const cairn::extents shape{8, 6};
-  const auto fault = [&](const std::string& text, std::uint64_t most = many) { return find_fault(read(text), shape, 4, most); };
+  const auto fault = [&](const std::string& text, std::uint64_t most = many) {
+    return find_fault(read(text), shape, 4, most);
+  };
   for (const std::string good :
-       {R"({"shard":3})", R"({"runs":[0,0,3,40]})", R"({"grid":[[4],[3]],"shards":[[0,4,1]]})", R"({"grid":[[4],[3]],"shards":[[3,4,0]]})",
-        R"({"grid":[[0,1,8],[6]],"shards":[[0,1,1],[3,1,900]]})", R"({"boxes":[[0,0,0,8,2],[1,0,2,8,4]]})"}) {
+       {R"({"shard":3})", R"({"runs":[0,0,3,40]})", R"({"grid":[[4],[3]],"shards":[[0,4,1]]})",
+        R"({"grid":[[4],[3]],"shards":[[3,4,0]]})", R"({"grid":[[0,1,8],[6]],"shards":[[0,1,1],[3,1,900]]})",
+        R"({"boxes":[[0,0,0,8,2],[1,0,2,8,4]]})"}) {
     INFO(good);
     CHECK(fault(good).empty());
   }
-  for (const std::string bad :
-       {R"({"shard":4})", R"({"runs":[]})", R"({"runs":[0,1]})", R"({"runs":[0,0,4,40]})", R"({"runs":[0,0,1,48]})", R"({"runs":[0,0,1,0]})",
-        R"({"runs":[0,0,1,9,2,9]})", R"({"grid":[[4]],"shards":[[0,2,1]]})", R"({"grid":[[4],[3]],"shards":[[0,3,1]]})",
-        R"({"grid":[[4],[3]],"shards":[[0,5,1]]})", R"({"grid":[[4],[3]],"shards":[[1,4,1]]})",
-        R"({"grid":[[4],[3]],"shards":[[0,18446744073709551615,0]]})", R"({"grid":[[4],[3]],"shards":[[0,4,9223372036854775808]]})",
-        R"({"grid":[[0],[3]],"shards":[[0,2,1]]})", R"({"grid":[[],[3]],"shards":[[0,2,1]]})", R"({"grid":[[0,9],[6]],"shards":[[0,1,1]]})",
-        R"({"grid":[[0,4,4,8],[6]],"shards":[[0,3,1]]})", R"({"grid":[[1,8],[6]],"shards":[[0,1,1]]})",
-        R"({"grid":[[4],[3]],"shards":[[0,0,1],[0,4,1]]})", R"({"boxes":[]})", R"({"boxes":[[0,0,0,8,2]]})", R"({"boxes":[[4,0,0,8,6]]})",
-        R"({"boxes":[[0,0,8]]})", R"({"boxes":[[0,0,0,8,6],[0,0,0,8,6]]})", R"({"boxes":[[0,0,0,8,18446744073709551615]]})"}) {
+  for (const std::string bad : {R"({"shard":4})",
+                                R"({"runs":[]})",
+                                R"({"runs":[0,1]})",
+                                R"({"runs":[0,0,4,40]})",
+                                R"({"runs":[0,0,1,48]})",
+                                R"({"runs":[0,0,1,0]})",
+                                R"({"runs":[0,0,1,9,2,9]})",
+                                R"({"grid":[[4]],"shards":[[0,2,1]]})",
+                                R"({"grid":[[4],[3]],"shards":[[0,3,1]]})",
+                                R"({"grid":[[4],[3]],"shards":[[0,5,1]]})",
+                                R"({"grid":[[4],[3]],"shards":[[1,4,1]]})",
+                                R"({"grid":[[4],[3]],"shards":[[0,18446744073709551615,0]]})",
+                                R"({"grid":[[4],[3]],"shards":[[0,4,9223372036854775808]]})",
+                                R"({"grid":[[0],[3]],"shards":[[0,2,1]]})",
+                                R"({"grid":[[],[3]],"shards":[[0,2,1]]})",
+                                R"({"grid":[[0,9],[6]],"shards":[[0,1,1]]})",
+                                R"({"grid":[[0,4,4,8],[6]],"shards":[[0,3,1]]})",
+                                R"({"grid":[[1,8],[6]],"shards":[[0,1,1]]})",
+                                R"({"grid":[[4],[3]],"shards":[[0,0,1],[0,4,1]]})",
+                                R"({"boxes":[[0,0,0,8,2]]})",
+                                R"({"boxes":[[4,0,0,8,6]]})",
+                                R"({"boxes":[[0,0,0,8,6],[0,0,0,8,6]]})",
+                                R"({"boxes":[[0,0,0,8,18446744073709551615]]})"}) {
     INFO(bad);
     CHECK_FALSE(fault(bad).empty());
   }
   CHECK_FALSE(fault(R"({"grid":[[4],[3]],"shards":[[0,4,0]]})", 3).empty());
-  CHECK_FALSE(find_fault(read(R"({"grid":[[1],[1]],"shards":[[0,18446744073709551615,0]]})"), {1ULL << 40U, 1ULL << 40U}, 4, many).empty());
+  CHECK_FALSE(find_fault(read(R"({"grid":[[1],[1]],"shards":[[0,18446744073709551615,0]]})"),
+                         {1ULL << 40U, 1ULL << 40U}, 4, many)
+                  .empty());
   CHECK_FALSE(find_fault(read(R"({"runs":[0,0]})"), {0}, 4, many).empty());
   box_layout nine;
-  nine.boxes = {{0, box{cairn::extents(9, 0), cairn::extents(9, 1)}}, {0, box{cairn::extents(9, 1), cairn::extents(9, 1)}}};
-  CHECK(find_fault({0, std::make_shared<const leaf_cuts>(nine)}, cairn::extents(9, 2), 4, many).find("8 dimensions") != std::string::npos);
+  nine.boxes = {{0, box{cairn::extents(9, 0), cairn::extents(9, 1)}},
+                {0, box{cairn::extents(9, 1), cairn::extents(9, 1)}}};
+  CHECK(find_fault({0, std::make_shared<const leaf_cuts>(nine)}, cairn::extents(9, 2), 4, many).find("8 dimensions") !=
+        std::string::npos);
 }
 
 TEST_CASE("a layout that is said in no way, or in two, is refused") {
   for (const std::string bad :
        {R"({})", R"({"shard":0,"runs":[0,0]})", R"({"grid":[[4],[3]]})", R"({"shards":[[0,1,1]]})", R"({"runs":[0]})",
-        R"({"grid":[[4],[3]],"shards":[[0,4]]})", R"({"boxes":[[0,1]]})", R"({"boxes":[[]]})", R"({"shard":0,"boxes":[]})"}) {
+        R"({"grid":[[4],[3]],"shards":[[0,4]]})", R"({"boxes":[[0,1]]})", R"({"boxes":[[]]})", R"({"boxes":[[0,0,3]]})",
+        R"({"boxes":[[0,0,0,1,6],[0,1,0,7]]})", R"({"shard":0,"boxes":[]})", R"({"boxes":[]})"}) {
     INFO(bad);
     CHECK(sample::failure_of([&] { static_cast<void>(read(bad)); }).code == cairn::errc::corrupt);
   }

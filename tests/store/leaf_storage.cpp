@@ -14,7 +14,8 @@ TEST_CASE("a leaf without encoded pieces has no encoding") {
 
 TEST_CASE("the encoding of a leaf has the bytes of all pieces, and the largest loss of each kind") {
   const encoding_info exact{"lossless", cairn::dtype::f32, {4}, false, {}};
-  const encoding_info a{"lc2", cairn::dtype::f32, {4}, true, cairn::loss{1, 0.25}}, b{"lc2", cairn::dtype::f32, {4}, false, cairn::loss{0.5, 0.5}};
+  const encoding_info a{"lc2", cairn::dtype::f32, {4}, true, cairn::loss{1, 0.25}},
+      b{"lc2", cairn::dtype::f32, {4}, false, cairn::loss{0.5, 0.5}};
   std::optional<leaf_encoding> all;
   std::uint64_t bytes = 0;
   add_piece(all, bytes, nullptr, 7);

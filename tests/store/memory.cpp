@@ -12,7 +12,7 @@ const std::byte* put(cairn::any_store& store, std::string_view name, const std::
   const auto transaction = store.begin(name);
   const auto memory = transaction->create("index.json", text.size()).memory(0, text.size());
   std::memcpy(memory.data(), text.data(), text.size());
-  transaction->commit();
+  transaction->publish();
   return memory.data();
 }
 

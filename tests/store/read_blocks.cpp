@@ -118,7 +118,9 @@ TEST_CASE("no byte is read twice, and without a check only what is needed") {
   read_blocks(from.checkpoint, {near, far}, true, 1);
   CHECK(from.reads->take() == 2 * block_bytes);
   from.open();
-  read_blocks(from.checkpoint, {{0, block_bytes - 1, block_bytes + 1, &all, 0}, {0, 3 * block_bytes, 3 * block_bytes + 1, &all, 9}}, true, 1);
+  read_blocks(from.checkpoint,
+              {{0, block_bytes - 1, block_bytes + 1, &all, 0}, {0, 3 * block_bytes, 3 * block_bytes + 1, &all, 9}},
+              true, 1);
   CHECK(from.reads->take() == 3 * block_bytes);
 }
 

@@ -153,7 +153,7 @@ inline void put(cairn::any_store store, std::string_view name,
     const cairn::stores::buffer buffers[] = {bytes_of(text)};
     out.write(0, buffers);
   }
-  transaction->commit();
+  transaction->publish();
 }
 
 inline std::string get(const cairn::any_store& store, std::string_view name, std::string_view file) {

@@ -72,8 +72,7 @@ TEST_CASE("encodings that contradict the file are corrupt") {
     return R"({")" + key + R"(":{"codec":"mine","dtype":"F32","shape":)" + shape + more + "}}";
   };
   CHECK(refusal({{"cairn.encoded", note("w", "[100,2]")}}, {tensor}, 4).sentence.empty());
-  CHECK(refusal({{"cairn.encoded", note("w", "[9]", R"(,"relative":1)")}}, {tensor}, 4)
-            .sentence.empty());
+  CHECK(refusal({{"cairn.encoded", note("w", "[9]", R"(,"relative":1)")}}, {tensor}, 4).sentence.empty());
   const auto refused = [&](const std::string& text, cairn::detail::tensor_entry what) {
     INFO(text);
     const auto failure = refusal({{"cairn.encoded", text}}, {std::move(what)}, 4);
@@ -100,11 +99,12 @@ TEST_CASE("a slice that is encoded has as many elements as its note says") {
 }
 
 TEST_CASE("version 1 has larger blocks, a structure and a parent") {
-  const std::map<std::string, std::string, std::less<>> metadata{{"cairn.format", "1"},
-                                                                 {"cairn.block_bytes", "1048576"},
-                                                                 {"cairn.blocks", std::string(32, '0')},
-                                                                 {"cairn.parent", R"({"name":"step-000000001","id":"0123456789abcdef"})"},
-                                                                 {"cairn.structure", R"({"layers":{"size":3}})"}};
+  const std::map<std::string, std::string, std::less<>> metadata{
+      {"cairn.format", "1"},
+      {"cairn.block_bytes", "1048576"},
+      {"cairn.blocks", std::string(32, '0')},
+      {"cairn.parent", R"({"name":"step-000000001","id":"0123456789abcdef"})"},
+      {"cairn.structure", R"({"layers":{"size":3}})"}};
   auto header = header_with(metadata);
   header.tensors = {{"w", cairn::dtype::u8, {2'000'000}, 0, 2'000'000}};
   header.data_bytes = 2'000'000;
@@ -122,8 +122,9 @@ TEST_CASE("a slice is a run or a box of its leaf") {
   };
   CHECK(refusal({{"cairn.slices", note(R"("begin":[0,1],"end":[2,3])")}}, {slice}, 4).sentence.empty());
   for (const std::string_view bad :
-       {R"("begin":[0,1])", R"("end":[2,3])", R"("begin":[0,1],"end":[2,3],"first":0)", R"("begin":[0,1],"end":[2,3],"first":0,"count":4)", R"("first":0)",
-        R"("begin":[0,1],"end":[2,4])", R"("begin":[3,1],"end":[2,3])", R"("begin":[0],"end":[2])", R"("begin":[0,1,0],"end":[2,3,0])",
+       {R"("begin":[0,1])", R"("end":[2,3])", R"("begin":[0,1],"end":[2,3],"first":0)",
+        R"("begin":[0,1],"end":[2,3],"first":0,"count":4)", R"("first":0)", R"("begin":[0,1],"end":[2,4])",
+        R"("begin":[3,1],"end":[2,3])", R"("begin":[0],"end":[2])", R"("begin":[0,1,0],"end":[2,3,0])",
         R"("begin":[0,0],"end":[2,3])", R"("begin":[0,1],"end":[2])"}) {
     INFO(bad);
     CHECK(refusal({{"cairn.slices", note(bad)}}, {slice}, 4).code == cairn::errc::corrupt);

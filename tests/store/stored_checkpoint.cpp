@@ -64,7 +64,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 /// The index with the sizes and checksums that the shards have now.
 std::string vouching(const files& all) {
   const auto with_checksum = [](std::string index) {
-    return index.replace(cairn::detail::index_opening.size(), 16, cairn::detail::to_hex(cairn::detail::index_checksum(index)));
+    return index.replace(cairn::detail::index_opening.size(), 16,
+                         cairn::detail::to_hex(cairn::detail::index_checksum(index)));
   };
   auto text = with_checksum(all.at("index.json"));
   for (const auto& shard : cairn::detail::parse_index(text, "index").shards) {
@@ -74,7 +75,8 @@ std::string vouching(const files& all) {
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), 8);
     const auto entry = [&](std::uint64_t size, std::uint64_t checksum) {
-      return "\"" + shard.file + "\",\"bytes\":" + std::to_string(size) + ",\"header_xxh3\":\"" + cairn::detail::to_hex(checksum);
+      return "\"" + shard.file + "\",\"bytes\":" + std::to_string(size) + ",\"header_xxh3\":\"" +
+             cairn::detail::to_hex(checksum);
     };
     text = replaced(text, entry(shard.bytes, shard.header_checksum),
                     entry(bytes.size(), cairn::detail::checksum(sample::bytes_of(bytes).first(8 + length))));
@@ -172,8 +174,12 @@ TEST_CASE("files that do not belong together are refused") {
   expect(index_says(R"("shape":[33])", R"("shape":[34])"), true, "shard-0000", "another dtype or shape");
   expect(change(shard_1, [](auto& t) { t = with_header(t, "cairn.format", "other.format"); }), true, shard_1,
          "no cairn metadata");
-  expect(change(shard_1, [](auto& t) { t = with_header(t, R"("cairn.format":"2")", R"("cairn.format":"1")"), t = with_header(t, "65536", "1048576"); }), true, shard_1,
-         "another format version");
+  expect(change(shard_1,
+                [](auto& t) {
+                  t = with_header(t, R"("cairn.format":"2")", R"("cairn.format":"1")"),
+                  t = with_header(t, "65536", "1048576");
+                }),
+         true, shard_1, "another format version");
 }
 
 TEST_CASE("a shard does not have another encoding than its index says") {
@@ -210,7 +216,8 @@ TEST_CASE("shards of version 1 that disagree are refused") {
     CHECK(failure.says(cause));
   };
   says(shard_1, R"(\"shape\":[50,20])", R"(\"shape\":[20,50])", "disagree about its dtype or shape");
-  says(shard_1, R"({\"type\":\"cross_entropy\"})", R"({\"type\":\"cross_entropy\"},\"layers\":{\"size\":4})", "disagree about the structure at \"layers\"");
+  says(shard_1, R"({\"type\":\"cross_entropy\"})", R"({\"type\":\"cross_entropy\"},\"layers\":{\"size\":4})",
+       "disagree about the structure at \"layers\"");
 }
 
 TEST_CASE("slices of version 1 with holes and overlaps are refused") {
@@ -218,28 +225,52 @@ TEST_CASE("slices of version 1 with holes and overlaps are refused") {
   const auto at = good.at(shard_1).find(R"(\"first\":)") + 10;
   const auto first = std::stoul(good.at(shard_1).substr(at));
   const auto count = 1000 - first;
-  const auto key = [&](unsigned long from) { return "model.large[" + std::to_string(from) + ":" + std::to_string(from + count) + "]"; };
+  const auto key = [&](unsigned long from) {
+    return "model.large[" + std::to_string(from) + ":" + std::to_string(from + count) + "]";
+  };
   const auto moved = [&](std::string text, unsigned long to) {
     text = with_header(text, R"(\"first\":)" + std::to_string(first), R"(\"first\":)" + std::to_string(to));
     text = with_header(text, key(first), key(to));  // in cairn.slices, and as the tensor's key
     return with_header(text, '"' + key(first) + "\":{\"dtype", '"' + key(to) + "\":{\"dtype");
   };
   const auto larger = [](files all) {
-    for (const auto& shard : {shard_0, shard_1}) all[shard] = with_header(all[shard], R"(\"shape\":[50,20])", R"(\"shape\":[50,30])");
+    for (const auto& shard : {shard_0, shard_1})
+      all[shard] = with_header(all[shard], R"(\"shape\":[50,20])", R"(\"shape\":[50,30])");
     return all;
   };
   auto hole = larger(good), overlap = good;
   hole[shard_1] = moved(hole[shard_1], first + 1);
   overlap[shard_1] = moved(overlap[shard_1], first - 1);
-  for (const auto& [all, cause] : {std::pair{hole, "has a hole at element " + std::to_string(first)}, {overlap, "overlap"}, {larger(good), "has a hole at element 1000"}}) {
+  for (const auto& [all, cause] : {std::pair{hole, "has a hole at element " + std::to_string(first)},
+                                   {overlap, "overlap"},
+                                   {larger(good), "has a hole at element 1000"}}) {
     const auto failure = opening(all, true);
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says(cause));
     CHECK(failure.says("model.large"));
   }
   auto renamed = good;
-  renamed[shard_1] = with_header(good.at(shard_1), R"(\"first\":)" + std::to_string(first), R"(\"first\":)" + std::to_string(first - 1));
+  renamed[shard_1] = with_header(good.at(shard_1), R"(\"first\":)" + std::to_string(first),
+                                 R"(\"first\":)" + std::to_string(first - 1));
   CHECK(opening(renamed, true).says("is not the key of the slice"));
+}
+
+TEST_CASE("a tensor that appears twice is refused") {
+  for (const auto& [extent, bytes] : {std::pair("4", 8), std::pair("0", 0)}) {
+    const auto tensor = [&](int begin, int end) {
+      return R"("a":{"dtype":"U8","shape":[)" + std::string(extent) + R"(],"data_offsets":[)" + std::to_string(begin) +
+             "," + std::to_string(end) + "]}";
+    };
+    const auto header = "{" + tensor(0, bytes / 2) + "," + tensor(bytes / 2, bytes) + "}";
+    const auto text = with_header(
+        std::string("\2\0\0\0\0\0\0\0{}", 10) + std::string(static_cast<unsigned>(bytes), 'x'), "{}", header);
+    cairn::any_store store = cairn::stores::memory();
+    sample::put(store, "c", {{"file", text}});
+    const auto failure =
+        sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(store.open("c", "file"), "c")); });
+    CHECK(failure.code == cairn::errc::corrupt);
+    CHECK(failure.says("the key \"a\" appears twice"));
+  }
 }
 
 TEST_CASE("one shard of several does not pass for the whole") {
@@ -260,7 +291,8 @@ TEST_CASE("a checkpoint of version 1 that is replaced while it is opened is the 
     sample::put(store.inner, "c", {old.begin(), old.end()});
     int opened = 0;
     store.opened = [&](std::string_view, std::string_view file) {
-      if (file == cairn::detail::index_file && ++opened == 1 && is_replaced) sample::put(store.inner, "c", {other.all.begin(), other.all.end()});
+      if (file == cairn::detail::index_file && ++opened == 1 && is_replaced)
+        sample::put(store.inner, "c", {other.all.begin(), other.all.end()});
     };
     const auto found = cairn::detail::open_checkpoint(cairn::any_store(store), "c");
     CHECK(found.index.version == (is_replaced ? 2 : 1));
@@ -280,7 +312,8 @@ TEST_CASE("a checkpoint that is replaced again and again is not opened for ever"
     files["index.json"] = vouching(files);
     put();
   };
-  const auto failure = sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(cairn::any_store(store), "c")); });
+  const auto failure =
+      sample::failure_of([&] { static_cast<void>(cairn::detail::open_checkpoint(cairn::any_store(store), "c")); });
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(replaced < 1000);
 }

@@ -41,7 +41,8 @@ struct encoded_piece : piece {
   shards_of<write_piece> result(shards.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     result[i].reserve(shards[i].size());
-    for (const auto& each : shards[i]) result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr, &each.tables});
+    for (const auto& each : shards[i])
+      result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr, &each.tables});
   }
   return result;
 }

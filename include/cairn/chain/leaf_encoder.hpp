@@ -30,7 +30,7 @@ namespace cairn::detail {
 /// What a checkpoint with encoded pieces records about them.
 struct encode_summary {
   bool is_delta = false;
-  std::vector<std::pair<std::string, loss>> lost{};          ///< by path; one entry per piece
+  std::vector<std::pair<std::string, loss>> lost{};  ///< by path; one entry per piece
 };
 
 /// The bytes before the copy of a piece that its codec needs to encode it in place; 0 where it cannot.

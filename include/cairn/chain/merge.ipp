@@ -37,6 +37,9 @@ class merger {
     spec_.shards = for_writer(shards_);
     spec_.structure = chain.contents().structure;
     spec_.info = chain.newest().info();
+    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i)
+      if (const auto& earlier = chain.newest().storage_of(i).restored)
+        spec_.info.restored.emplace(chain.contents().leaves[i].path, *earlier);
     spec_.id = chain.newest().id();
     spec_.threads = options.threads;
     if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
@@ -161,6 +164,8 @@ class merger {
   /// The values that the chain restores, without further loss; the largest loss of the newest link's slices is recorded.
   [[nodiscard]] encoded_piece whole_piece(std::size_t index, leaf& merged, const piece& which) {
     if (merged.memory == nullptr) {
+      whole_bytes_ += merged.bytes();
+      require_memory(whole_bytes_, sentence({chain_.contents().origin, ": a merge"}));
       auto memory = std::make_shared<page_buffer>(merged.bytes());
       merged.memory = memory->bytes().data();
       merged.owner = std::move(memory);
@@ -193,6 +198,7 @@ class merger {
   std::size_t deltas_;
   unsigned threads_;
   bool is_delta_ = false;
+  std::uint64_t whole_bytes_ = 0;  // of leaves whose values are kept
   std::vector<leaf> leaves_;
   shards_of<encoded_piece> shards_;
   checkpoint_spec spec_;

@@ -75,21 +75,24 @@ class chain_reader {
   void open_ancestors(const any_store& store);
   void collect_tables();
   void fetch(std::size_t index, std::span<std::byte> out) const;
-  void decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, std::span<std::byte> elements, page_buffer& memory,
-                    const read_options& options) const;
+  void decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, std::span<std::byte> elements,
+                    page_buffer& memory, const read_options& options) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
   void decode_leaf(const leaf_plan& plan, std::span<std::byte> values, const read_options& options) const;
 
   codec_rules rules_;
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;
-  std::vector<std::string> names_;                      // of the links, in their store
-  std::shared_ptr<const code_tables> tables_1_;         // of all links of version 1, where payloads name tables of older checkpoints
-  mutable std::mutex mutex_;                            // guards `tables_`
-  mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>> tables_;  // by link and shard
+  std::vector<std::string> names_;  // of the links, in their store
+  std::shared_ptr<const code_tables>
+      tables_1_;              // of all links of version 1, where payloads name tables of older checkpoints
+  mutable std::mutex mutex_;  // guards `tables_`
+  mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>>
+      tables_;  // by link and shard
 };
 
 /// Opens checkpoint `name` and holds the files of its shards; opens it again if it is replaced meanwhile.
-[[nodiscard]] CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name, const codec_rules& rules = {});
+[[nodiscard]] CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
+                                                                          const codec_rules& rules = {});
 
 }  // namespace cairn::detail
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
@@ -40,7 +41,9 @@ CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, st
   only->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
   links_ = {only};
   if (needs_parent(newest()))
-    fail(errc::unsupported, {contents().origin, ": is built on another checkpoint and cannot be loaded alone; load the directory of checkpoints"});
+    fail(errc::unsupported,
+         {contents().origin,
+          ": is built on another checkpoint and cannot be loaded alone; load the directory of checkpoints"});
   collect_tables();
 }
 
@@ -71,8 +74,10 @@ CAIRN_INLINE void chain_reader::fetch(std::size_t index, std::span<std::byte> ou
   read(all, {.threads = 1});
 }
 
+/// Adds the tables that are not there yet.
 inline void add_tables(code_tables& all, const stored_tables& stored, std::string_view where) {
-  for (const auto& [id, digits] : stored) all.add(read_code_table(id, digits, where));
+  for (const auto& [id, digits] : stored)
+    if (const auto table = read_code_table(id, digits, where); all.find(table.id) == nullptr) all.add(table);
 }
 
 /// Collects the tables of links of version 1.
@@ -103,7 +108,8 @@ CAIRN_INLINE code_tables chain_reader::tables() const {
   for (std::size_t link = links_.size(); link-- > 0;)
     for (std::size_t shard = 0; links_[link]->version() > 1 && shard < links_[link]->shards(); ++shard) {
       if (!links_[link]->is_parsed(shard)) continue;
-      for (const auto& table : tables_of(link, shard)->all()) all.add(table);
+      for (const auto& table : tables_of(link, shard)->all())
+        if (all.find(table.id) == nullptr) all.add(table);
     }
   return all;
 }
@@ -113,7 +119,8 @@ CAIRN_INLINE void chain_reader::hold() const {
   for (const auto& link : links_) left -= link->hold(left);
 }
 
-CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name, const codec_rules& rules) {
+CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
+                                                            const codec_rules& rules) {
   std::shared_ptr<const chain_reader> chain;
   const auto open = [&] {
     chain = std::make_shared<const chain_reader>(store, name, rules);
@@ -174,7 +181,8 @@ CAIRN_INLINE void chain_reader::require_slices(std::span<const std::size_t> leav
 
 /// Fills the elements of a slice; those of a relative one hold the parent's.
 CAIRN_INLINE void chain_reader::decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice,
-                                             std::span<std::byte> elements, page_buffer& memory, const read_options& options) const {
+                                             std::span<std::byte> elements, page_buffer& memory,
+                                             const read_options& options) const {
   const auto& from = *links_[link];
   if (slice.encoded == nullptr) return from.read(slice, elements, options);
   const auto payload = memory.first(slice.bytes);

@@ -20,7 +20,7 @@ struct checkpoint_info {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
   policy_memory notes{};
-  std::map<std::string, std::string> metadata{};               ///< of the user
+  std::map<std::string, std::string> metadata{};                 ///< of the user
   std::map<std::string, restored_loss, std::less<>> restored{};  ///< by path of the leaf
 };
 

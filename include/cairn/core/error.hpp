@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -10,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "cairn/core/printable.hpp"
 
 namespace cairn {
 
@@ -28,10 +31,14 @@ enum class errc {
   cancelled  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
 };
 
-/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree.
+/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree. It is one line of at most
+/// `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.
 class error : public std::runtime_error {
  public:
-  error(errc code, const std::string& sentence) : std::runtime_error(prefix + sentence), code_(code) {}
+  static constexpr std::size_t most_bytes = 16'000;
+
+  error(errc code, const std::string& sentence)
+      : std::runtime_error(prefix + detail::printable(detail::cut(sentence, most_bytes))), code_(code) {}
 
   [[nodiscard]] errc code() const noexcept { return code_; }
 
@@ -71,8 +78,8 @@ class sentence_part {
         number_(number < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(number)
                            : static_cast<std::uint64_t>(number)) {}
 
-  void append_to(std::string& text) const {
-    text += text_;
+  void append_to(std::string& text, std::size_t most_bytes = std::string::npos) const {
+    text += detail::cut(text_, most_bytes);
     if (number_) text += std::to_string(*number_);
   }
 
@@ -88,8 +95,11 @@ class sentence_part {
   return text;
 }
 
+/// Throws an error. A part that is longer than a quarter of a message is cut in its middle, so that the other parts are all there.
 [[noreturn]] inline void fail(errc code, std::initializer_list<sentence_part> parts) {
-  throw error(code, sentence(parts));
+  std::string text;
+  for (const auto& part : parts) part.append_to(text, error::most_bytes / 4);
+  throw error(code, text);
 }
 
 /// Throws `errc::io` with the system's own words for `number` (an errno value), e.g. "cannot write x/y: No space left on device".

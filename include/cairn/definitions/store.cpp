@@ -18,6 +18,7 @@
 #include "cairn/store/stored_checkpoint.ipp"
 #include "cairn/store/structure.ipp"
 #include "cairn/store/writer.ipp"
+#include "cairn/system/cgroup.ipp"
 #include "cairn/system/json.ipp"
 #include "cairn/system/line_file.ipp"
 #include "cairn/system/memory.ipp"

@@ -35,9 +35,9 @@ struct encode_request {
 struct encode_result {
   /// The codec that decodes it; empty: encoding does not pay, and the elements are stored as they are.
   std::string codec{};
-  std::size_t bytes = 0;                 ///< written to the output
-  bool relative = false;                 ///< decoding starts from the elements of the parent checkpoint
-  std::optional<loss> lost{};            ///< of a lossy codec: decoded against real
+  std::size_t bytes = 0;             ///< written to the output
+  bool relative = false;             ///< decoding starts from the elements of the parent checkpoint
+  std::optional<loss> lost{};        ///< of a lossy codec: decoded against real
   std::vector<code_table> tables{};  ///< that the payload names by id, known ones too: to be stored beside it
 };
 

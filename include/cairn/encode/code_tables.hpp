@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace cairn {
@@ -23,24 +25,32 @@ struct code_table {
 /// The tables of a chain of checkpoints, the newest last.
 class code_tables {
  public:
-  /// Adds a table as the newest one, or moves it there.
+  /// Adds a table as the newest one. O(1); O(n) for one that is there already and moves.
   void add(const code_table& table) {
-    std::erase_if(tables_, [&](const auto& other) { return other.id == table.id; });
+    const auto [known, is_new] = position_.try_emplace(table.id, tables_.size());
+    if (!is_new) {
+      const auto from = std::exchange(known->second, tables_.size() - 1);
+      tables_.erase(tables_.begin() + static_cast<std::ptrdiff_t>(from));
+      for (auto at = from; at < tables_.size(); ++at) position_[tables_[at].id] = at;
+    }
     tables_.push_back(table);
   }
 
-  /// The lengths of a table, or null.
-  [[nodiscard]] const code_lengths* find(std::uint64_t id) const noexcept {
-    for (const auto& each : tables_)
-      if (each.id == id) return &each.lengths;
-    return nullptr;
+  /// The lengths of a table, or null. O(1).
+  [[nodiscard]] const code_lengths* find(std::uint64_t id) const {
+    const auto known = position_.find(id);
+    return known == position_.end() ? nullptr : &tables_[known->second].lengths;
   }
 
   [[nodiscard]] std::span<const code_table> all() const noexcept { return tables_; }
-  void clear() noexcept { tables_.clear(); }
+  void clear() noexcept {
+    tables_.clear();
+    position_.clear();
+  }
 
  private:
   std::vector<code_table> tables_;
+  std::unordered_map<std::uint64_t, std::size_t> position_;  // of the table with that id
 };
 
 }  // namespace cairn

@@ -25,7 +25,8 @@ struct raw {
     if (from.payload.size() != from.values.size())
       fail(errc::corrupt, {from.where, ": \"", from.path, "\": has ", from.payload.size(),
                            " bytes where its elements take ", from.values.size()});
-    if (from.relative) fail(errc::corrupt, {from.where, ": \"", from.path, "\": is stored as it is, but said to be relative"});
+    if (from.relative)
+      fail(errc::corrupt, {from.where, ": \"", from.path, "\": is stored as it is, but said to be relative"});
     if (!from.values.empty()) std::memcpy(from.values.data(), from.payload.data(), from.values.size());
   }
 };

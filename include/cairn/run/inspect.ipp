@@ -63,7 +63,8 @@ CAIRN_INLINE const detail::chain_reader& checkpoint::reader() const noexcept { r
 CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const {
   std::call_once(contents_->listing, [&] {
     std::vector<tensor_info> all;
-    for (std::size_t i = 0; i < reader().contents().leaves.size(); ++i) all.push_back(detail::describe_tensor(reader().newest(), i));
+    for (std::size_t i = 0; i < reader().contents().leaves.size(); ++i)
+      all.push_back(detail::describe_tensor(reader().newest(), i));
     contents_->tensors = std::move(all);
   });
   return contents_->tensors;
@@ -104,7 +105,8 @@ CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> i
   const auto index = index_of(name);
   const auto& info = reader().contents().leaves[index];
   if (into.size() != info.bytes())
-    fail(errc::mismatch, {path(), ": \"", name, "\" has ", info.bytes(), " bytes, the memory for it has ", into.size()});
+    fail(errc::mismatch,
+         {path(), ": \"", name, "\" has ", info.bytes(), " bytes, the memory for it has ", into.size()});
   const detail::read_request all[] = {{index, {info.type, info.shape, into.data(), {}}}};
   detail::with_errors(sentence({path(), ": \"", name, "\" cannot be read"}), [&] { reader().read(all); });
 }
@@ -124,9 +126,8 @@ CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs)
 }
 
 CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
-  return detail::with_errors(sentence({store.location(), "/", name, " cannot be opened"}), [&] {
-    return checkpoint(detail::open_chain(store, name, codecs));
-  });
+  return detail::with_errors(sentence({store.location(), "/", name, " cannot be opened"}),
+                             [&] { return checkpoint(detail::open_chain(store, name, codecs)); });
 }
 
 }  // namespace cairn

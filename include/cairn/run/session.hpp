@@ -116,8 +116,9 @@ class session {
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> preempted_step_;
-  std::map<std::string, restored_loss, std::less<>> earlier_losses_;   // of the state, by path in the checkpoint that it was restored from
-  std::function<std::string(std::string_view)> renamed_;               // the path there of a path of the state; may be empty
+  std::map<std::string, restored_loss, std::less<>>
+      earlier_losses_;  // of the state, by path in the checkpoint that it was restored from
+  std::function<std::string(std::string_view)> renamed_;  // the path there of a path of the state; may be empty
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background

@@ -57,6 +57,8 @@ class checker final : public loader {
   }
   /// Rejects the owner at `path`, which is also at `other`, if the checkpoint has two of them.
   void check_tie(const std::string& other, const std::string& path);
+  /// Keeps the first few problems, for the message, and counts the others: a checkpoint may have millions.
+  void add_problem(const std::string& problem);
   bool fits(const stored_leaf& stored, const std::string& path, const memory_view& view);
   /// Checks, before anything is changed, that each bool is 0 or 1 and that each narrowed integer fits.
   void check_values(std::size_t index, const memory_view& view) const;
@@ -64,7 +66,8 @@ class checker final : public loader {
   copy_loader copies_;
   match_report report_;
   std::array<std::size_t, 4> before_copy_{};  // the sizes of the lists of arrays
-  std::vector<std::string> problems_;
+  std::vector<std::string> problems_;         // the first ones
+  std::size_t more_problems_ = 0;
   std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
   std::set<std::string, std::less<>> explained_;  // paths of what is missing; their parts are not reported
   freed_objects freed_;

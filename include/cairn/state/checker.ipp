@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
@@ -50,8 +51,16 @@ CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std:
   return answer;
 }
 
+CAIRN_INLINE void checker::add_problem(const std::string& problem) {
+  constexpr std::size_t shown = 8, most_bytes = 480;
+  if (problems_.size() < shown)
+    problems_.push_back(cut(problem, most_bytes));
+  else
+    ++more_problems_;
+}
+
 CAIRN_INLINE void checker::record(std::string_view path, const std::string& problem) {
-  problems_.push_back(std::string(path) + ' ' + problem);
+  add_problem(std::string(path) + ' ' + problem);
   ++load_.left_out;
 }
 
@@ -113,8 +122,7 @@ CAIRN_INLINE void checker::missing() {
   if (!is_other || !stored.options().strict) report_.missing.push_back(at);
   explained_.insert(at);
   if (!is_other) return;
-  if (stored.options().strict)
-    problems_.push_back(at + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
+  if (stored.options().strict) add_problem(at + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
   stored.use_all(at);
 }
 
@@ -152,30 +160,29 @@ CAIRN_INLINE void checker::note_put(void* object, const void* copy, const copy_o
 
 CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {
   if (to <= from || width == 0) return;
-  static const std::uint64_t most = machine_memory();
-  if (to > (most - growing_) / width)
-    fail(errc::no_memory, {path(), " in ", origin(), " has ", to, " elements of ", width,
-                           " bytes: more than the memory of this machine"});
-  growing_ += to * width;
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  growing_ = to > (most - growing_) / width ? most : growing_ + to * width;
+  detail::require_memory(growing_,
+                         sentence({path(), " in ", origin(), ", with ", to, " elements of ", width,
+                                   " bytes and all that grows before it,"}),
+                         "load a part of it with filter, or give the process more memory");
 }
 
 CAIRN_INLINE void checker::finish() {
   for (const auto& [first, second] : arrays_.find_conflicts(load_.stored.contents()))
-    problems_.push_back(first + " and " + second +
-                        " share memory in the state but differ in the checkpoint; leave one of them out with filter");
+    add_problem(first + " and " + second +
+                " share memory in the state but differ in the checkpoint; leave one of them out with filter");
   report_.unexpected = load_.stored.unexpected();
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {
-    for (const auto& path : report_.missing) problems_.push_back(path + " is missing in the checkpoint");
-    for (const auto& path : report_.unexpected)
-      problems_.push_back(path + " is in the checkpoint but not in the state");
+    for (const auto& path : report_.missing) add_problem(path + " is missing in the checkpoint");
+    for (const auto& path : report_.unexpected) add_problem(path + " is in the checkpoint but not in the state");
   }
   report_.missing.insert(report_.missing.end(), defaulted_.begin(), defaulted_.end());
   if (problems_.empty()) return;
-  constexpr std::size_t shown = 8;
   std::string text = origin() + " does not fit the state: ";
-  for (std::size_t i = 0; i < std::min(shown, problems_.size()); ++i) text += (i ? "; " : "") + problems_[i];
-  if (problems_.size() > shown) text += "; and " + std::to_string(problems_.size() - shown) + " more";
+  for (std::size_t i = 0; i < problems_.size(); ++i) text += (i ? "; " : "") + problems_[i];
+  if (more_problems_ > 0) text += "; and " + std::to_string(more_problems_) + " more";
   fail(errc::mismatch,
        {text, ". Nothing was changed",
         report_.missing.empty() || report_.unexpected.empty() || !differ ? ""
@@ -185,18 +192,17 @@ CAIRN_INLINE void checker::finish() {
 
 CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
   const bool same_shape = takes_shape(stored, path, view.shape);
-  const auto add_problem = [&](std::string_view has, const std::string& there, const std::string& here,
-                               std::string_view advice) {
-    problems_.push_back(sentence({path, has, there, " in the checkpoint and ", here, " in the state",
-                                  advice.empty() ? "; leave it out with filter" : advice}));
+  const auto add = [&](std::string_view has, const std::string& there, const std::string& here,
+                       std::string_view advice) {
+    add_problem(sentence({path, has, there, " in the checkpoint and ", here, " in the state",
+                          advice.empty() ? "; leave it out with filter" : advice}));
   };
   if (!same_shape)
-    add_problem(" has shape ", to_string(stored.shape), to_string(view.shape),
-                reshaping_advice(stored.shape, view.shape));
+    add(" has shape ", to_string(stored.shape), to_string(view.shape), reshaping_advice(stored.shape, view.shape));
   const bool convertible = is_convertible(stored.type, view.type, load_.stored.options().convert);
   if (!convertible)
-    add_problem(" is ", std::string(name(stored.type)), std::string(name(view.type)),
-                conversion_advice(stored.type, view.type));
+    add(" is ", std::string(name(stored.type)), std::string(name(view.type)),
+        conversion_advice(stored.type, view.type));
   return same_shape && convertible;
 }
 

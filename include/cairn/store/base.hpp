@@ -80,7 +80,8 @@ class sink {
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
 };
 
-/// A checkpoint that is being written. Destroyed without `commit`, it leaves nothing behind.
+/// A checkpoint that is being written, in steps: `create` files, `prepare` them, `publish`. Several writers can write one: `store::begin` starts it, other
+/// writers `join` it, all prepare their files, and then the first one publishes. Destroyed before that, it leaves nothing behind that it has created.
 class transaction {
  public:
   transaction() = default;
@@ -88,13 +89,16 @@ class transaction {
   transaction& operator=(const transaction&) = delete;
   virtual ~transaction() = default;
 
-  /// A new file of `bytes` bytes, all of which must be written before the next call of `finish` or `commit`, until which the sink lives.
+  /// A new file of `bytes` bytes, all of which must be written before the next call of `prepare` or `publish`, until which the sink lives.
   virtual sink& create(std::string_view file, std::uint64_t bytes) = 0;
-  /// All files that were created until now are written. A store may close them.
-  virtual void finish() {}
-  /// Publishes the checkpoint, in place of an older one of its name. A reader sees all of it afterwards and nothing of it before. A crash
-  /// of the machine cannot lose it afterwards if the store is durable.
-  virtual void commit() = 0;
+  /// All files that were created until now are written. They are closed; if the store is durable, a crash of the machine cannot lose them.
+  virtual void prepare() {}
+  /// Prepares, and publishes the checkpoint, in place of an older one of its name. A reader sees all of it afterwards and nothing of it before. A
+  /// crash of the machine cannot lose it afterwards if the store is durable. All writers that have joined must have prepared their files. errc::invalid for
+  /// one of them.
+  virtual void publish() = 0;
+  /// What `join` needs to write into this checkpoint too. It is never part of a file. Empty: nobody can join.
+  [[nodiscard]] virtual std::string attempt() const { return {}; }
 };
 
 /// The exclusive right to save to a store; released with the last copy.
@@ -102,7 +106,7 @@ using ownership = std::shared_ptr<const void>;
 
 }  // namespace stores
 
-/// Keeps named checkpoints. Requirements: after `commit`, `open` gives what was written; `list` names exactly what was committed and not
+/// Keeps named checkpoints. Requirements: after `publish`, `open` gives what was written; `list` names exactly what was published and not
 /// removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
 /// cairn::error: io, busy, not_found, invalid, corrupt, unreadable. The last two and `not_found` mean that a checkpoint is damaged or has gone: a
 /// restore goes on with an older one. What cannot be read just now is `io`.
@@ -124,6 +128,13 @@ concept store = requires(Store& self, const Store& view, std::string_view name, 
   self.remove(name);
 } && std::move_constructible<Store>;  // last, or a class with a constructor from any_store would ask for itself
 
+/// A store whose checkpoints can have several writers.
+template <class Store>
+concept joinable_store = store<Store> && requires(Store& self, std::string_view name) {
+  /// Writes into the checkpoint that another writer, of this process or of another one, has begun; errc::not_found when that has ended.
+  { self.join(name, name) } -> std::convertible_to<std::unique_ptr<stores::transaction>>;
+};
+
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
  public:
@@ -138,6 +149,10 @@ class any_store {
   }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) {
     return not_null(call([&] { return self_->begin(name); }), "begin");
+  }
+  /// See joinable_store; errc::unsupported for a store that is none.
+  [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt) {
+    return not_null(call([&] { return self_->join(name, attempt); }), "join");
   }
   [[nodiscard]] std::vector<std::string> list() const {
     return call([&] { return self_->list(); });
@@ -170,6 +185,7 @@ class any_store {
     virtual std::string location() const = 0;
     virtual stores::ownership lock() = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
+    virtual std::unique_ptr<stores::transaction> join(std::string_view, std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
     virtual std::vector<std::string> files(std::string_view) const = 0;
     virtual std::unique_ptr<stores::source> open(std::string_view, std::string_view) const = 0;
@@ -183,6 +199,13 @@ class any_store {
     std::string location() const override { return held.location(); }
     stores::ownership lock() override { return held.lock(); }
     std::unique_ptr<stores::transaction> begin(std::string_view name) override { return held.begin(name); }
+    std::unique_ptr<stores::transaction> join([[maybe_unused]] std::string_view name,
+                                              [[maybe_unused]] std::string_view attempt) override {
+      if constexpr (joinable_store<Store>)
+        return held.join(name, attempt);
+      else
+        fail(errc::unsupported, {held.location(), ": its checkpoints cannot have several writers"});
+    }
     std::vector<std::string> list() const override { return held.list(); }
     std::vector<std::string> files(std::string_view name) const override { return held.files(name); }
     std::unique_ptr<stores::source> open(std::string_view name, std::string_view file) const override {

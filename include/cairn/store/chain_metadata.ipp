@@ -38,8 +38,13 @@ CAIRN_INLINE std::string write_tables(const stored_tables& tables) {
 
 CAIRN_INLINE stored_tables read_tables(std::string_view text, std::string_view origin) {
   stored_tables tables;
-  const auto add = [&](const json_value& table) { tables.emplace(table.key, table.text); };
-  read_json(text, sentence({origin, ": malformed cairn.tables"}), json_map(json_text(add)));
+  std::string* table = nullptr;
+  read_json(text, sentence({origin, ": malformed cairn.tables"}),
+            json_map(json_text([&](const json_value& lengths) {
+                       *table = lengths.text;
+                       return lengths.text.size() == 256 ? "" : "is not 256 digits";
+                     }),
+                     [&](std::string_view id) { return make_member(tables, id, table); }));
   return tables;
 }
 

@@ -40,6 +40,8 @@ class directory {
   /// the lock. errc::busy.
   [[nodiscard]] CAIRN_INLINE ownership lock();
   [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> begin(std::string_view name);
+  /// Also from other hosts. errc::not_found when the attempt has been published or has ended.
+  [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> list() const;
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> files(std::string_view name) const;
   [[nodiscard]] CAIRN_INLINE std::unique_ptr<source> open(std::string_view name, std::string_view file) const;

@@ -23,6 +23,74 @@ namespace cairn::stores {
 
 namespace detail {
 
+/// Files that are being written into a directory.
+class new_files {
+ public:
+  /// `where`: the path of the checkpoint, for messages.
+  new_files(std::string where, bool durable) : where_(std::move(where)), durable_(durable) {}
+
+  sink& create(const open_directory& in, std::string_view file, std::uint64_t bytes) {
+    if (!cairn::detail::is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
+    constexpr std::uint64_t worth_direct = 64 << 10;
+    const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
+    open_.push_back(
+        std::make_unique<file_sink>(in.fd.get(), std::string(file), where_ + "/" + std::string(file), bytes, mode));
+    created_.emplace_back(file);
+    return *open_.back();
+  }
+
+  /// Closes the files, and syncs them and their names if they are to be durable.
+  void prepare(const open_directory& in) {
+    for (const auto& file : open_) file->finish();
+    open_.clear();
+    if (durable_) posix::sync(in.fd.get(), in.path);
+  }
+
+  void close() noexcept { open_.clear(); }
+  [[nodiscard]] const std::vector<std::string>& created() const noexcept { return created_; }
+
+ private:
+  std::string where_;
+  bool durable_;
+  std::vector<std::unique_ptr<file_sink>> open_;
+  std::vector<std::string> created_;
+};
+
+/// Writes into the temporary directory of another writer.
+class joined_transaction final : public transaction {
+ public:
+  joined_transaction(const open_directory& root, std::string_view name, std::string_view attempt, bool durable)
+      : files_(root.file(name), durable), here_(open_in(root, hidden_name(temporary_prefix, name, attempt))) {
+    if (!here_.fd) fail(errc::not_found, {"nobody is saving to ", root.file(name), " as attempt ", attempt});
+  }
+
+  ~joined_transaction() override {
+    if (is_prepared_) return;
+    files_.close();
+    for (const auto& file : files_.created()) ::unlinkat(here_.fd.get(), file.c_str(), 0);
+  }
+
+  sink& create(std::string_view file, std::uint64_t bytes) override {
+    is_prepared_ = false;
+    return files_.create(here_, file, bytes);
+  }
+
+  void prepare() override {
+    files_.prepare(here_);
+    is_prepared_ = true;
+  }
+
+  void publish() override {
+    fail(errc::invalid, {here_.path, ": only the writer that has begun a checkpoint publishes it"});
+  }
+
+ private:
+  new_files files_;
+  open_directory here_;
+  posix::closed_in_children closed_{here_.fd};
+  bool is_prepared_ = false;
+};
+
 /// A checkpoint that is being written into a locked temporary directory.
 class directory_transaction final : public transaction {
  public:
@@ -33,39 +101,31 @@ class directory_transaction final : public transaction {
         lock_(std::move(lock)),
         name_(std::move(name)),
         lease_(options.lease),
-        durable_(options.durable) {
+        durable_(options.durable),
+        files_(root_->file(name_), options.durable) {
     if (const auto there = open_in(*root_, name_); there.fd) require_own(there);
     claim();
   }
 
   ~directory_transaction() override {
     if (is_published_) return;
-    files_.clear();
+    files_.close();
     try {
       if (!posix::is_same(root_->fd.get(), name_, here_.fd.get())) delete_directory(*root_, attempt_, here_, nullptr);
     } catch (...) {  // the next transaction of this name, or the next owner, removes it
     }
   }
 
-  sink& create(std::string_view file, std::uint64_t bytes) override {
-    if (!cairn::detail::is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
-    constexpr std::uint64_t worth_direct = 64 << 10;
-    const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
-    files_.push_back(std::make_unique<file_sink>(here_.fd.get(), std::string(file),
-                                                 root_->file(name_ + "/") + std::string(file), bytes, mode));
-    return *files_.back();
-  }
+  sink& create(std::string_view file, std::uint64_t bytes) override { return files_.create(here_, file, bytes); }
 
-  void finish() override {
-    for (const auto& file : files_) file->finish();
-    files_.clear();
-  }
+  void prepare() override { files_.prepare(here_); }
 
-  void commit() override {
-    finish();
-    if (durable_) posix::sync(here_.fd.get(), here_.path);
+  [[nodiscard]] std::string attempt() const override { return std::string(attempt_of(attempt_)); }
+
+  void publish() override {
+    prepare();
     if (lock_) lock_->check();
-    publish();
+    rename_into_place();
     is_published_ = true;
     if (durable_) posix::sync(root_->fd.get(), root_->path);
     if (replaced_.fd) delete_replaced();
@@ -107,7 +167,7 @@ class directory_transaction final : public transaction {
     return false;
   }
 
-  void publish() {
+  void rename_into_place() {
     if (rename_in(*root_, attempt_, name_, here_)) return;
     if (errno != EEXIST && errno != ENOTEMPTY) fail_io("publish", root_->file(name_));
     replaced_ = open_in(*root_, name_);
@@ -147,7 +207,7 @@ class directory_transaction final : public transaction {
   bool is_published_ = false;
   open_directory here_, replaced_;
   posix::closed_in_children closed_{here_.fd}, closed_replaced_{replaced_.fd};
-  std::vector<std::unique_ptr<file_sink>> files_;
+  new_files files_;
 };
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
@@ -243,6 +303,14 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name
   auto lock = checked_lock();
   auto root = detail::open_root(path_, !lock, options_.durable);  // a root that is locked is there
   return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name), options_);
+}
+
+CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
+  cairn::detail::require_checkpoint_name(name);
+  const auto root = detail::open_root(path_, false, false);
+  if (detail::attempt_of(detail::hidden_name(detail::temporary_prefix, name, attempt)) != attempt || !root->fd)
+    fail(errc::not_found, {"nobody is saving to ", path_, "/", name, " as attempt ", attempt});
+  return std::make_unique<detail::joined_transaction>(*root, name, attempt, options_.durable);
 }
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {

@@ -45,9 +45,9 @@ CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::st
        {"shape", shape_form([&]() -> extents& { return how->shape; })},
        {"relative", json_natural(set_relative), false},
        {"max_error", json_real([&](const json_value& error) { lost().max_error = error.real; }), false},
-       {"relative_l2", json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}},
-      [&](std::string_view key) { how = &all[std::string(key)]; });
-  read_json(text, sentence({origin, ": malformed cairn.encoded"}), json_map(one));
+       {"relative_l2", json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}});
+  read_json(text, sentence({origin, ": malformed cairn.encoded"}),
+            json_map(one, [&](std::string_view key) { return make_member(all, key, how); }));
   return all;
 }
 

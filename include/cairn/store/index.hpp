@@ -22,7 +22,7 @@ struct index_shard {
   std::string file;
   std::uint64_t bytes = 0;            ///< of the whole file
   std::uint64_t header_checksum = 0;  ///< of everything before the data section
-  std::string role{};                 ///< what is in it; empty: leaves. Shards of other roles come last, and readers do not need them
+  std::string role{};  ///< what is in it; empty: leaves. Shards of other roles come last, and readers do not need them
 
   friend bool operator==(const index_shard&, const index_shard&) = default;
 };

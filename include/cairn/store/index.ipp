@@ -19,6 +19,7 @@
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::detail {
 
@@ -74,7 +75,8 @@ inline void write_leaf(json_writer& json, const stored_leaf& leaf, const leaf_st
     if (how->relative) json.key("relative").natural(1);
     if (how->lost) write_loss("lost", *how->lost).end_list();
   }
-  if (const auto* earlier = storage.restored.get()) write_loss("restored", earlier->sum).natural(earlier->restores).end_list();
+  if (const auto* earlier = storage.restored.get())
+    write_loss("restored", earlier->sum).natural(earlier->restores).end_list();
   json.end_object();
 }
 
@@ -102,7 +104,8 @@ CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
     if (const auto& layout = index.storage[i].layout; layout.cuts == nullptr)
       json.line().key(index.leaves[i].path, "the path").text(index.shards[layout.shard].file, "the file");
   auto text = json.end_object().end_object().take() + '\n';
-  if (text.size() > max_header_bytes) fail(errc::invalid, {index.leaves.size(), " leaves are too many for one checkpoint"});
+  if (text.size() > max_header_bytes)
+    fail(errc::invalid, {index.leaves.size(), " leaves are too many for one checkpoint"});
   text.replace(index_opening.size(), checksum_digits, to_hex(index_checksum(text)));
   return text;
 }
@@ -121,22 +124,25 @@ class leaf_reader {
                         return parsed ? "" : "is not a known dtype";
                       })});
     fields.push_back({"shape", shape_form([this]() -> extents& { return into_.leaves.back().shape; })});
-    fields.push_back({"codec",
-                      json_text([this](const json_value& codec) {
+    fields.push_back({"codec", json_text([this](const json_value& codec) {
                         encoding().codec = codec.text;
                         return codec.text.empty() ? "is empty" : "";
                       }),
                       false});
-    fields.push_back({"stored", json_natural([this](const json_value& bytes) { encoding().stored = bytes.natural; }), false});
-    fields.push_back({"relative",
-                      json_natural([this](const json_value& flag) {
+    fields.push_back(
+        {"stored", json_natural([this](const json_value& bytes) { encoding().stored = bytes.natural; }), false});
+    fields.push_back({"relative", json_natural([this](const json_value& flag) {
                         encoding().relative = flag.natural == 1;
                         return flag.natural > 1 ? "is neither 0 nor 1" : "";
                       }),
                       false});
-    fields.push_back({"lost", json_list(json_real([this](const json_value& error) { lost_.push_back(error.real); })), false});
-    fields.push_back({"restored", json_list(json_real([this](const json_value& error) { restored_.push_back(error.real); })), false});
-    return json_list(json_object(std::move(fields), [this](std::string_view) { open(); }, [this](std::string_view) { return close(); }));
+    fields.push_back(
+        {"lost", json_list(json_real([this](const json_value& error) { lost_.push_back(error.real); })), false});
+    fields.push_back({"restored",
+                      json_list(json_real([this](const json_value& error) { restored_.push_back(error.real); })),
+                      false});
+    return json_list(json_object(
+        std::move(fields), [this](std::string_view) { open(); }, [this](std::string_view) { return close(); }));
   }
 
  private:
@@ -154,13 +160,15 @@ class leaf_reader {
   [[nodiscard]] std::string close() {
     auto& leaves = into_.leaves;
     auto& storage = into_.storage.back();
-    if (leaves.size() > 1 && leaves[leaves.size() - 2].path >= leaves.back().path) return "does not have a path above that of the leaf before";
+    if (leaves.size() > 1 && leaves[leaves.size() - 2].path >= leaves.back().path)
+      return "does not have a path above that of the leaf before";
     if (!lost_.empty()) {
       if (lost_.size() != 2) return "has a loss that is not two numbers";
       encoding().lost = loss{lost_[0], lost_[1]};
     }
     if (!restored_.empty()) {
-      if (restored_.size() != 3 || !(restored_[2] >= 1 && restored_[2] < 1e15)) return "has a malformed loss of restores";
+      if (restored_.size() != 3 || !(restored_[2] >= 1 && restored_[2] < 1e15))
+        return "has a malformed loss of restores";
       storage.restored = std::make_shared<const restored_loss>(
           restored_loss{{restored_[0], restored_[1]}, static_cast<std::uint64_t>(restored_[2])});
     }
@@ -175,6 +183,13 @@ class leaf_reader {
   layout_reader layout_;
   std::optional<leaf_encoding> encoded_;
   std::vector<double> lost_, restored_;
+};
+
+/// The members that are being read.
+struct info_members {
+  double* metric = nullptr;
+  std::string* text = nullptr;
+  std::vector<double>* note = nullptr;
 };
 
 /// The form of the member `metadata`, which is read into `index`.
@@ -192,9 +207,10 @@ class leaf_reader {
     return "";
   };
   const auto numbers = std::make_shared<std::deque<double>>();  // of the present note
+  const auto members = std::make_shared<info_members>();
   const auto note = json_list(json_real([numbers](const json_value& number) { numbers->push_back(number.real); }), {},
-                              [&index, numbers](std::string_view name) {  // exactly the memory that it needs
-                                index.info.notes[std::string(name)].assign(numbers->begin(), numbers->end());
+                              [members, numbers](std::string_view) {  // exactly the memory that it needs
+                                members->note->assign(numbers->begin(), numbers->end());
                                 numbers->clear();
                                 return "";
                               });
@@ -205,17 +221,26 @@ class leaf_reader {
        {"role", json_text([&index](const json_value& role) { index.shards.back().role = role.text; }), false}},
       [&index](std::string_view) { index.shards.emplace_back(); });
   return json_object(
-      {{"checksum", {}},
+      {{"checksum", json_text([](const json_value&) {})},
        {"format", json_text([](const json_value& format) { return format.text == "cairn" ? "" : "is not \"cairn\""; })},
        {"version", json_text(set_version)},
        {"step", json_natural([&index](const json_value& step) { index.info.step = step.natural; })},
        {"total_size", json_natural([&index](const json_value& bytes) { index.total_size = bytes.natural; })},
        {"parent", parent_field, false},
        {"id", digits_form([&index](std::uint64_t id) { index.id = id; }), false},
-       {"metrics",
-        json_map(json_real([&index](const json_value& metric) { index.info.metrics.emplace(metric.key, metric.real); }))},
-       {"user", json_map(json_text([&index](const json_value& text) { index.info.metadata.emplace(text.key, text.text); })), false},
-       {"notes", json_map(note), false},
+       {"metrics", json_map(json_real([members](const json_value& number) { *members->metric = number.real; }),
+                            [&index, members](std::string_view name) {
+                              return make_member(index.info.metrics, name, members->metric);
+                            })},
+       {"user",
+        json_map(
+            json_text([members](const json_value& text) { *members->text = text.text; }),
+            [&index, members](std::string_view name) { return make_member(index.info.metadata, name, members->text); }),
+        false},
+       {"notes",
+        json_map(note, [&index,
+                        members](std::string_view name) { return make_member(index.info.notes, name, members->note); }),
+        false},
        {"shards", json_list(shard)}});
 }
 
@@ -225,7 +250,8 @@ inline void check_leaves(const checkpoint_index& index, std::string_view origin)
   for (const auto& shard : index.shards) bytes += shard.bytes;
   const auto has_leaves = [](const index_shard& shard) { return shard.role.empty(); };
   const auto others = std::find_if_not(index.shards.begin(), index.shards.end(), has_leaves);
-  if (std::any_of(others, index.shards.end(), has_leaves)) fail(errc::corrupt, {origin, ": shards of other roles are not the last ones"});
+  if (std::any_of(others, index.shards.end(), has_leaves))
+    fail(errc::corrupt, {origin, ": shards of other roles are not the last ones"});
   const auto shards = static_cast<std::size_t>(others - index.shards.begin());
   constexpr std::uint64_t least_piece_bytes = 32;  // in the header of a shard
   for (std::size_t i = 0; i < index.leaves.size(); ++i) {
@@ -237,8 +263,10 @@ inline void check_leaves(const checkpoint_index& index, std::string_view origin)
     const auto stored = storage.encoded ? storage.encoded->stored : needed;
     if (stored > index.total_size || needed / max_expansion > stored)
       corrupt(sentence({"has ", stored, " stored bytes, too few or too many for its elements or its checkpoint"}));
-    if (storage.encoded && storage.encoded->relative && !index.parent) corrupt("is stored relative to a parent, but there is none");
-    if (const auto fault = find_fault(storage.layout, shape, shards, bytes / least_piece_bytes); !fault.empty()) corrupt(fault);
+    if (storage.encoded && storage.encoded->relative && !index.parent)
+      corrupt("is stored relative to a parent, but there is none");
+    if (const auto fault = find_fault(storage.layout, shape, shards, bytes / least_piece_bytes); !fault.empty())
+      corrupt(fault);
   }
 }
 
@@ -252,7 +280,8 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
   checkpoint_index index;
   leaf_reader leaves(index);
   bool has_leaves = false, has_structure = false;
-  std::vector<json_field> fields{{"metadata", metadata_form(index, origin)}, {"leaves", {}, false}, {"structure", {}, false}, {"weight_map", {}}};
+  std::vector<json_field> fields{
+      {"metadata", metadata_form(index, origin)}, {"leaves", {}, false}, {"structure", {}, false}, {"weight_map", {}}};
   if (part == index_part::all) {
     fields[1].form = leaves.form();
     fields[1].form.open = [&](std::string_view) { has_leaves = true; };
@@ -274,6 +303,7 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
+  require_memory(json_memory_factor * file->size(), origin);
   return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
 }
 

@@ -46,13 +46,14 @@ struct grid_layout {
     std::uint64_t first, count, stride;
     friend bool operator==(const shard_series&, const shard_series&) = default;
   };
-  std::vector<extents> cuts;  ///< by dimension: one number n, for a cut every n indices; or all boundaries, from 0 to the extent
+  std::vector<extents>
+      cuts;  ///< by dimension: one number n, for a cut every n indices; or all boundaries, from 0 to the extent
   std::vector<shard_series> shards;
 
   friend bool operator==(const grid_layout&, const grid_layout&) = default;
 };
 
-/// Any boxes.
+/// Any boxes, of an array of two dimensions or more.
 struct box_layout {
   std::vector<std::pair<std::uint64_t, box>> boxes;  ///< with their shards
 
@@ -68,7 +69,8 @@ struct leaf_layout {
 
 /// Makes the layout of a leaf that consists of these pieces, in any order. Returns why that is not possible, "" if it is: they must cover the leaf
 /// without overlap.
-[[nodiscard]] CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made);
+[[nodiscard]] CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const extents& shape,
+                                                   leaf_layout& made);
 
 /// What is wrong with a layout from an untrusted file, "" if nothing: the pieces must cover the leaf without overlap and be in one of `shards` shards,
 /// and there may be at most `most_pieces`. O(n log n) for n pieces; times 2^d for boxes that are cut in d dimensions.
@@ -95,10 +97,20 @@ class layout_reader {
   [[nodiscard]] CAIRN_INLINE std::string_view take(leaf_layout& to);
 
  private:
+  /// Lists of equally many numbers, one after the other: they take no more memory than a few times their text.
+  struct rows {
+    std::vector<std::uint64_t> numbers;
+    std::size_t count = 0;
+    std::size_t width = 0;  ///< of a list
+    bool is_there = false, is_even = true;
+  };
+  [[nodiscard]] static json_form form_of(rows& into);
+
   std::optional<std::uint64_t> shard_;
-  bool has_runs_ = false, has_grid_ = false, has_shards_ = false, has_boxes_ = false;
+  bool has_runs_ = false, has_grid_ = false;
   std::vector<std::uint64_t> runs_;
-  std::vector<extents> grid_, shards_, boxes_;
+  std::vector<extents> grid_;
+  rows shards_, boxes_;
 };
 
 }  // namespace cairn::detail

@@ -29,6 +29,7 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 /// Whether the boxes cover the array exactly. Each box adds 1 or -1 at its corners, by their parity, and the whole array takes that away again:
 /// nothing may be left, because these numbers determine how often each element is covered.
 [[nodiscard]] inline std::string find_fault(const box_layout& layout, const extents& shape) {
+  if (shape.size() < 2) return "has boxes, but not two dimensions";
   for (const auto& [shard, part] : layout.boxes)
     if (!is_inside(part, shape)) return "has a box that is not inside";
   const auto cut = cut_dimensions(layout, shape);
@@ -61,7 +62,8 @@ inline constexpr std::size_t max_cut_dimensions = 8;
   std::uint64_t least = 0;
   for (const auto& each : layout.starts) {
     const bool is_first = &each == layout.starts.data();
-    if (is_first ? each.first != 0 : each.first < least || each.first >= count) return "has runs that do not follow each other";
+    if (is_first ? each.first != 0 : each.first < least || each.first >= count)
+      return "has runs that do not follow each other";
     least = each.first + 1;
   }
   return layout.starts.empty() || count == 0 ? "has no runs, or no elements" : "";
@@ -81,7 +83,8 @@ inline constexpr std::size_t max_cut_dimensions = 8;
   return {cuts[index], cuts[index + 1] - cuts[index]};
 }
 
-[[nodiscard]] inline std::string find_fault(const grid_layout& layout, const extents& shape, std::uint64_t most_pieces) {
+[[nodiscard]] inline std::string find_fault(const grid_layout& layout, const extents& shape,
+                                            std::uint64_t most_pieces) {
   if (layout.cuts.size() != shape.size()) return "has a grid of other dimensions";
   std::uint64_t boxes = 1, listed = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -96,7 +99,8 @@ inline constexpr std::size_t max_cut_dimensions = 8;
   return listed == boxes ? "" : "lists fewer shards than its grid has boxes";
 }
 
-CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards, std::uint64_t most_pieces) {
+CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
+                                    std::uint64_t most_pieces) {
   constexpr std::string_view no_shard = "is in a shard that is not listed";
   if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
   const auto are_listed = [&](const auto& each, const auto& last_of) {
@@ -152,7 +156,8 @@ CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, cons
     }
     return pieces;
   }
-  for (const auto& [shard, part] : std::get<box_layout>(*layout.cuts).boxes) pieces.push_back({shard, 0, part.count(), part});
+  for (const auto& [shard, part] : std::get<box_layout>(*layout.cuts).boxes)
+    pieces.push_back({shard, 0, part.count(), part});
   return pieces;
 }
 
@@ -162,7 +167,7 @@ CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, cons
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
   if (starts.size() == 1) return {extent};
   const auto every = starts[1];
-  bool is_even = (extent - 1) / every == starts.size() - 1;
+  bool is_even = extent > 0 && (extent - 1) / every == starts.size() - 1;
   for (std::size_t i = 0; i < starts.size(); ++i) is_even = is_even && starts[i] == i * every;
   if (is_even) return {every};
   starts.push_back(extent);
@@ -188,13 +193,15 @@ CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, cons
   if (!find_fault(grid, shape, boxes.boxes.size()).empty()) return {};
   const auto pieces = pieces_of(grid, shape);
   const auto is_same = [](const placed_piece& piece, const auto& each) { return piece.region == each.second; };
-  return std::equal(pieces.begin(), pieces.end(), boxes.boxes.begin(), boxes.boxes.end(), is_same) ? std::optional(grid) : std::nullopt;
+  return std::equal(pieces.begin(), pieces.end(), boxes.boxes.begin(), boxes.boxes.end(), is_same) ? std::optional(grid)
+                                                                                                   : std::nullopt;
 }
 
 /// make_layout for runs.
 [[nodiscard]] inline std::string make_runs(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made) {
   const auto count = element_count(shape);
-  if (pieces.size() == 1 && pieces[0].first == 0 && pieces[0].count == count) return made = {pieces[0].shard, nullptr}, "";
+  if (pieces.size() == 1 && pieces[0].first == 0 && pieces[0].count == count)
+    return made = {pieces[0].shard, nullptr}, "";
   sort_items(pieces, [](const auto& a, const auto& b) { return a.first < b.first; });
   run_layout runs;
   std::uint64_t end = 0;
@@ -219,13 +226,17 @@ CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const ext
     boxes.boxes.emplace_back(each.shard, std::move(*each.region));
   }
   sort_items(boxes.boxes, [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  if (auto fault = find_fault(boxes, shape); !fault.empty()) return fault;
+  for (const auto& [shard, part] : boxes.boxes)
+    if (!is_inside(part, shape)) return "has a box that is not inside";
   if (auto grid = grid_of(boxes, shape)) return made = {0, std::make_shared<const leaf_cuts>(std::move(*grid))}, "";
+  if (auto fault = find_fault(boxes, shape); !fault.empty()) return fault;
   return made = {0, std::make_shared<const leaf_cuts>(std::move(boxes))}, "";
 }
 
 CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece) {
-  const auto range = [](std::uint64_t first, std::uint64_t count) { return std::to_string(first) + ':' + std::to_string(first + count); };
+  const auto range = [](std::uint64_t first, std::uint64_t count) {
+    return std::to_string(first) + ':' + std::to_string(first + count);
+  };
   if (!piece.region) return sentence({path, "[", range(piece.first, piece.count), "]"});
   std::string ranges;
   for (std::size_t d = 0; d < piece.region->shape.size(); ++d)
@@ -255,26 +266,43 @@ CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout) {
   json.end_list();
 }
 
+CAIRN_INLINE json_form layout_reader::form_of(rows& into) {
+  const auto close = [&into](std::string_view) {
+    const auto width = into.numbers.size() - into.count * into.width;
+    into.is_even = into.is_even && (into.count == 0 || width == into.width);
+    if (into.count++ == 0) into.width = width;
+    return into.is_even && width > 0 ? "" : "has lists of other lengths";
+  };
+  return json_list(
+      json_list(json_natural([&into](const json_value& number) { into.numbers.push_back(number.natural); }), {}, close),
+      [&into](std::string_view) { into.is_there = true; });
+}
+
 CAIRN_INLINE std::vector<json_field> layout_reader::fields() {
-  const auto lists = [](std::vector<extents>& into, bool& is_there) {
-    return json_list(json_list(json_natural([&into](const json_value& number) { into.back().push_back(number.natural); }),
-                               [&into](std::string_view) { into.emplace_back(); }),
-                     [&is_there](std::string_view) { is_there = true; });
+  const auto add_cut = [this](const json_value& number) {
+    if (grid_.size() > max_dimensions) return "has more than 64 dimensions";
+    grid_.back().push_back(number.natural);
+    return "";
+  };
+  const auto open_dimension = [this](std::string_view) {
+    if (grid_.size() <= max_dimensions) grid_.emplace_back();
   };
   return {{"shard", json_natural([this](const json_value& number) { shard_ = number.natural; }), false},
           {"runs",
            json_list(json_natural([this](const json_value& number) { runs_.push_back(number.natural); }),
                      [this](std::string_view) { has_runs_ = true; }),
            false},
-          {"grid", lists(grid_, has_grid_), false},
-          {"shards", lists(shards_, has_shards_), false},
-          {"boxes", lists(boxes_, has_boxes_), false}};
+          {"grid",
+           json_list(json_list(json_natural(add_cut), open_dimension), [this](std::string_view) { has_grid_ = true; }),
+           false},
+          {"shards", form_of(shards_), false},
+          {"boxes", form_of(boxes_), false}};
 }
 
 CAIRN_INLINE std::string_view layout_reader::take(leaf_layout& to) {
   constexpr std::string_view malformed = "does not say in one way where the leaf is";
-  const int ways = int{shard_.has_value()} + int{has_runs_} + int{has_grid_} + int{has_boxes_};
-  if (ways != 1 || has_shards_ != has_grid_) return malformed;
+  const int ways = int{shard_.has_value()} + int{has_runs_} + int{has_grid_} + int{boxes_.is_there};
+  if (ways != 1 || shards_.is_there != has_grid_) return malformed;
   to.cuts = nullptr;
   if (shard_) return to.shard = *shard_, "";
   if (has_runs_) {
@@ -286,18 +314,18 @@ CAIRN_INLINE std::string_view layout_reader::take(leaf_layout& to) {
   }
   if (has_grid_) {
     grid_layout made{std::move(grid_), {}};
-    for (const auto& each : shards_) {
-      if (each.size() != 3) return malformed;
-      made.shards.push_back({each[0], each[1], each[2]});
-    }
+    if (shards_.count != 0 && shards_.width != 3) return malformed;
+    made.shards.reserve(shards_.count);
+    for (std::size_t i = 0; i < shards_.numbers.size(); i += 3)
+      made.shards.push_back({shards_.numbers[i], shards_.numbers[i + 1], shards_.numbers[i + 2]});
     return to.cuts = std::make_shared<const leaf_cuts>(std::move(made)), "";
   }
+  if (boxes_.width % 2 != 1 || boxes_.width < 5) return malformed;
   box_layout made;
-  for (const auto& each : boxes_) {
-    if (each.size() % 2 != 1) return malformed;
-    const auto first = each.begin() + 1, shape = first + static_cast<std::ptrdiff_t>(each.size() / 2);
-    made.boxes.emplace_back(each[0], box{{first, shape}, {shape, each.end()}});
-  }
+  made.boxes.reserve(boxes_.count);
+  const auto dimensions = static_cast<std::ptrdiff_t>(boxes_.width / 2);
+  for (auto at = boxes_.numbers.begin(); at != boxes_.numbers.end(); at += 2 * dimensions + 1)
+    made.boxes.emplace_back(*at, box{{at + 1, at + 1 + dimensions}, {at + 1 + dimensions, at + 1 + 2 * dimensions}});
   return to.cuts = std::make_shared<const leaf_cuts>(std::move(made)), "";
 }
 

@@ -24,6 +24,7 @@ class memory {
   [[nodiscard]] std::string location() const { return "memory"; }
   [[nodiscard]] CAIRN_INLINE ownership lock();
   [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> begin(std::string_view name);
+  [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> list() const;
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> files(std::string_view name) const;
   [[nodiscard]] CAIRN_INLINE std::unique_ptr<source> open(std::string_view name, std::string_view file) const;

@@ -8,8 +8,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "cairn/core/error.hpp"
@@ -63,10 +63,17 @@ struct memory_file {
 
 using memory_checkpoint = std::map<std::string, memory_file, std::less<>>;
 
+/// A checkpoint that is being written.
+struct memory_attempt {
+  std::string id;
+  memory_checkpoint files;
+};
+
 struct memory_contents {
   std::mutex mutex;  // guards all members except the pool, which has its own
   std::map<std::string, memory_checkpoint, std::less<>> published;
-  std::set<std::string, std::less<>> unfinished;
+  std::map<std::string, memory_attempt, std::less<>> unfinished;
+  std::uint64_t attempts = 0;
   bool owned = false;
   std::shared_ptr<buffer_pool> pool = std::make_shared<buffer_pool>();
 };
@@ -115,33 +122,64 @@ class memory_source final : public source {
 
 class memory_transaction final : public transaction {
  public:
-  memory_transaction(std::shared_ptr<memory_contents> contents, std::string name)
-      : contents_(std::move(contents)), name_(std::move(name)) {
+  /// With an `attempt`, joins it.
+  memory_transaction(std::shared_ptr<memory_contents> contents, std::string name, std::string_view attempt = {})
+      : contents_(std::move(contents)), name_(std::move(name)), attempt_(attempt), is_joined_(!attempt.empty()) {
     const std::lock_guard lock(contents_->mutex);
-    if (!contents_->unfinished.insert(name_).second) fail(errc::busy, {"another thread is saving to memory/", name_});
+    if (is_joined_) {
+      static_cast<void>(running());
+      return;
+    }
+    const auto [at, is_new] = contents_->unfinished.try_emplace(name_);
+    if (!is_new) fail(errc::busy, {"another thread is saving to memory/", name_});
+    attempt_ = at->second.id = std::to_string(++contents_->attempts);
   }
 
   ~memory_transaction() override {
     const std::lock_guard lock(contents_->mutex);
-    contents_->unfinished.erase(name_);
+    const auto at = contents_->unfinished.find(name_);
+    if (at == contents_->unfinished.end() || at->second.id != attempt_) return;
+    if (!is_joined_) {
+      contents_->unfinished.erase(at);
+      return;
+    }
+    for (const auto& file : created_) at->second.files.erase(file);
   }
 
   sink& create(std::string_view file, std::uint64_t bytes) override {
     const memory_file made{contents_->pool->take(bytes), bytes};
-    if (!files_.emplace(file, made).second) fail(errc::invalid, {"the file ", file, " is there already"});
+    const std::lock_guard lock(contents_->mutex);
+    if (!running().files.emplace(file, made).second) fail(errc::invalid, {"the file ", file, " is there already"});
+    created_.emplace_back(file);
     sinks_.push_back(std::make_unique<memory_sink>(made));
     return *sinks_.back();
   }
 
-  void commit() override {
+  void prepare() override { created_.clear(); }
+
+  void publish() override {
+    if (is_joined_)
+      fail(errc::invalid, {"memory/", name_, ": only the writer that has begun a checkpoint publishes it"});
     const std::lock_guard lock(contents_->mutex);
-    std::swap(contents_->published[name_], files_);
+    std::swap(contents_->published[name_], running().files);
+    contents_->unfinished.erase(name_);
   }
 
+  [[nodiscard]] std::string attempt() const override { return attempt_; }
+
  private:
+  /// The caller holds contents_->mutex.
+  [[nodiscard]] memory_attempt& running() {
+    const auto at = contents_->unfinished.find(name_);
+    if (at == contents_->unfinished.end() || at->second.id != attempt_)
+      fail(errc::not_found, {"nobody is saving to memory/", name_, " as attempt ", attempt_});
+    return at->second;
+  }
+
   std::shared_ptr<memory_contents> contents_;
-  std::string name_;
-  memory_checkpoint files_;
+  std::string name_, attempt_;
+  bool is_joined_;
+  std::vector<std::string> created_;  // and not prepared
   std::vector<std::unique_ptr<memory_sink>> sinks_;
 };
 
@@ -168,6 +206,11 @@ CAIRN_INLINE ownership memory::lock() {
 CAIRN_INLINE std::unique_ptr<transaction> memory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   return std::make_unique<detail::memory_transaction>(contents_, std::string(name));
+}
+
+CAIRN_INLINE std::unique_ptr<transaction> memory::join(std::string_view name, std::string_view attempt) {
+  if (attempt.empty()) fail(errc::not_found, {"nobody is saving to memory/", name, " as that attempt"});
+  return std::make_unique<detail::memory_transaction>(contents_, std::string(name), attempt);
 }
 
 CAIRN_INLINE std::vector<std::string> memory::list() const {

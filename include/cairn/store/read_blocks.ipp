@@ -64,7 +64,8 @@ class task_reader {
         if (!is_whole) block_sum_.add(now);
         bytes = bytes.subspan(now.size());
         at += now.size();
-        if (at == block_end) compare(shard, (at - 1) / size, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
+        if (at == block_end)
+          compare(shard, (at - 1) / size, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
       }
   }
 
@@ -105,12 +106,12 @@ class task_reader {
   }
 
   static void compare(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
-    const auto begin = block * shard.metadata.block_bytes, end = std::min(begin + shard.metadata.block_bytes, shard.header.data_bytes);
+    const auto begin = block * shard.metadata.block_bytes,
+               end = std::min(begin + shard.metadata.block_bytes, shard.header.data_bytes);
     if (found != shard.metadata.blocks[block])
-      fail(errc::corrupt,
-           {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
-            " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, begin), "\" to \"",
-            leaf_at(shard, end - 1), "\""});
+      fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
+                           " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, begin),
+                           "\" to \"", leaf_at(shard, end - 1), "\""});
     shard.verified[block] = true;
   }
 
@@ -202,7 +203,8 @@ CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<c
                           .end = std::min((block + 1) * size, shard.header.data_bytes),
                           .checks = true});
   }
-  sort_items(blocks, [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
+  sort_items(blocks,
+             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
   std::vector<read_task> tasks;
   for (const auto& each : blocks) add_bytes(tasks, each, 0);  // runs may share blocks
   run_tasks(checkpoint, tasks, {}, threads);

@@ -58,7 +58,9 @@ class checkpoint_reader {
   [[nodiscard]] CAIRN_INLINE std::uint64_t bytes() const noexcept;
 
   /// `fetch` of `contents` from now on. Call it before other threads use the reader.
-  void set_fetch(std::function<void(std::size_t, std::span<std::byte>)> fetch) { opened_->contents.fetch = std::move(fetch); }
+  void set_fetch(std::function<void(std::size_t, std::span<std::byte>)> fetch) {
+    opened_->contents.fetch = std::move(fetch);
+  }
 
   /// Opens the files of up to `most` shards, which then stay readable when the checkpoint is replaced or removed. Returns their number.
   CAIRN_INLINE std::size_t hold(std::size_t most) const;
@@ -79,7 +81,9 @@ class checkpoint_reader {
   /// Whether a slice of the leaf is encoded.
   [[nodiscard]] bool is_encoded(std::size_t leaf) const noexcept { return storage_of(leaf).encoded != nullptr; }
   /// Whether a slice of the leaf needs the parent checkpoint.
-  [[nodiscard]] bool is_relative(std::size_t leaf) const noexcept { return is_encoded(leaf) && storage_of(leaf).encoded->relative; }
+  [[nodiscard]] bool is_relative(std::size_t leaf) const noexcept {
+    return is_encoded(leaf) && storage_of(leaf).encoded->relative;
+  }
 
   /// The file that a slice is in.
   [[nodiscard]] const std::string& file_of(const stored_slice& slice) const {
@@ -102,7 +106,9 @@ class checkpoint_reader {
 
   [[nodiscard]] std::size_t shards() const noexcept { return opened_->shards.size(); }
   /// The code tables of a shard: of version 2 those that its payloads name, of version 1 some of those that payloads of the checkpoint name.
-  [[nodiscard]] const stored_tables& tables_of(std::size_t shard) const { return opened_->shards[shard].metadata.tables; }
+  [[nodiscard]] const stored_tables& tables_of(std::size_t shard) const {
+    return opened_->shards[shard].metadata.tables;
+  }
   /// Whether the header of the shard has been read.
   [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
 

@@ -13,6 +13,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::detail {
 
@@ -58,7 +59,8 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   fail(errc::corrupt, {origin, ": \"", key, "\" has the unknown dtype \"", text, "\""});
 }
 
-/// The form of a header, whose metadata and tensors are read into `header`.
+/// The form of a header, whose metadata and tensors are read into `header`. A tensor that appears twice is found when the leaves are
+/// assembled, which sorts the keys.
 [[nodiscard]] inline json_form header_form(safetensors_header& header, std::string_view origin) {
   const auto set_type = [&header, origin](const json_value& type) {
     auto& tensor = header.tensors.back();
@@ -76,14 +78,17 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   };
   auto tensor = json_object({{"dtype", json_text(set_type)},
                              {"shape", shape_form([&header]() -> extents& { return header.tensors.back().shape; })},
-                             {"data_offsets", json_list(json_natural(add_offset), {}, check_offsets)}},
-                            [&header, offsets](std::string_view key) {
-                              header.tensors.push_back({std::string(key), {}, {}, 0, 0});
-                              *offsets = 0;
-                            });
-  const auto add_metadata = [&header](const json_value& value) { header.metadata.emplace(value.key, value.text); };
-  auto root = json_map(std::move(tensor));
-  root.fields.push_back({"__metadata__", json_map(json_text(add_metadata)), false});
+                             {"data_offsets", json_list(json_natural(add_offset), {}, check_offsets)}});
+  const auto add_tensor = [&header, offsets](std::string_view key) {
+    header.tensors.push_back({std::string(key), {}, {}, 0, 0});
+    *offsets = 0;
+    return true;
+  };
+  const auto last = std::make_shared<std::string*>();
+  auto metadata = json_map(json_text([last](const json_value& value) { **last = value.text; }),
+                           [&header, last](std::string_view key) { return make_member(header.metadata, key, *last); });
+  auto root = json_map(std::move(tensor), add_tensor);
+  root.fields.push_back({"__metadata__", std::move(metadata), false});
   return root;
 }
 
@@ -101,13 +106,13 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
     std::uint64_t bytes = 0;
     if (!checked_bytes(tensor.shape, size_of(tensor.type), bytes))
       corrupt(tensor.key, "has a shape of more than 2^64 bytes");
-    const auto range = "[" + std::to_string(tensor.begin) + ", " + std::to_string(tensor.end) + ")";
+    const auto range = [&] { return "[" + std::to_string(tensor.begin) + ", " + std::to_string(tensor.end) + ")"; };
     if (tensor.end < tensor.begin || tensor.end > header.data_bytes)
-      corrupt(tensor.key, "claims bytes " + range + " of a data section of " + std::to_string(header.data_bytes));
+      corrupt(tensor.key, "claims bytes " + range() + " of a data section of " + std::to_string(header.data_bytes));
     if (tensor.end - tensor.begin != bytes)
       corrupt(tensor.key, "has " + std::to_string(tensor.end - tensor.begin) + " bytes, but its shape needs " +
                               std::to_string(bytes));
-    if (tensor.begin < filled) corrupt(tensor.key, "overlaps another tensor at bytes " + range);
+    if (tensor.begin < filled) corrupt(tensor.key, "overlaps another tensor at bytes " + range());
     if (tensor.begin > filled) corrupt(tensor.key, "leaves a hole before it, at byte " + std::to_string(filled));
     filled = tensor.end;
   }
@@ -123,6 +128,7 @@ CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& fi
   std::uint64_t length = 0;
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
   const bool is_possible = length <= size - 8 && length <= max_header_bytes;
+  if (is_possible) require_memory(json_memory_factor * length, sentence({origin, ": the header"}));
   const auto text = is_possible ? stores::read_text(file, 0, 8 + length) : std::string();
   if (expected && (!is_possible || checksum(std::as_bytes(std::span(text))) != *expected))
     fail(errc::corrupt, {origin, ": the header does not match its checksum"});

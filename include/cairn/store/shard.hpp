@@ -27,7 +27,9 @@ struct shard_layout {
                                                       std::uint64_t step);
 
 /// The shape of the array that a leaf is, or is a box of.
-[[nodiscard]] inline const extents& whole_shape(const leaf& of) noexcept { return of.place ? of.place->whole : of.shape; }
+[[nodiscard]] inline const extents& whole_shape(const leaf& of) noexcept {
+  return of.place ? of.place->whole : of.shape;
+}
 
 /// The elements of the whole array that a piece in shard `shard` has.
 [[nodiscard]] CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard);

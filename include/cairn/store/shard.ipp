@@ -25,7 +25,8 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
     if (p.leaf >= leaves.size() || p.first > leaves[p.leaf].count() || p.count > leaves[p.leaf].count() - p.first)
       fail(errc::invalid, {"a piece is not part of its leaf"});
   for (const auto& p : pieces)
-    if (const leaf& of = leaves[p.leaf]; of.place && (p.count != of.count() || !is_inside({of.place->first, of.shape}, of.place->whole)))
+    if (const leaf& of = leaves[p.leaf];
+        of.place && (p.count != of.count() || !is_inside({of.place->first, of.shape}, of.place->whole)))
       fail(errc::invalid, {"a piece is not the box that its leaf is"});
   const auto width = [&](const write_piece& p) { return p.how != nullptr ? 1 : size_of(leaves[p.leaf].type); };
   sort_items(pieces, [&](const write_piece& a, const write_piece& b) {
@@ -35,7 +36,8 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
   });
 }
 
-CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces, std::uint64_t step) {
+CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
+                                        std::uint64_t step) {
   sort_pieces(leaves, pieces);
   shard_layout layout;
   json_writer slices;

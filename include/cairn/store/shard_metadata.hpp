@@ -33,7 +33,7 @@ inline constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10U, block_byt
 /// The elements of a leaf that a tensor holds: a run, or a box.
 struct slice_info {
   std::string leaf;
-  extents shape;  ///< of the whole leaf
+  extents shape;            ///< of the whole leaf
   std::uint64_t first = 0;  ///< of a run
   std::uint64_t count = 0;
   std::optional<box> region{};
@@ -46,8 +46,8 @@ struct shard_metadata {
   std::uint64_t block_bytes = detail::block_bytes;
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
-  detail::structure structure;  ///< of version 1; later versions have it in the index
-  encoded_tensors encoded;      ///< by tensor key
+  detail::structure structure;                            ///< of version 1; later versions have it in the index
+  encoded_tensors encoded;                                ///< by tensor key
   stored_tables tables;
 
   /// The dtype and shape of a tensor's elements, encoded or not.

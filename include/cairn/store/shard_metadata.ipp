@@ -16,7 +16,8 @@ namespace cairn::detail {
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
   json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");
   write_shape(json.key("shape"), slice.shape);
-  if (!slice.region) return static_cast<void>(json.key("first").natural(slice.first).key("count").natural(slice.count).end_object());
+  if (!slice.region)
+    return static_cast<void>(json.key("first").natural(slice.first).key("count").natural(slice.count).end_object());
   const auto& [first, shape] = *slice.region;
   extents end(first);
   for (std::size_t d = 0; d < end.size(); ++d) end[d] += shape[d];
@@ -51,19 +52,16 @@ CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const sli
     slice->count = element_count(shape);
     return "";
   };
-  const auto one =
-      json_object({{"leaf", json_text([&](const json_value& path) { slice->leaf = path.text; })},
-                   {"shape", shape_form([&]() -> extents& { return slice->shape; })},
-                   {"first", json_natural([&](const json_value& number) { count_of(1, slice->first, number); }), false},
-                   {"count", json_natural([&](const json_value& number) { count_of(2, slice->count, number); }), false},
-                   {"begin", shape_form([&]() -> extents& { return region(4).first; }), false},
-                   {"end", shape_form([&]() -> extents& { return region(8).shape; }), false}},
-                  [&](std::string_view key) {
-                    slice = &slices[std::string(key)];
-                    members = 0;
-                  },
-                  close);
-  read_json(text, sentence({origin, ": malformed cairn.slices"}), json_map(one));
+  const auto one = json_object(
+      {{"leaf", json_text([&](const json_value& path) { slice->leaf = path.text; })},
+       {"shape", shape_form([&]() -> extents& { return slice->shape; })},
+       {"first", json_natural([&](const json_value& number) { count_of(1, slice->first, number); }), false},
+       {"count", json_natural([&](const json_value& number) { count_of(2, slice->count, number); }), false},
+       {"begin", shape_form([&]() -> extents& { return region(4).first; }), false},
+       {"end", shape_form([&]() -> extents& { return region(8).shape; }), false}},
+      [&](std::string_view) { members = 0; }, close);
+  read_json(text, sentence({origin, ": malformed cairn.slices"}),
+            json_map(one, [&](std::string_view key) { return make_member(slices, key, slice); }));
   return slices;
 }
 
@@ -102,7 +100,8 @@ inline void check_slices(const safetensors_header& header, const shard_metadata&
     if (!checked_bytes(slice.shape, size_of(type), bytes))
       fail(errc::corrupt, {origin, ": \"", slice.leaf, "\" has a shape of more than 2^64 bytes"});
     const std::uint64_t count = bytes / size_of(type);
-    if (*shape != (slice.region ? slice.region->shape : extents{slice.count}) || slice.first > count || slice.count > count - slice.first)
+    if (*shape != (slice.region ? slice.region->shape : extents{slice.count}) || slice.first > count ||
+        slice.count > count - slice.first)
       fail(errc::corrupt,
            {origin, ": \"", tensor.key, "\" does not fit into the leaf that it is said to be a slice of"});
   }

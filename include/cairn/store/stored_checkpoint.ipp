@@ -25,7 +25,8 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
     const bool is_whole = storage.layout.cuts == nullptr;
     const auto key = is_whole ? path : slice_key(path, piece);
     const auto* tensor = shard.find(key);
-    if (tensor == nullptr) fail(errc::corrupt, {shard.where, ": has no tensor \"", key, "\", which the index has there"});
+    if (tensor == nullptr)
+      fail(errc::corrupt, {shard.where, ": has no tensor \"", key, "\", which the index has there"});
     const auto [stored_type, stored_shape] = shard.metadata.elements_of(*tensor);
     const auto piece_shape = is_whole ? shape : piece.region ? piece.region->shape : extents{piece.count};
     if (stored_type != type || *stored_shape != piece_shape) corrupt("has another dtype or shape than the index");
@@ -33,7 +34,8 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
     const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
     if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
       corrupt("has another encoding than the index");
-    slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin, tensor->end - tensor->begin, encoded});
+    slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin,
+                      tensor->end - tensor->begin, encoded});
   }
   return slices;
 }
@@ -44,13 +46,19 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   shard.header = read_safetensors_header(*shard.file, shard.where, header_checksum);
   shard.metadata = read_shard_metadata(shard.header, shard.where);
   const auto& tensors = shard.header.tensors;
-  shard.by_key = sorted_order(tensors.size(), [&](std::size_t a, std::size_t b) { return tensors[a].key < tensors[b].key; });
+  shard.by_key =
+      sorted_order(tensors.size(), [&](std::size_t a, std::size_t b) { return tensors[a].key < tensors[b].key; });
+  const auto twice = std::adjacent_find(shard.by_key.begin(), shard.by_key.end(),
+                                        [&](std::size_t a, std::size_t b) { return tensors[a].key == tensors[b].key; });
+  if (twice != shard.by_key.end())
+    fail(errc::corrupt, {shard.where, ": the key \"", tensors[*twice].key, "\" appears twice"});
   shard.verified = std::make_unique<std::atomic<bool>[]>(shard.metadata.blocks.size());
   return shard;
 }
 
 /// Opens the file of a shard and compares its size with the index.
-[[nodiscard]] inline std::unique_ptr<stores::source> open_file(const any_store& store, std::string_view name, const index_shard& listed) {
+[[nodiscard]] inline std::unique_ptr<stores::source> open_file(const any_store& store, std::string_view name,
+                                                               const index_shard& listed) {
   const auto where = sentence({store.location(), "/", name, "/", listed.file});
   std::unique_ptr<stores::source> file;
   try {
@@ -66,10 +74,12 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
 }
 
 /// Reads the header of a shard and compares it with the index.
-[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where, const index_shard& listed, unsigned version, std::uint64_t step) {
+[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
+                                             const index_shard& listed, unsigned version, std::uint64_t step) {
   auto shard = open_shard(std::move(file), std::move(where), listed.header_checksum);
   if (shard.metadata.version == 0) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
-  if (shard.metadata.version != version) fail(errc::corrupt, {shard.where, ": is of another format version than its index"});
+  if (shard.metadata.version != version)
+    fail(errc::corrupt, {shard.where, ": is of another format version than its index"});
   if (shard.metadata.step != step) fail(errc::corrupt, {shard.where, ": is of another step than its index"});
   return shard;
 }
@@ -110,7 +120,8 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
         fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
       leaf.pieces.push_back(std::move(piece));
       const auto how = shard.metadata.encoded.find(tensor.key);
-      add_piece(leaf.encoded, leaf.bytes, how == shard.metadata.encoded.end() ? nullptr : &how->second, tensor.end - tensor.begin);
+      add_piece(leaf.encoded, leaf.bytes, how == shard.metadata.encoded.end() ? nullptr : &how->second,
+                tensor.end - tensor.begin);
     }
   }
   for (auto& [path, leaf] : found) {
@@ -147,18 +158,28 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::stri
     stored_checkpoint opened;
     opened.index = read_index(store, name, index_part::all);
     listed = opened.index.shards;
-    opened.contents = {sentence({store.location(), "/", name}), std::move(opened.index.leaves), std::move(opened.index.structure), true, {}};
+    opened.contents = {sentence({store.location(), "/", name}),
+                       std::move(opened.index.leaves),
+                       std::move(opened.index.structure),
+                       true,
+                       {}};
     opened.shards = shard_list(
         listed.size(),
-        [store, name = std::string(name), listed](std::size_t number) { return open_file(store, name, listed[number]); },
-        [origin = opened.contents.origin, listed, version = opened.index.version, step = opened.index.info.step](std::size_t number, auto file) {
-          return open_shard(std::move(file), sentence({origin, "/", listed[number].file}), listed[number], version, step);
+        [store, name = std::string(name), listed](std::size_t number) {
+          return open_file(store, name, listed[number]);
+        },
+        [origin = opened.contents.origin, listed, version = opened.index.version, step = opened.index.info.step](
+            std::size_t number, auto file) {
+          return open_shard(std::move(file), sentence({origin, "/", listed[number].file}), listed[number], version,
+                            step);
         });
     if (opened.index.version == 1) {
       collect_leaves(opened);
       unite_structures(opened);
-      if (!opened.index.parent && std::any_of(opened.index.storage.begin(), opened.index.storage.end(), [](const auto& each) { return each.encoded && each.encoded->relative; }))
-        fail(errc::corrupt, {opened.contents.origin, ": has leaves that are stored relative to a parent, but there is none"});
+      if (!opened.index.parent && std::any_of(opened.index.storage.begin(), opened.index.storage.end(),
+                                              [](const auto& each) { return each.encoded && each.encoded->relative; }))
+        fail(errc::corrupt,
+             {opened.contents.origin, ": has leaves that are stored relative to a parent, but there is none"});
     }
     return opened;
   };

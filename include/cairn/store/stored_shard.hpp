@@ -32,7 +32,8 @@ struct stored_shard {
   /// The tensor of that key, or null. O(log n).
   [[nodiscard]] const tensor_entry* find(std::string_view key) const noexcept {
     const auto& tensors = header.tensors;
-    const auto at = std::partition_point(by_key.begin(), by_key.end(), [&](std::size_t i) { return tensors[i].key < key; });
+    const auto at =
+        std::partition_point(by_key.begin(), by_key.end(), [&](std::size_t i) { return tensors[i].key < key; });
     return at != by_key.end() && tensors[*at].key == key ? &tensors[*at] : nullptr;
   }
 };

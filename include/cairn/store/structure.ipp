@@ -93,12 +93,10 @@ CAIRN_INLINE json_form structure_form(structure& all, std::uint64_t file_bytes) 
                                                : json_scalar(value, set);
     forms.push_back({name, std::move(form), false});
   }
-  const auto open = [&all, now](std::string_view path) {
-    now->entry = &all[std::string(path)];
-    now->fields = 0;
-  };
+  const auto open = [now](std::string_view) { now->fields = 0; };
   const auto close = [now](std::string_view) { return now->fields == 1 ? "" : "does not have one kind"; };
-  return json_map(json_object(std::move(forms), open, close));
+  return json_map(json_object(std::move(forms), open, close),
+                  [&all, now](std::string_view path) { return make_member(all, path, now->entry); });
 }
 
 CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {

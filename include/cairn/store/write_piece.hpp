@@ -12,8 +12,8 @@ namespace cairn::detail {
 
 /// The input of the writer. What it refers to must outlive the write.
 struct write_piece : piece {
-  std::span<const std::byte> bytes{};  ///< the payload, or the elements packed; empty: they are in the leaf's memory
-  const encoding_info* how = nullptr;  ///< of the payload; null: the elements are stored as they are
+  std::span<const std::byte> bytes{};     ///< the payload, or the elements packed; empty: they are in the leaf's memory
+  const encoding_info* how = nullptr;     ///< of the payload; null: the elements are stored as they are
   const stored_tables* tables = nullptr;  ///< the code tables that the payload names; may be null
 };
 

@@ -28,12 +28,12 @@ namespace cairn::detail {
 /// What a checkpoint contains.
 struct checkpoint_spec {
   std::span<const leaf> leaves;
-  shards_of<write_piece> shards;      ///< empty: every leaf whole, in one shard
+  shards_of<write_piece> shards;  ///< empty: every leaf whole, in one shard
   detail::structure structure{};
   checkpoint_info info{};
   std::optional<checkpoint_ref> parent{};  ///< of a delta
-  std::optional<std::uint64_t> id{};  ///< see checkpoint_id
-  unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers
+  std::optional<std::uint64_t> id{};       ///< see checkpoint_id
+  unsigned threads = 0;                    ///< 0: as many as keep the store busy, see stores::sink::writers
   /// From any thread. What it throws cancels the checkpoint.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};  ///< bytes
 };

@@ -122,7 +122,8 @@ CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_
 /// Two leaves of one path are boxes of one array.
 CAIRN_INLINE void checkpoint_writer::check_paths() const {
   const auto& leaves = spec_.leaves;
-  const auto order = sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
+  const auto order =
+      sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
   for (std::size_t i = 1; i < order.size(); ++i) {
     const auto &a = leaves[order[i - 1]], &b = leaves[order[i]];
     if (a.path == b.path && !(a.place && b.place)) fail(errc::invalid, {"two leaves have the path \"", a.path, "\""});
@@ -157,7 +158,7 @@ CAIRN_INLINE void checkpoint_writer::write_files(std::span<new_shard> shards, st
     index_.shards.push_back({shard_file(added_++, shards_), shard.bytes(), checksum(std::as_bytes(std::span(header)))});
     bytes_ += shard.bytes();
   }
-  transaction_->finish();
+  transaction_->prepare();
 }
 
 CAIRN_INLINE written_checkpoint checkpoint_writer::commit(std::optional<checkpoint_ref> parent) {
@@ -165,7 +166,7 @@ CAIRN_INLINE written_checkpoint checkpoint_writer::commit(std::optional<checkpoi
   list_leaves();
   const auto text = write_index(index_);
   write_text(transaction_->create(index_file, text.size()), text);
-  transaction_->commit();
+  transaction_->publish();
   return {bytes_ + text.size(), checkpoint_id(index_)};
 }
 
@@ -186,7 +187,8 @@ CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector
 /// Lists the leaves in the index, by path, with where their pieces are.
 CAIRN_INLINE void checkpoint_writer::list_leaves() {
   const auto& leaves = spec_.leaves;
-  const auto order = sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
+  const auto order =
+      sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
   for (std::size_t i = 0; i < order.size();) {
     const auto& first = leaves[order[i]];
     auto all = std::move(pieces_[order[i]]);

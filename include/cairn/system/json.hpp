@@ -18,6 +18,9 @@ namespace cairn::detail {
 /// A JSON text nested deeper than this is refused.
 inline constexpr std::size_t max_json_depth = 8;
 
+/// Cairn takes at most this many bytes of memory for each byte of JSON that it reads, until a load has ended.
+inline constexpr std::uint64_t json_memory_factor = 24;
+
 /// A text or number in a JSON text.
 struct json_value {
   std::string_view key;   ///< of the member; empty in a list
@@ -42,6 +45,8 @@ struct json_form {
   /// Uses a value. Returns what is wrong with it, "" if nothing is.
   using use = std::function<std::string(const json_value&)>;
   using at_open = std::function<void(std::string_view key)>;
+  /// Keeps a key, whose value follows. Returns false if it has been there before.
+  using at_key = std::function<bool(std::string_view key)>;
   /// Returns what the list or object lacks, "" if nothing.
   using at_close = std::function<std::string(std::string_view key)>;
 
@@ -49,6 +54,7 @@ struct json_form {
   use take{};                      ///< of a text or a number
   at_open open{};                  ///< of a list or an object
   at_close close{};                ///< of a list or an object
+  at_key add{};                    ///< of an object: for the fields that are not in `fields`
   std::vector<json_field> fields;  ///< of an object: at most 64
   /// The form of the elements of a list, or of the fields of an object that are not in `fields`. Null: such fields are refused.
   std::shared_ptr<const json_form> others{};
@@ -128,8 +134,16 @@ template <class Take>
 /// Exactly these fields, but for those that are not required.
 [[nodiscard]] CAIRN_INLINE json_form json_object(std::vector<json_field> fields, json_form::at_open open = {},
                                                  json_form::at_close close = {});
-/// Any fields, of one form.
-[[nodiscard]] CAIRN_INLINE json_form json_map(json_form value);
+/// Any fields, of one form. `add` keeps their keys: the reader does not, so that they are in memory once.
+[[nodiscard]] CAIRN_INLINE json_form json_map(json_form value, json_form::at_key add);
+
+/// Adds a value without key or text to a map, and lets `last` point to it. False if the key is there already.
+template <class Map, class Value>
+[[nodiscard]] bool make_member(Map& map, std::string_view key, Value*& last) {
+  const auto [at, is_new] = map.try_emplace(std::string(key));
+  last = &at->second;
+  return is_new;
+}
 
 }  // namespace cairn::detail
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <set>
 
 // RapidJSON's empty stack adds to a null pointer, which is harmless and which clang's sanitizer would report to users.
 #if defined(__clang__)
@@ -19,6 +18,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
+#include "cairn/core/printable.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
@@ -66,7 +66,7 @@ class json_reader {
   bool EndArray(rapidjson::SizeType /*elements*/) { return close(); }
 
   bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    auto& [form, name, next, seen, other_keys] = path_.back();
+    auto& [form, name, next, seen] = path_.back();
     name.assign(text, length);
     const auto& fields = form->fields;
     const auto at = std::find_if(fields.begin(), fields.end(), [&](const json_field& f) { return f.name == name; });
@@ -79,7 +79,7 @@ class json_reader {
     } else {
       next = form->what == kind::ignored ? form : form->others.get();
       if (next == nullptr) malformed("has the unknown field \"" + name + "\"", path_.size() - 1);
-      is_first = form->what == kind::ignored || other_keys.insert(name).second;
+      is_first = !form->add || form->add(name);
     }
     if (!is_first) fail(errc::corrupt, {origin_, ": the key \"", name, "\" appears twice"});
     return true;
@@ -94,7 +94,6 @@ class json_reader {
     std::string key;        // of the present field
     const json_form* next;  // what the next value has to be
     std::uint64_t seen;     // bit i: field number i has been there
-    std::set<std::string, std::less<>> other_keys;
   };
 
   template <class Number>
@@ -128,12 +127,12 @@ class json_reader {
       fail(errc::corrupt, {origin_, ": JSON nested deeper than ", max_json_depth, " levels"});
     if (form.open) form.open(key());
     const auto* next = form.what == kind::ignored ? &form : form.others.get();
-    path_.push_back({&form, {}, next, 0, {}});
+    path_.push_back({&form, {}, next, 0});
     return true;
   }
 
   bool close() {
-    const auto& [form, name, next, seen, other_keys] = path_.back();
+    const auto& [form, name, next, seen] = path_.back();
     for (std::size_t i = 0; i < form->fields.size(); ++i)
       if (form->fields[i].required && (seen >> i & 1U) == 0)
         malformed(sentence({"lacks \"", form->fields[i].name, "\""}), path_.size() - 1);
@@ -246,33 +245,29 @@ CAIRN_INLINE json_writer& json_writer::line() { return output_->stream.line_pend
 CAIRN_INLINE std::string json_writer::take() { return std::move(output_->stream.text); }
 
 CAIRN_INLINE std::string to_utf8(std::string_view text) {
-  json_stream valid;
+  std::string valid;
   while (!text.empty()) {
-    const auto before = valid.text.size();
-    rapidjson::MemoryStream in(text.data(), text.size());
-    if (!rapidjson::UTF8<>::Validate(in, valid)) {
-      valid.text.replace(before, std::string::npos, "\xEF\xBF\xBD");
-      text.remove_prefix(1);
-    } else {
-      text.remove_prefix(in.Tell());
-    }
+    const auto length = utf8_bytes(text);
+    valid += length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
   }
-  return std::move(valid.text);
+  return valid;
 }
 
 CAIRN_INLINE json_form json_list(json_form element, json_form::at_open open, json_form::at_close close) {
-  json_form form{json_form::kind::list, {}, std::move(open), std::move(close), {}, {}};
+  json_form form{json_form::kind::list, {}, std::move(open), std::move(close), {}, {}, {}};
   form.others = std::make_shared<const json_form>(std::move(element));
   return form;
 }
 
 CAIRN_INLINE json_form json_object(std::vector<json_field> fields, json_form::at_open open, json_form::at_close close) {
-  return {json_form::kind::object, {}, std::move(open), std::move(close), std::move(fields), {}};
+  return {json_form::kind::object, {}, std::move(open), std::move(close), {}, std::move(fields), {}};
 }
 
-CAIRN_INLINE json_form json_map(json_form value) {
+CAIRN_INLINE json_form json_map(json_form value, json_form::at_key add) {
   auto form = json_list(std::move(value));
   form.what = json_form::kind::object;
+  form.add = std::move(add);
   return form;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,12 @@ inline constexpr std::size_t page_bytes = 4096;
 /// Bytes of a large page.
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
 
-/// Bytes of memory that the machine has, swap included: nothing larger can be allocated.
-[[nodiscard]] CAIRN_INLINE std::uint64_t machine_memory() noexcept;
+/// Bytes of memory that this process can have at most: all of the machine, swap included, or what its cgroups allowed when it was first asked.
+[[nodiscard]] CAIRN_INLINE std::uint64_t machine_memory();
+
+/// errc::no_memory if `bytes` are more than that. The message begins with `what` needs them, and ends with what helps.
+CAIRN_INLINE void require_memory(std::uint64_t bytes, std::string_view what,
+                                 std::string_view advice = "give the process more memory");
 
 /// A range of addresses.
 struct memory_range {

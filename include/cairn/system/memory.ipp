@@ -5,19 +5,30 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "cairn/core/error.hpp"
+#include "cairn/system/cgroup.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
 
-CAIRN_INLINE std::uint64_t machine_memory() noexcept {
-  struct sysinfo about{};
-  if (::sysinfo(&about) != 0) return std::numeric_limits<std::uint64_t>::max();
-  return (std::uint64_t{about.totalram} + about.totalswap) * about.mem_unit;
+CAIRN_INLINE std::uint64_t machine_memory() {
+  static const std::uint64_t most = [] {
+    struct sysinfo about{};
+    if (::sysinfo(&about) != 0) return cgroup_memory(0);
+    const std::uint64_t swap = std::uint64_t{about.totalswap} * about.mem_unit;
+    return std::min(std::uint64_t{about.totalram} * about.mem_unit + swap, cgroup_memory(swap));
+  }();
+  return most;
+}
+
+CAIRN_INLINE void require_memory(std::uint64_t bytes, std::string_view what, std::string_view advice) {
+  if (bytes > machine_memory())
+    fail(errc::no_memory,
+         {what, " needs ", bytes, " bytes of memory: more than the memory of this machine, or than its cgroup allows, ",
+          machine_memory(), " bytes; ", advice});
 }
 
 CAIRN_INLINE std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap) {

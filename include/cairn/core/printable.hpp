@@ -1,0 +1,26 @@
+// Text of unknown origin as it is shown to people: of bounded length, and without characters that a terminal obeys.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "cairn/core/config.hpp"
+
+namespace cairn::detail {
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
+[[nodiscard]] CAIRN_INLINE std::size_t utf8_bytes(std::string_view text) noexcept;
+
+/// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between them.
+[[nodiscard]] CAIRN_INLINE std::string cut(std::string_view text, std::size_t most);
+
+/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the direction of
+/// writing become \x1b or \u202e. What is printable already stays as it is, backslashes too.
+[[nodiscard]] CAIRN_INLINE std::string printable(std::string_view text);
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/core/printable.ipp"  // IWYU pragma: keep
+#endif
