@@ -1,28 +1,17 @@
-// Hostile bytes as payloads of the lossy codec: they give values, or errc::corrupt, and no single allocation is above four times
-// the elements and the payload together. Elements made of the input come back as the writer tracks them.
+// Hostile bytes as payloads of the lossy codec: they give values, or errc::corrupt, and all memory together is at most four
+// times the elements and the payload. Elements made of the input come back as the writer tracks them.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#include <sanitizer/allocator_interface.h>
 
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "live_memory.hpp"
 
 namespace {
-
-std::size_t allocation_limit = 0;  // 0: none
-
-void note_allocation(const volatile void* /*memory*/, std::size_t bytes) {
-  if (allocation_limit == 0 || bytes <= allocation_limit) return;
-  std::fprintf(stderr, "an allocation of %zu bytes, at most %zu are allowed\n", bytes, allocation_limit);
-  std::abort();
-}
-void note_release(const volatile void* /*memory*/) {}
 
 void require(bool held) {
   if (!held) std::abort();
@@ -45,7 +34,7 @@ void decode_any(cairn::dtype type, std::size_t elements, const bytes& payload) {
   static const auto tables = known_tables();
   bytes values(elements * cairn::size_of(type), std::byte{0x3C});
   const cairn::merge_request::delta delta{"lc2", "file", payload}, twice[] = {delta, delta};
-  allocation_limit = 4 * (values.size() + payload.size() + 4096);
+  const fuzz::memory_bound guard(4 * (values.size() + payload.size() + 4096));
   try {
     cairn::codecs::lc<2>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     const auto once = values;
@@ -57,7 +46,6 @@ void decode_any(cairn::dtype type, std::size_t elements, const bytes& payload) {
   } catch (const cairn::error& error) {
     require(error.code() == cairn::errc::corrupt);
   }
-  allocation_limit = 0;
 }
 
 template <int Bits>
@@ -89,11 +77,6 @@ void round_trip(cairn::dtype type, unsigned choice, const bytes& input) {
 }
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
-  require(__sanitizer_install_malloc_and_free_hooks(note_allocation, note_release) != 0);
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
   if (size < 4) return 0;

@@ -1,28 +1,17 @@
 // Hostile bytes as a payload of the lossless codec, for a few elements of any type: it fills them or throws errc::corrupt, and
 // allocates no more than a few times their size. And any elements: they come back bit for bit.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include <sanitizer/allocator_interface.h>
-
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "live_memory.hpp"
 
 namespace {
 
 using bytes = std::vector<std::byte>;
-
-std::size_t allocation_limit = 0;  // 0: none
-
-void note_allocation(const volatile void* /*memory*/, std::size_t size) {
-  if (allocation_limit == 0 || size <= allocation_limit) return;
-  std::fprintf(stderr, "an allocation of %zu bytes, at most %zu are allowed\n", size, allocation_limit);
-  std::abort();
-}
-void note_release(const volatile void* /*memory*/) {}
 
 void require(bool held) {
   if (!held) std::abort();
@@ -68,14 +57,13 @@ void decode(const choices& chosen, std::span<const std::byte> payload, std::span
 
 void read_hostile(const choices& chosen, const bytes& payload) {
   bytes values(chosen.count * cairn::size_of(chosen.type));
-  allocation_limit = 4096 + 4 * values.size();
+  const fuzz::memory_bound guard(16384 + 4 * values.size());
   try {
     decode(chosen, payload, values);
   } catch (const cairn::error& error) {
     require(error.code() == cairn::errc::corrupt);
     require(std::strstr(error.what(), "file: \"path\"") != nullptr);
   }
-  allocation_limit = 0;
 }
 
 void come_back(const choices& chosen, const bytes& given) {
@@ -98,11 +86,6 @@ void come_back(const choices& chosen, const bytes& given) {
 }
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
-  require(__sanitizer_install_malloc_and_free_hooks(note_allocation, note_release) != 0);
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
   if (size < choices::size) return 0;
