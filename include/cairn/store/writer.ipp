@@ -33,27 +33,15 @@ struct chunk {
   std::uint64_t begin, end;
 };
 
-/// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call.
-inline constexpr std::uint64_t cached_chunk = block_bytes, direct_chunk = 2 * block_bytes;
+/// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call. Whole blocks.
+inline constexpr std::uint64_t cached_chunk = std::max(block_bytes, std::uint64_t{256} << 10U),
+                               direct_chunk = std::uint64_t{2} << 20U;
+static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0);
 
-struct write_scratch {
-  page_buffer bounce;
-  std::vector<stores::buffer> buffers;
-};
-
-/// Writes a chunk of one block from where its bytes are in memory.
-inline void write_buffers(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
-  scratch.buffers.clear();
-  shard_bytes(leaves, shard.layout).buffers(which.begin, which.end, scratch.bounce, scratch.buffers);
-  running_checksum sum;
-  for (const auto& each : scratch.buffers) sum.add(each);
-  shard.blocks[which.begin / block_bytes] = sum.value();
-  shard.out->write(shard.data_start() + which.begin, scratch.buffers);
-}
-
-/// Copies a chunk into aligned memory and writes it from there.
-inline void write_aligned(std::span<const leaf> leaves, new_shard& shard, const chunk& which, write_scratch& scratch) {
-  const auto whole = scratch.bounce.first(which.end - which.begin);
+/// Copies a chunk into aligned memory, hashes it there and writes it from there: what is written has its checksum, also if other threads go
+/// on writing the state.
+inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
+  const auto whole = copy.first(which.end - which.begin);
   for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
     const auto block = whole.subspan(at, std::min<std::uint64_t>(block_bytes, whole.size() - at));
     shard_bytes(leaves, shard.layout).copy(which.begin + at, block);
@@ -220,11 +208,10 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std
     return a.begin != b.begin ? a.begin < b.begin : a.shard < b.shard;
   };
   if (threads > 1) sort_items(chunks, by_turns);
-  std::vector<write_scratch> scratch(std::min<std::size_t>(threads, chunks.size()));
+  std::vector<page_buffer> copies(std::min<std::size_t>(threads, chunks.size()));
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
-    const auto write = is_aligned ? write_aligned : write_buffers;
-    write(spec_.leaves, shards[each.shard], each, scratch[worker]);
+    write_chunk(spec_.leaves, shards[each.shard], each, copies[worker]);
     report(each.end - each.begin);
   });
 }
