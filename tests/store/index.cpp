@@ -267,3 +267,15 @@ TEST_CASE("a malformed parent or id is refused") {
     CHECK(failure.says("here"));
   }
 }
+
+TEST_CASE("a checkpoint is published as long as its index can be read and has its id") {
+  cairn::any_store store = cairn::stores::memory();
+  cairn::detail::checkpoint_index index;
+  index.id = 3;
+  CHECK_FALSE(cairn::detail::is_published(store, {"c", 3}));
+  sample::put(store, "c", {{std::string(cairn::detail::index_file), cairn::detail::write_index(index)}});
+  CHECK(cairn::detail::is_published(store, {"c", 3}));
+  CHECK_FALSE(cairn::detail::is_published(store, {"c", 4}));
+  sample::put(store, "c", {{std::string(cairn::detail::index_file), "damaged"}});
+  CHECK_FALSE(cairn::detail::is_published(store, {"c", 3}));
+}

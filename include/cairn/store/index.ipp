@@ -135,4 +135,12 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   return parse_index(stores::read_text(*file, 0, file->size()), origin);
 }
 
+CAIRN_INLINE bool is_published(const any_store& store, const checkpoint_ref& which) {
+  try {
+    return checkpoint_id(read_index(store, which.name)) == which.id;
+  } catch (const error&) {
+    return false;
+  }
+}
+
 }  // namespace cairn::detail
