@@ -115,7 +115,7 @@ class checkpointer {
 
   /// Removes the checkpoints of later steps, so that the run can continue from `step`; also pinned and damaged ones. Newest first: after a
   /// crash, those that are left are whole. Waits for the running save. Returns the number of removed checkpoints. Errors: as of `wait`;
-  /// `invalid`, before anything is removed, if an earlier checkpoint is built on a later one; `io` or `unsupported` if one cannot be read
+  /// `invalid`, before anything is removed, if an earlier checkpoint, or one with another name, is built on a later one; `io` or `unsupported` if one cannot be read
   /// or removed; `busy`.
   std::uint64_t remove_after(std::uint64_t step);
 
