@@ -50,8 +50,9 @@ struct checkpoint_index {
 /// Reads the index of a published checkpoint: all that retention and listings need, without touching the shards.
 [[nodiscard]] CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name);
 
-/// Whether this checkpoint is still published. Others may have removed or replaced it. False also if its index cannot be read.
-[[nodiscard]] CAIRN_INLINE bool is_published(const any_store& store, const checkpoint_ref& which);
+/// Whether this checkpoint and all that it is built on are still published. Others may have removed or replaced them. False also if an
+/// index cannot be read. Reads the index of each link.
+[[nodiscard]] CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which);
 
 }  // namespace cairn::detail
 
