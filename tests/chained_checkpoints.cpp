@@ -212,6 +212,25 @@ TEST_CASE("a parent that somebody has removed or replaced is not built on") {
   check_restores(store, checkpoint_name(5), state_at(5, 600));
 }
 
+TEST_CASE("a delta is not built on a chain of which somebody has removed or replaced a link, however old") {
+  for (const std::uint64_t gone : {1U, 2U, 3U, 4U})
+    for (const bool is_replaced : {true, false}) {
+      INFO("step " << gone << (is_replaced ? " replaced" : " removed"));
+      auto store = cairn::any_store(cairn::stores::memory());
+      checkpointer run(store, {.codecs = chain::mixed_rules()});
+      for (std::uint64_t step = 1; step <= 4; ++step)
+        CHECK(run.save(state_at(step, 600), {.step = step}).is_delta == (step > 1));
+      if (is_replaced)
+        tests::save_as(store, checkpoint_name(gone), state_at(9, 600), {.step = gone});
+      else
+        store.remove(checkpoint_name(gone));
+      CHECK_FALSE(run.save(state_at(5, 600), {.step = 5}).is_delta);
+      check_restores(store, checkpoint_name(5), state_at(5, 600));
+      CHECK(run.save(state_at(6, 600), {.step = 6}).is_delta);
+      check_restores(store, checkpoint_name(6), state_at(6, 600));
+    }
+}
+
 TEST_CASE("a checkpoint that replaces its own parent is whole") {
   auto store = cairn::any_store(cairn::stores::memory());
   checkpointer run(store, {.codecs = chain::mixed_rules()});

@@ -91,6 +91,10 @@ class checkpointer {
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and retention has run; a checkpoint that cannot be
   /// removed is reported as an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
   /// and all earlier checkpoints stay. But if only the last sync of the directory fails, the checkpoint is there.
+  ///
+  /// Writes nothing where the newest checkpoint is a copy that `step` made of the same state, by its checksum, at the same step, has all
+  /// metrics of `now`, and is still published; the result is then the report of that save. With a policy that stores notes in checkpoints, as the
+  /// default one does, it always writes: the notes then say that the run may have ended here.
   template <detail::state_object State>
   save_report save(const State& state, const observation& now) {
     return save(cairn::refer(state), now);
@@ -111,7 +115,7 @@ class checkpointer {
 
   /// Removes the checkpoints of later steps, so that the run can continue from `step`; also pinned and damaged ones. Newest first: after a
   /// crash, those that are left are whole. Waits for the running save. Returns the number of removed checkpoints. Errors: as of `wait`;
-  /// `invalid`, before anything is removed, if an earlier checkpoint is built on a later one; `io` or `unsupported` if one cannot be read
+  /// `invalid`, before anything is removed, if an earlier checkpoint, or one with another name, is built on a later one; `io` or `unsupported` if one cannot be read
   /// or removed; `busy`.
   std::uint64_t remove_after(std::uint64_t step);
 

@@ -121,7 +121,8 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   encodings.reserve(stored.size());
   const auto target = chosen.next(stored.size());
   for (std::size_t i = 0; i < stored.size(); ++i) {
-    const auto& slice = reader.slices_of(i)[0];
+    const auto slices = reader.slices_of(i);
+    const auto& slice = slices.at(0);
     auto& bytes = memory.emplace_back(slice.bytes);
     reader.read(slice, bytes);
     cairn::detail::leaf leaf;
@@ -148,10 +149,11 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   spec.shards = {pieces};
   spec.info.step = reader.step();
   spec.id = reader.id();
-  if (reader.parent() != nullptr) spec.chain.parent = *reader.parent();
-  spec.chain.tables = reader.code_tables();
-  if (chosen.next(16) == 0 && spec.chain.parent) spec.chain.parent->id ^= 1;
-  if (chosen.next(16) == 0 && !spec.chain.tables.empty()) spec.chain.tables.begin()->second[chosen.next(256)] = '1';
+  if (reader.parent() != nullptr) spec.parent = *reader.parent();
+  auto tables = reader.tables_of(0);
+  if (chosen.next(16) == 0 && spec.parent) spec.parent->id ^= 1;
+  if (chosen.next(16) == 0 && !tables.empty()) tables.begin()->second[chosen.next(256)] = '1';
+  spec.shards[0].front().tables = &tables;
   cairn::detail::write_checkpoint(to, name, spec);
 }
 

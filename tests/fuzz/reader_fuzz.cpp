@@ -14,6 +14,7 @@
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/safetensors.hpp"
+#include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/json.hpp"
 #include "live_memory.hpp"
 
@@ -75,6 +76,15 @@ void read_all(std::size_t bytes, const Open& open) {
   }
 }
 
+/// An index of version 1 with the contents of one of version 2, but for the leaves and the structure.
+std::string as_version_1(std::string index) {
+  const std::string from = "\"version\":\"2\"";
+  index.replace(index.find(from), from.size(), "\"version\":\"1\"");
+  const auto leaves = index.find("\"leaves\":["), rest = index.rfind("\"weight_map\"");
+  index.erase(leaves, rest - leaves);
+  return index.replace(cairn::detail::index_opening.size(), 16, cairn::detail::to_hex(cairn::detail::index_checksum(index)));
+}
+
 /// An index that says of the shard what is in it, as far as that can be told.
 std::string index_for(const std::string& shard) {
   cairn::detail::checkpoint_index index;
@@ -84,17 +94,22 @@ std::string index_for(const std::string& shard) {
   if (shard.size() < 8 || length > shard.size() - 8) length = 0;
   const auto bytes = std::as_bytes(std::span(shard.data(), shard.size()));
   const auto header = bytes.first(std::min<std::size_t>(8 + length, bytes.size()));
-  index.shards.push_back({cairn::detail::shard_file(0, 1), shard.size(), cairn::detail::checksum(header)});
+  index.shards.push_back({cairn::detail::shard_file(0, 1), shard.size(), cairn::detail::checksum(header), ""});
   cairn::any_store store = cairn::stores::memory();
   put(store, {{"index.json", shard}});
   try {
-    const auto parsed = cairn::detail::read_safetensors_header(*store.open("c", "index.json"), "shard");
-    index.total_size = parsed.data_bytes;
-    for (const auto& tensor : parsed.tensors) index.weight_map[tensor.key] = cairn::detail::shard_file(0, 1);
-    index.info.step = cairn::detail::read_shard_metadata(parsed, "shard").step;
-    return cairn::detail::write_index(index);
+    auto opened = cairn::detail::open_checkpoint(store.open("c", "index.json"), "shard");
+    index.total_size = opened.index.total_size;
+    index.info.step = opened.index.info.step;
+    index.leaves = std::move(opened.contents.leaves);
+    index.storage = std::move(opened.index.storage);
+    index.parent = cairn::detail::checkpoint_ref{"step-000000001", 1};
+    auto text = cairn::detail::write_index(index);
+    return opened.index.version == 1 ? as_version_1(std::move(text)) : text;
   } catch (const cairn::error&) {
-    return cairn::detail::write_index({.info = {.step = 3}, .shards = index.shards, .weight_map = {}});
+    index.leaves.clear();
+    index.storage.clear();
+    return cairn::detail::write_index(index);
   }
 }
 
@@ -151,10 +166,19 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.info.step = 3;
       spec.info.metrics["loss"] = 0.5;
       spec.info.notes = {{"workers", {4}}, {"stall", {12, 0.5}}, {"none", {}}};
-      spec.structures.resize(1);
-      spec.structures[0]["layers"] = {entry::kind::size, 3, {}, {}};
-      spec.structures[0]["moments"] = {entry::kind::keys, 0, {}, {"a", "b"}};
-      spec.structures[0]["tied"] = {entry::kind::same, 0, "layers.0.weight", {}};
+      spec.structure["layers"] = {entry::kind::size, 3, {}, {}};
+      spec.structure["moments"] = {entry::kind::keys, 0, {}, {"a", "b"}};
+      spec.structure["tied"] = {entry::kind::same, 0, "layers.0.weight", {}};
+      spec.info.metadata = {{"k", "v"}};
+      spec.info.restored = {{"layers.0.weight", {{1, 2}, 3}}};
+      for (std::uint64_t row = 0; row < 2; ++row) {  // an array in boxes
+        leaves.push_back(leaves[0]);
+        leaves.back().path = "boxes";
+        leaves.back().place =
+            std::make_shared<const cairn::detail::box_place>(cairn::detail::box_place{{2, 10}, {row, 0}});
+        spec.shards[row % shards].push_back({{leaves.size() - 1, 0, leaves.back().count()}});
+      }
+      spec.leaves = leaves;
       cairn::any_store store = cairn::stores::memory();
       cairn::detail::write_checkpoint(store, "c", spec);
       for (const auto& file : store.files("c")) {

@@ -90,6 +90,51 @@ TEST_CASE("a checkpoint under the name of another step is kept for a person to l
   CHECK(on.list.steps() == steps{3, 9});
 }
 
+TEST_CASE("what a copy under another name is built on is kept, as long as the copy is there") {
+  listed on;
+  on.options.keep_last = 1;
+  std::mt19937 random(1);
+  auto state = chain::start(random, 600);
+  cairn::detail::delta_base base;
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto& file : on.store.files(from)) files.emplace_back(file, sample::get(on.store, from, file));
+    sample::put(on.store, to, files);
+  };
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    chain::train(state, random);
+    cairn::save_options how{.step = step};
+    how.codecs = chain::mixed_rules();
+    tests::save_as(on.store, checkpoint_name(step), state, how, &base);
+    if (step == 2) copy(checkpoint_name(2), "best");
+  }
+  for (std::uint64_t step = 4; step <= 6; ++step) on.save(step, {{"loss", 1}});
+  const auto best = chain::restored(on.store, "best");
+  CHECK(on.list.prune() == 4);
+  CHECK(on.list.steps() == steps{1, 6});
+  CHECK(chain::restored(on.store, "best") == best);
+  CHECK(on.list.newest_step() == 6);
+
+  const auto failure = sample::failure_of([&] { on.list.remove_later(0); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("step-000000001 in memory cannot be removed: best is built on it"));
+  on.options.on_older_step = cairn::when_older::replace;
+  CHECK(sample::failure_of([&] { on.list.make_way(3); }).code == errc::invalid);
+  CHECK(on.list.steps() == steps{1, 6});
+  CHECK(on.list.remove_later(1) == 1);
+
+  on.save(7);
+  on.save(8);
+  copy(checkpoint_name(8), "best");  // replaced: it no longer needs anything
+  CHECK(on.list.prune() == 2);
+  CHECK(on.list.steps() == steps{8});
+  on.options.keep_best = cairn::keep_best_rule{"loss"};
+  tests::save_as(on.store, "better", 1, {.step = 9, .metrics = {{"loss", 0}}});  // is not counted by any rule
+  CHECK(on.list.prune() == 0);
+  CHECK(on.list.remove_later(0) == 1);
+  CHECK(on.store.list() == std::vector<std::string>{"best", "better"});
+}
+
 TEST_CASE("later checkpoints on which an earlier one is built are not removed, nor any other") {
   listed on;
   std::mt19937 random(1);

@@ -20,6 +20,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/chain/load.hpp"
@@ -403,6 +404,103 @@ TEST_CASE("options that would do nothing are refused") {
     merging.chain.merge_every = 2;
     CHECK(failure(merging).sentence.empty());
   }
+}
+
+TEST_CASE("save writes nothing where the step before it has published the same state, and only then") {
+  for (const bool in_parts : {false, true}) {
+    tests::gated_store gated;
+    std::atomic<std::size_t> begun{0};
+    gated.refuses = [&](std::string_view) { return ++begun, false; };
+    struct always {
+      static cairn::decision should_save(const cairn::moment& /*now*/) { return true; }
+    };
+    checkpointer run(gated, {.when = always{},
+                             .on_busy = cairn::when_busy::wait,
+                             .max_staging_bytes = in_parts ? std::optional(std::uint64_t{1} << 20U) : std::nullopt});
+    auto state = trained(1, 300'000);
+    std::size_t expected = 0;
+    const auto step = [&](const cairn::observation& now) {
+      ++expected;
+      return run.step(state, now).save;
+    };
+    const auto save = [&](const cairn::observation& now, bool writes) {
+      const auto report = run.save(state, now);
+      CHECK(begun == (expected += writes));
+      CHECK(restored(gated.inner, checkpoint_name(now.step)) == state);
+      return report;
+    };
+    const cairn::observation first{.step = 1, .loss = 0.5, .metrics = {{"accuracy", 0.25}}};
+    const auto handle = step(first);
+    const auto report = save(first, false);
+    CHECK(report.bytes == handle.get().bytes);
+    CHECK(report.path == handle.get().path);
+    save(first, false);
+    save({.step = 1}, false);  // the checkpoint keeps its metrics
+    CHECK(run.stats().saves == 1);
+
+    state.momentum.back() = 1;
+    save(first, true);
+    save(first, true);  // the save before was not a copy
+    step(first);
+    state.note += "!";
+    save(first, true);
+    step(first);
+    save({.step = 1, .loss = 0.25, .metrics = first.metrics}, true);
+    save(first, true);
+    step(first);
+    save({.step = 2, .loss = 0.5, .metrics = first.metrics}, true);
+
+    step({.step = 3});
+    run.wait();
+    gated.inner.remove(checkpoint_name(3));
+    save({.step = 3}, true);
+    step({.step = 4});
+    run.remove_after(3);
+    save({.step = 4}, true);
+    step({.step = 5});
+    run.wait();
+    tests::save_as(gated.inner, checkpoint_name(5), trained(7), {.step = 5});
+    save({.step = 5}, true);
+  }
+}
+
+TEST_CASE(
+    "save writes the same state again with a policy that remembers: the notes then say that the run may have ended") {
+  struct remembering {
+    const bool* now;
+    static cairn::decision should_save(const cairn::moment& /*now*/) { return true; }
+    [[nodiscard]] cairn::policy_memory remember() const {
+      return *now ? cairn::policy_memory{{"kept", {1}}} : cairn::policy_memory{};
+    }
+    static void recall(const cairn::policy_memory& /*kept*/) {}
+  };
+  for (const bool at_once : {true, false}) {
+    const cairn::stores::memory store;
+    bool remembers = at_once;
+    checkpointer run(store, {.when = remembering{&remembers}});
+    CHECK(run.step(trained(1), {.step = 1}).started);
+    run.wait();
+    remembers = true;
+    run.save(trained(1), {.step = 1});
+    CHECK(cairn::detail::read_index(store, checkpoint_name(1)).info.notes.at("in_peace") == std::vector<double>{1});
+  }
+}
+
+TEST_CASE("deltas: a save after the step of the same state writes nothing, also after a merge") {
+  cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(1);
+  auto state = chain::start(random);
+  checkpointer run(store, {.when = every_step{1}, .codecs = chain::mixed_rules(), .chain = {.merge_every = 2}});
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    chain::train(state, random);
+    CHECK(run.step(state, {.step = step}).started);
+    run.wait();
+  }
+  const auto before = chain::restored(store, checkpoint_name(3));
+  CHECK(run.stats().merged == 1);
+  CHECK(run.save(state, {.step = 3}).is_delta);
+  CHECK(run.stats().saves == 3);
+  CHECK(chain::restored(store, checkpoint_name(3)) == before);
 }
 
 TEST_CASE("a save in the background has a handle: done, wait, report") {

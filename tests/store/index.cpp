@@ -385,3 +385,31 @@ TEST_CASE("leaves are in no shard of another role") {
   std::swap(index.shards[0].role, index.shards[1].role);
   CHECK(refused().says("not the last ones"));
 }
+
+TEST_CASE("a checkpoint is published as long as the index of each link can be read and has its id") {
+  cairn::any_store store = cairn::stores::memory();
+  const auto put = [&](const std::string& name, std::uint64_t step,
+                       std::optional<cairn::detail::checkpoint_ref> parent) {
+    cairn::detail::checkpoint_index index;
+    index.info.step = step;
+    index.id = step + 10;
+    index.parent = std::move(parent);
+    sample::put(store, name, {{std::string(cairn::detail::index_file), cairn::detail::write_index(index)}});
+  };
+  const cairn::detail::checkpoint_ref first{"a", 11}, second{"b", 12}, third{"c", 13};
+  CHECK_FALSE(cairn::detail::is_published(store, first));
+  put("a", 1, {});
+  CHECK(cairn::detail::is_published(store, first));
+  CHECK_FALSE(cairn::detail::is_published(store, {"a", 12}));
+  put("b", 2, first);
+  put("c", 3, second);
+  CHECK(cairn::detail::is_published(store, third));
+  put("a", 0, {});  // has another id
+  CHECK_FALSE(cairn::detail::is_published(store, third));
+  put("a", 1, third);  // a circle
+  CHECK_FALSE(cairn::detail::is_published(store, third));
+  sample::put(store, "a", {{std::string(cairn::detail::index_file), "damaged"}});
+  CHECK_FALSE(cairn::detail::is_published(store, third));
+  store.remove("a");
+  CHECK_FALSE(cairn::detail::is_published(store, third));
+}

@@ -66,9 +66,12 @@ class leaf_encoder {
     }
     auto tasks = tasks_of(shards, encoded);
     const auto codecs = prepare(tasks);
-    parallel_by_size(
-        tasks.size(), threads_, [&](std::size_t i) { return tasks[i].values.size(); },
-        [&](std::size_t i, unsigned threads) { run(tasks[i], codecs[tasks[i].rule], threads); });
+    page_buffer of_large;  // whose tasks run one at a time
+    const auto bytes_of = [&](std::size_t i) { return tasks[i].values.size(); };
+    parallel_by_size(tasks.size(), threads_, bytes_of, [&](std::size_t i, unsigned threads) {
+      page_buffer of_small;
+      run(tasks[i], codecs[tasks[i].rule], threads, bytes_of(i) < large_item_bytes ? of_small : of_large);
+    });
     for (const auto& each : tasks) note(each);
     return encoded;
   }
@@ -167,9 +170,24 @@ class leaf_encoder {
     return codecs;
   }
 
+  /// Copies the elements of a piece that lie in the memory of the state. Other threads may write them meanwhile, and a codec reads them more
+  /// than once.
+  void copy_live(task& each, unsigned threads, page_buffer& memory) const {
+    const auto& whole = leaves_[each.from->leaf];
+    if (each.from->copy != nullptr || whole.owner != nullptr || !each.packed.bytes().empty()) return;
+    constexpr std::size_t run_bytes = std::size_t{1} << 20U;
+    const auto copy = memory.first(each.values.size());
+    parallel_for(copy.size() / run_bytes + 1, threads, [&](std::size_t i, unsigned) {
+      const auto at = i * run_bytes, bytes = std::min(run_bytes, copy.size() - at);
+      if (bytes != 0) std::memcpy(copy.data() + at, each.values.data() + at, bytes);
+    });
+    each.values = copy;
+  }
+
   /// Encodes one piece, and updates its reference if it has one.
-  void run(task& each, const any_codec& codec, unsigned threads) const {
+  void run(task& each, const any_codec& codec, unsigned threads, page_buffer& copy) const {
     if (check_) check_();
+    copy_live(each, threads, copy);
     const auto* const from = each.from;
     const auto room = from->room;
     const auto request = request_of(each, threads);
@@ -184,7 +202,10 @@ class leaf_encoder {
     each.result = codec.encode(request, out);
     const auto& result = each.result;
     if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), request.values.data(), request.values.size());
-    if (result.codec.empty()) return;
+    if (result.codec.empty()) {  // the next delta is built on what is stored: not on what the state has by then
+      if (!each.kept.empty()) each.to->bytes = each.kept;
+      return;
+    }
     if (result.bytes > bound)
       fail(errc::invalid,
            {whole.path, ": codec ", result.codec, " gives ", result.bytes, " bytes, more than its bound of ", bound});

@@ -39,19 +39,10 @@ inline bool read_references(const any_store& store, const save_job& job, const l
   }
 }
 
-/// Whether the newest checkpoint of the base is still in the store. Others may have removed or replaced it.
-inline bool has_parent(const any_store& store, const delta_base& base) {
-  try {
-    return checkpoint_id(read_index(store, base.parent()->name)) == base.parent()->id;
-  } catch (const error&) {
-    return false;
-  }
-}
-
 /// Decides whether the checkpoint can be a delta. If so, the base then has the references of its parent; else it has none.
 inline bool begin_delta(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base* base) {
   if (base == nullptr) return false;
-  if (codecs.use_parent() && base->can_extend(job.info.step, job.chain) && has_parent(store, *base) &&
+  if (codecs.use_parent() && base->can_extend(job.info.step, job.chain) && is_published(store, *base->parent()) &&
       (base->has_references() || read_references(store, job, codecs, *base)))
     return true;
   base->forget();

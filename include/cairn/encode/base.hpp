@@ -98,7 +98,7 @@ concept in_place_codec = codec<Codec> && requires(const Codec& self) {
 };
 
 /// A codec that sees all leaves that it encodes into one checkpoint before it encodes the first; `prepare` returns the codec to
-/// encode them with.
+/// encode them with. Where other threads write the state during a save, `encode` may get other elements than `prepare`.
 template <class Codec>
 concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<const encode_request> all) {
   { self.prepare(all) } -> std::convertible_to<Codec>;

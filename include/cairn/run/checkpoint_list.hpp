@@ -80,7 +80,7 @@ class checkpoint_list {
   void emit(const event& what) const { notify(on_event_, what); }
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
   [[nodiscard]] std::vector<retained_entry> entries();
-  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::uint64_t step);
+  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step);
   void report_missing_metric(std::span<const retained_entry> all);
   removed remove(const std::vector<removal>& plan);
 

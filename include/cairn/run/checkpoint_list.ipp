@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "cairn/run/checkpoint_list.hpp"
@@ -89,13 +90,18 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
 CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
   const auto all = entries();
   std::vector<removal> plan;
+  const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
+  std::set<std::string_view> going;
   for (const auto& each : all) {
-    if (!step) plan.push_back({each.name, each.name + " is of an earlier run"});
-    if (!step) continue;
-    if (each.step > *step) plan.push_back({each.name, each.name + " is later than step " + std::to_string(*step)});
-    if (each.step > *step) continue;
+    const auto at = parse_checkpoint_name(each.name);
+    if (!at || (step && *at <= *step)) continue;
+    plan.push_back({each.name, each.name + why});
+    going.insert(each.name);
+  }
+  for (const auto& each : all) {
+    if (going.contains(each.name)) continue;
     for (const auto& need : each.needs)
-      if (parse_checkpoint_name(need) > *step)
+      if (going.contains(need))
         fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
   }
   std::reverse(plan.begin(), plan.end());
@@ -149,15 +155,15 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
         .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
 }
 
-/// The published checkpoints as retention sees them. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer
-/// format version, whose dependencies are not known.
+/// The published checkpoints as retention sees them; no rule applies to those that are not named by step, which count for what they need.
+/// Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are not known.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries() {
   std::vector<retained_entry> all;
   for (const auto& name : store_.list()) {
     const auto step = parse_checkpoint_name(name);
-    if (!step) continue;
-    all.push_back(known(name, *step).entry);
-    all.back().pinned = options_.pinned.contains(*step);
+    if (!step) known_.erase(name);  // others may replace it at any time
+    all.push_back(known(name, step).entry);
+    all.back().pinned = step && options_.pinned.contains(*step);
     all.back().is_usable = all.back().is_usable && !unusable_.contains(name);
   }
   return all;
@@ -165,9 +171,9 @@ CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries() {
 
 /// The retention entry of a checkpoint: read from its index, unless this process saved it.
 CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::string& name,
-                                                                             std::uint64_t step) {
+                                                                             std::optional<std::uint64_t> step) {
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
-  known_checkpoint made{{.name = name, .step = step}, 0};
+  known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
   try {
     auto index = read_index(store_, name);
     made.entry.is_usable = index.info.step == step;  // else it was renamed or copied

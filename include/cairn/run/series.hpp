@@ -21,6 +21,7 @@
 #include "cairn/run/checkpoint_list.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/checkpoint_ref.hpp"
 
 namespace cairn::detail {
 
@@ -47,6 +48,9 @@ class checkpoint_series {
 
   /// Begins, adds and finishes a save from the state's own memory.
   save_report save(std::shared_ptr<save_job> job);
+
+  /// The checkpoint that was saved or restored last; none before that, and after a restore that found nothing.
+  [[nodiscard]] const std::optional<checkpoint_ref>& newest() const noexcept { return base_.parent(); }
 
   /// Is it time to merge deltas?
   [[nodiscard]] bool is_merge_due() const;

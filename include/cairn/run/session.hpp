@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -21,6 +23,8 @@
 #include "cairn/run/save_progress.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/run/staging.hpp"
+#include "cairn/run/state_sum.hpp"
+#include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 
@@ -60,7 +64,16 @@ class session {
     std::optional<save_kind> kind;
     /// For the training thread. The background thread reads only `began`, which is set before its job starts.
     save_timeline times{};
+    std::optional<state_sum> sum{};  // of the copy; for the background thread
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
+  };
+
+  /// A save in the background that is published: `save` does not write the same state again.
+  struct saved_state {
+    checkpoint_ref checkpoint;
+    std::map<std::string, double> metrics;
+    std::uint64_t sum = 0;
+    save_report report{};
   };
 
   /// Shards that are copied together, see core/piece.hpp; all of them if the memory for the copy is not limited.
@@ -90,6 +103,7 @@ class session {
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
+  [[nodiscard]] std::optional<save_report> find_same(const save_job& job) const;
   double stalled(const stopwatch& since);
   void collect_background_result();
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
@@ -124,6 +138,7 @@ class session {
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
   // The checkpoint is published; what is left to do is to merge and to remove. Used by the background thread while it has a job.
   bool is_published_ = false;
+  std::optional<saved_state> newest_copy_;  // as above
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;

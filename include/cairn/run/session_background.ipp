@@ -17,9 +17,15 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
   std::optional<save_report> report;
   const auto failure = run_in_background([&] {
     if (which.is_first) series_.begin(save.job, which.shards_of_save);
+    const auto& leaves = save.job->what.leaves;
+    // Only where a later `save` may compare it, see find_same. Before encoding, which overwrites the copy.
+    if (which.is_first && save.job->info.notes.empty()) save.sum.emplace(save.job->what);
+    if (save.sum) save.sum->add(leaves, which.shards);
     series_.add(which.shards);
     if (!which.is_last) return false;
     report = series_.finish();
+    newest_copy_.reset();
+    if (save.sum) newest_copy_ = {*series_.newest(), save.job->info.metrics, save.sum->value(), *report};
     is_published_ = true;
     record_.published(
         {save.job->info.step, save.times.began, *report, kind_of(save.kind, *report), false, limiter_.held_back()});

@@ -1,6 +1,7 @@
 // Definitions of session.hpp: the saves that the training thread starts.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <span>
@@ -10,6 +11,7 @@
 #include "cairn/run/preempt_plan.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
@@ -128,7 +130,12 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
                                             bool ends_run) {
   wait();
   const stopwatch stall;
-  auto report = run_sync(make_job(state, now, kind, ends_run), kind, stall);
+  const auto job = make_job(state, now, kind, ends_run);
+  if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
+    stalled(stall);
+    return *same;
+  }
+  auto report = run_sync(job, kind, stall);
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(std::nullopt);
@@ -144,10 +151,27 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   return report;
 }
 
+/// The report of the newest save if that was a copy of the same state and step, has all metrics of the new one, and is still published.
+/// With notes there is none: those of the copy do not say that the run ends here.
+CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) const {
+  if (!newest_copy_ || series_.newest() != newest_copy_->checkpoint || newest_copy_->checkpoint.name != job.name)
+    return std::nullopt;
+  const auto& known = newest_copy_->metrics;
+  const auto is_known = [&](const auto& metric) {
+    const auto at = known.find(metric.first);
+    return at != known.end() && at->second == metric.second;
+  };
+  const auto& metrics = job.info.metrics;
+  if (!job.info.notes.empty() || !std::all_of(metrics.begin(), metrics.end(), is_known)) return std::nullopt;
+  if (!is_published(store(), newest_copy_->checkpoint) || sum_of(job.what) != newest_copy_->sum) return std::nullopt;
+  return newest_copy_->report;
+}
+
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
                                            const stopwatch& stall) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
+  newest_copy_.reset();
   try {
     auto report = series_.save(job);
     const double now = policy_.seconds();

@@ -63,6 +63,10 @@ enum class index_part : std::uint8_t {
 [[nodiscard]] CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name,
                                                        index_part part = index_part::metadata);
 
+/// Whether this checkpoint and all that it is built on are still published. Others may have removed or replaced them. False also if an
+/// index cannot be read. Reads the index of each link.
+[[nodiscard]] CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which);
+
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

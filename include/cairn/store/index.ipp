@@ -307,4 +307,20 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
 }
 
+CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which) {
+  try {
+    std::optional<std::uint64_t> child_step;
+    while (true) {
+      auto index = read_index(store, which.name);
+      const auto step = index.info.step;
+      if (checkpoint_id(index) != which.id || (child_step && step >= *child_step)) return false;
+      if (!index.parent) return true;
+      child_step = step;
+      which = std::move(*index.parent);
+    }
+  } catch (const error&) {
+    return false;
+  }
+}
+
 }  // namespace cairn::detail

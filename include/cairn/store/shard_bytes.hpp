@@ -6,13 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/store/base.hpp"
 #include "cairn/store/shard.hpp"
-#include "cairn/system/memory.hpp"
 
 namespace cairn::detail {
 
@@ -67,16 +64,6 @@ class shard_bytes {
       std::memcpy(place.data(), each.memory, each.size);
     else
       gather(*each.view, each.first, place);
-  }
-
-  /// Appends the buffers that make up [begin, end). What is strided in memory is gathered into `bounce`.
-  void buffers(std::uint64_t begin, std::uint64_t end, page_buffer& bounce, std::vector<stores::buffer>& out) const {
-    for_each(begin, end, [&](const run& each) {
-      if (each.memory != nullptr) return out.emplace_back(each.memory, each.size), void();
-      const auto packed = bounce.first(end - begin);
-      copy(each, packed);
-      out.emplace_back(packed.subspan(each.at, each.size));
-    });
   }
 
  private:

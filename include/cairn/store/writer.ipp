@@ -33,11 +33,12 @@ struct chunk {
   std::uint64_t begin, end;
 };
 
-/// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call.
-inline constexpr std::uint64_t cached_chunk = std::uint64_t{1} << 20U, direct_chunk = std::uint64_t{2} << 20U;
+/// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call. Whole blocks.
+inline constexpr std::uint64_t cached_chunk = std::uint64_t{256} << 10U, direct_chunk = std::uint64_t{2} << 20U;
+static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0);
 
-/// Copies a chunk into aligned memory, hashes it there and writes it from there: what is written has its checksum, also if other threads go on
-/// writing the state.
+/// Copies a chunk into aligned memory, hashes it there and writes it from there: what is written has its checksum, also if other threads go
+/// on writing the state.
 inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
   const auto whole = copy.first(which.end - which.begin);
   for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
