@@ -75,8 +75,8 @@ struct busy_store {
     cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
       return *sinks.emplace_back(std::make_unique<sink>(inner->create(file, bytes), before_write));
     }
-    void finish() override { inner->finish(); }
-    void commit() override { inner->commit(); }
+    void prepare() override { inner->prepare(); }
+    void publish() override { inner->publish(); }
 
     std::unique_ptr<cairn::stores::transaction> inner;
     const std::function<void()>& before_write;
