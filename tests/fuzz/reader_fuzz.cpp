@@ -82,7 +82,8 @@ std::string as_version_1(std::string index) {
   index.replace(index.find(from), from.size(), "\"version\":\"1\"");
   const auto leaves = index.find("\"leaves\":["), rest = index.rfind("\"weight_map\"");
   index.erase(leaves, rest - leaves);
-  return index.replace(cairn::detail::index_opening.size(), 16, cairn::detail::to_hex(cairn::detail::index_checksum(index)));
+  return index.replace(cairn::detail::index_opening.size(), 16,
+                       cairn::detail::to_hex(cairn::detail::index_checksum(index)));
 }
 
 /// An index that says of the shard what is in it, as far as that can be told.

@@ -5,6 +5,7 @@
 #include "cairn/store/index.ipp"
 #include "cairn/store/interleaved_gather.ipp"
 #include "cairn/store/layout.ipp"
+#include "cairn/store/layout_text.ipp"
 #include "cairn/store/memory.ipp"
 #include "cairn/store/naming.ipp"
 #include "cairn/store/owner_record.ipp"

@@ -81,7 +81,7 @@ class sink {
 };
 
 /// A checkpoint that is being written, in steps: `create` files, `prepare` them, `publish`. Several writers can write one: `store::begin` starts it, other
-/// writers `join` it, all prepare their files, and then the first one publishes. Destroyed before that, it leaves nothing behind that it has created.
+/// writers `join` it, all prepare their files, and then the first one publishes. Destroyed before that, it removes what it has created.
 class transaction {
  public:
   transaction() = default;

@@ -14,7 +14,6 @@
 #include "cairn/core/box.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/system/json.hpp"
 
 namespace cairn::detail {
 
@@ -82,36 +81,6 @@ struct leaf_layout {
 
 /// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.
 [[nodiscard]] CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece);
-
-/// Writes the members of a leaf in the index: `"shard":2`, `"runs":[0,0,1,40]`, `"grid":[[0,4,8],[3]],"shards":[[0,4,1]]` or
-/// `"boxes":[[0,0,0,3,2]]`.
-CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout);
-
-/// Reads these members.
-class layout_reader {
- public:
-  [[nodiscard]] CAIRN_INLINE std::vector<json_field> fields();
-  /// Begins the next leaf.
-  void clear() { *this = {}; }
-  /// Ends it: moves the layout to `to`. Returns what is wrong, "" if nothing.
-  [[nodiscard]] CAIRN_INLINE std::string_view take(leaf_layout& to);
-
- private:
-  /// Lists of equally many numbers, one after the other: they take no more memory than a few times their text.
-  struct rows {
-    std::vector<std::uint64_t> numbers;
-    std::size_t count = 0;
-    std::size_t width = 0;  ///< of a list
-    bool is_there = false, is_even = true;
-  };
-  [[nodiscard]] static json_form form_of(rows& into);
-
-  std::optional<std::uint64_t> shard_;
-  bool has_runs_ = false, has_grid_ = false;
-  std::vector<std::uint64_t> runs_;
-  std::vector<extents> grid_;
-  rows shards_, boxes_;
-};
 
 }  // namespace cairn::detail
 

@@ -1,0 +1,1 @@
+#include "cairn/store/indexed_leaves.hpp"  // IWYU pragma: keep: tests/store/index.cpp tests it
