@@ -24,6 +24,8 @@
 #include "save_load/columns.hpp"
 #include "save_load/leaves.hpp"
 #include "save_load/method.hpp"
+#include "save_load/opening.hpp"
+#include "save_load/reads.hpp"
 #include "save_load/state.hpp"
 
 namespace {
@@ -35,13 +37,14 @@ constexpr std::string_view usage =
     "save_load [--reps 7] [--mib 1024] [--dir DIR] [--json FILE] [--only NAME,NAME] [--each yes] [--wait 5]\n"
     "  Saves and loads about 1,200 tensors with every method in turn and prints medians.\n"
     "  --dir   where the files go; a new directory in the current one by default, deleted afterwards\n"
-    "  --only  methods to run, of plain, cairn, cairn-verify-first, cairn-lossless, cereal, libtorch, boost, hdf5\n"
+    "  --only  methods to run, of plain, plain-two, cairn, cairn-verify-first, cairn-lossless, cereal, libtorch, "
+    "boost, hdf5\n"
     "  --each  yes: every measurement on a line of its own, on stderr\n"
     "  --wait  seconds to wait at most for idle cores before a measurement; 0: not at all\n";
 
 std::vector<method> all_methods() {
-  std::vector<method> methods{plain_method(), cairn_method(), cairn_verify_first_method(), cairn_lossless_method(),
-                              cereal_method()};
+  std::vector<method> methods{plain_method(),          plain_two_method(), cairn_method(), cairn_verify_first_method(),
+                              cairn_lossless_method(), cereal_method()};
 #ifdef CAIRN_BENCH_LIBTORCH
   methods.push_back(libtorch_method());
 #endif
@@ -203,6 +206,15 @@ class comparison {
     if (shows_progress()) std::fprintf(stderr, "\r%40s\r", "");
   }
 
+  /// What loads of parts read. Last: `measure` has freed the state.
+  void add_reads(report& figures) {
+    state_ = make_state(dimensions_);
+    const auto reads = measure_reads((dir_ / "parts").string(), state_);
+    state_ = {};
+    figures.at_most("restore.bytes_read_over_needed.subtree", reads.subtree, 1.05);
+    figures.at_most("restore.bytes_read_over_needed.tenth", reads.tenth, 1.1);
+  }
+
   void print_rates(report& numbers) const {
     std::printf("%llu tensors, %.3f GiB, medians of %zu; GB/s = 1e9 bytes per second\n\n",
                 static_cast<unsigned long long>(size_.tensors), bytes() / 0x1p30, reps_);
@@ -228,6 +240,7 @@ class comparison {
     const auto& cairn = of("cairn");
     // Throughput over throughput is the peer's seconds over Cairn's.
     figures.at_least("save.over_write", median_ratio(of("plain").save, cairn.save), 1.6);
+    figures.at_least("save.over_two_files", median_ratio(of("plain-two").save, cairn.save), 0.92);
     figures.at_least("save_durable.over_write_fsync", median_ratio(of("plain").save_durable, cairn.save_durable), 1.1);
     figures.at_least("load.over_read", median_ratio(of("plain").load, cairn.load), 1.0);
     figures.at_least("load_verify_first.over_read", median_ratio(of("plain").load, of("cairn-verify-first").load),
@@ -354,7 +367,14 @@ int main(int argc, char** argv) {
       all.measure();
       all.print_rates(report);
       all.add_figures(report);
+      all.add_reads(report);
     }
+    const auto opening = bench::measure_opening((dir.path() / "opening").string(), 1'000'000, options.count("reps"));
+    report.number("seconds.open_1e6_tensors", opening.seconds);
+    report.number("seconds.json_1e6_tensors", opening.json_seconds);
+    report.at_most("open.seconds_1e6_tensors", opening.over_json, 3);
+    std::printf("1e6 tensors: opened in %.2f s; RapidJSON alone parses their %.0f MB in %.2f s\n\n", opening.seconds,
+                opening.json_bytes / 1e6, opening.json_seconds);
     const auto columns = bench::measure_columns(10'000'000, 3 * options.count("reps"),
                                                 std::chrono::duration<double>(std::stod(options.text("wait"))));
     report.number("gbps.columns.cairn", columns.save_gbps);

@@ -25,6 +25,7 @@ struct method {
 };
 
 [[nodiscard]] method plain_method();
+[[nodiscard]] method plain_two_method();
 [[nodiscard]] method cairn_method();
 [[nodiscard]] method cairn_verify_first_method();
 [[nodiscard]] method cairn_lossless_method();

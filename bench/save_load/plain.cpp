@@ -1,7 +1,10 @@
-// The plain limit: the bytes of all tensors by writev and readv, one thread, nothing else in the file.
+// The plain limits: the bytes of all tensors by writev and readv and nothing else in the files, by one thread in one file, and by two in two.
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -38,27 +41,74 @@ void transfer_all(int file, std::vector<iovec> pieces, const Transfer& transfer)
   }
 }
 
-void save(const std::string& path, const training_state& state, bool durable) {
+void write_file(const std::string& path, std::vector<iovec> pieces, bool durable) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) throw std::runtime_error("cannot create " + path);
-  transfer_all(file, pieces_of(state), ::writev);
+  transfer_all(file, std::move(pieces), ::writev);
   if (durable && ::fsync(file) != 0) throw std::runtime_error("cannot fsync " + path);
   ::close(file);
 }
 
-void load(const std::string& path, training_state& state) {
-  if (state.weights.blocks.empty()) state = make_state(known_dimensions);
+void read_file(const std::string& path, std::vector<iovec> pieces) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw std::runtime_error("cannot open " + path);
-  transfer_all(file, pieces_of(state), ::readv);
+  transfer_all(file, std::move(pieces), ::readv);
   ::close(file);
+}
+
+void build(training_state& state) {
+  if (state.weights.blocks.empty()) state = make_state(known_dimensions);
   state.step = 1234;
+}
+
+void save(const std::string& path, const training_state& state, bool durable) {
+  write_file(path, pieces_of(state), durable);
+}
+
+void load(const std::string& path, training_state& state) {
+  build(state);
+  read_file(path, pieces_of(state));
+}
+
+/// Calls `act(path of a file, pieces)` for both halves of the bytes, in two threads. A failure ends the program.
+template <class Act>
+void for_both_halves(const std::string& path, const training_state& state, const Act& act) {
+  const auto all = pieces_of(state);
+  std::size_t left = 0;
+  for (const auto& piece : all) left += piece.iov_len;
+  left /= 2;
+  std::vector<iovec> first, second;
+  for (const auto& piece : all) {  // one piece may be cut
+    const auto bytes = std::min(left, piece.iov_len);
+    left -= bytes;
+    if (bytes > 0) first.push_back({piece.iov_base, bytes});
+    if (bytes < piece.iov_len) second.push_back({static_cast<char*>(piece.iov_base) + bytes, piece.iov_len - bytes});
+  }
+  std::thread other([&] { act(path + "/second", second); });
+  act(path + "/first", first);
+  other.join();
+}
+
+void save_two(const std::string& path, const training_state& state, bool durable) {
+  std::filesystem::create_directory(path);
+  for_both_halves(path, state, [&](const std::string& file, const auto& pieces) { write_file(file, pieces, durable); });
+}
+
+void load_two(const std::string& path, training_state& state) {
+  build(state);
+  for_both_halves(path, state, read_file);
 }
 
 }  // namespace
 
 method plain_method() {
   return {.name = "plain", .save = save, .load = load, .prepare = [](const dimensions& d) { known_dimensions = d; }};
+}
+
+method plain_two_method() {
+  return {.name = "plain-two", .save = save_two, .load = load_two, .prepare = [](const dimensions& d) {
+            known_dimensions = d;
+          }};
 }
 
 }  // namespace bench
