@@ -55,6 +55,9 @@ class chain_reader {
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
+  /// Reads the elements of one leaf from `first` on into `out`. Takes no other memory where all links cut the leaf there.
+  void read(std::size_t leaf, std::uint64_t first, std::span<std::byte> out, const read_options& options = {}) const;
+
  private:
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
   using leaf_plan = std::vector<std::size_t>;
@@ -62,7 +65,14 @@ class chain_reader {
   void open_ancestors(const any_store& store);
   void describe_contents();
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
-  void decode_leaf(const leaf_plan& plan, std::span<std::byte> values, const read_options& options) const;
+  /// Consecutive elements of a leaf: [first, last).
+  struct range {
+    std::uint64_t first, last;
+    friend bool operator==(const range&, const range&) = default;
+  };
+  [[nodiscard]] range whole_slices(const leaf_plan& plan, range wanted) const;
+  void decode(const leaf_plan& plan, std::uint64_t first, std::span<std::byte> values,
+              const read_options& options) const;
 
   codec_rules rules_;
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;
