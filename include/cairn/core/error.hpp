@@ -11,6 +11,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "cairn/core/io_advice.hpp"
+
 namespace cairn {
 
 /// Why an operation failed. `corrupt`, `unreadable` and `not_found` of a checkpoint make a restore try the next one; all others end it.
@@ -92,9 +94,11 @@ class sentence_part {
   throw error(code, sentence(parts));
 }
 
-/// Throws `errc::io` with the system's own words for `number` (an errno value), e.g. "cannot write x/y: No space left on device".
+/// Throws `errc::io` with the system's own words for `number` (an errno value), and what they leave open: "cannot write the 4096 bytes of x/y:
+/// No space left on device; 512 bytes are free".
 [[noreturn]] inline void fail_io(std::string_view action, std::string_view file, int number = errno) {
-  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number)});
+  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number),
+                  detail::io_advice(std::string(file), number)});
 }
 
 }  // namespace cairn
