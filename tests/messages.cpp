@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/resource.h>
@@ -16,6 +18,7 @@
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "child.hpp"
+#include "gate.hpp"
 #include "store/sample.hpp"
 #include "trainer.hpp"
 
@@ -152,4 +155,32 @@ TEST_CASE("no checkpoint can be restored: the first one's damage, and the name o
   tests::trainer state;
   check_says(sample::failure_of([&] { checkpointer(scratch.path()).restore(state); }), errc::corrupt,
              {"none of the 2 checkpoints in " + scratch.path(), checkpoint_name(2) + "/index.json"});
+}
+
+TEST_CASE("messages of events do not name the library, which the observers' lines begin with") {
+  struct forgetful {  // throws in all hooks but one
+    static cairn::decision should_save(const cairn::moment& /*now*/) { return true; }
+    static cairn::policy_memory remember() { throw std::runtime_error("gone"); }
+    static void recall(const cairn::policy_memory& /*kept*/) {}
+  };
+  tests::gated_store store;
+  bool is_full = false;
+  store.refuses = [&](std::string_view) { return is_full; };
+  store.keeps = [](std::string_view name) { return name == checkpoint_name(1); };
+  std::map<cairn::event::kind, std::vector<std::string>> messages;
+  checkpointer run(store, {.keep_last = 1,
+                           .when = forgetful{},
+                           .on_event = [&](const cairn::event& what) { messages[what.what].push_back(what.message); },
+                           .asynchronous = false});
+  run.save(tests::trained(1), {.step = 1});
+  run.save(tests::trained(2), {.step = 2});  // step 1 cannot be removed
+  is_full = true;
+  CHECK_THROWS_AS(run.save(tests::trained(3), {.step = 3}), cairn::error);
+  sample::put(store.inner, checkpoint_name(4), {{"index.json", "damaged"}});
+  tests::trainer state;
+  CHECK(run.restore(state)->step == 2);
+  CHECK(messages[cairn::event::kind::failed].size() == 5);  // remember three times
+  CHECK(messages[cairn::event::kind::fell_back].size() == 1);
+  for (const auto& [kind, all] : messages)
+    for (const auto& message : all) CHECK(message.find("cairn:") == std::string::npos);
 }

@@ -37,7 +37,7 @@ struct event {
   std::uint64_t bytes = 0;
   std::uint64_t total = 0;
   double seconds = 0;
-  std::string message{};
+  std::string message{};  ///< without "cairn: ", with which error::what() begins
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an

@@ -188,7 +188,7 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
         notify(on_event, {.what = event::kind::fell_back,
                           .checkpoint = store.location() + "/" + *name,
                           .step = parse_checkpoint_name(*name).value_or(0),
-                          .message = cause.what()});
+                          .message = std::string(cause.sentence())});
       }
     }
     if (is_outdated) continue;

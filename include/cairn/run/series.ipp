@@ -107,7 +107,7 @@ CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exce
     what.what = event::kind::skipped;
     failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
   }
-  what.message = failure.what();
+  what.message = std::string(failure.sentence());
   emit(what);
   return failure;
 }
@@ -214,7 +214,7 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
   } catch (...) {
     auto what = about(event::kind::failed, step);
     const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
-    what.message = failure.what();
+    what.message = std::string(failure.sentence());
     if (failure.code() != errc::cancelled) emit(what);
     throw error(failure);
   }
