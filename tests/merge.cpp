@@ -26,7 +26,7 @@ struct chain_of {
       chain::train(state, random);
       tests::save_as(store, cairn::detail::checkpoint_name(step), state,
                      {.step = step, .metrics = {{"loss", 0.5}}, .shards = shards, .codecs = rules}, &chain);
-      bits.push_back(chain::restored(store, cairn::detail::checkpoint_name(step)));
+      bits.push_back(chain::restored(store, cairn::detail::checkpoint_name(step), rules));
     }
   }
 
@@ -176,6 +176,92 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
   reader.newest().read(slices[0], stored);
   CHECK(stored == std::vector{std::byte{30}, std::byte{40}, std::byte{50}});
   CHECK(chain::restored(store, name, rules).at("bytes").back() == std::byte{50});
+}
+
+TEST_CASE("a merge writes each shard before it merges the next, so that it holds the memory of one") {
+  for (const bool can_join : {true, false}) {
+    struct copying {  // counts what is being merged, by its shard
+      std::vector<std::string>* log;
+      bool joins;
+
+      [[nodiscard]] std::string name() const { return "copying"; }
+      [[nodiscard]] bool uses_parent() const { return true; }
+      [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+      [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+        std::copy(in.values.begin(), in.values.end(), out.begin());
+        return {.codec = name(), .bytes = in.values.size(), .relative = !in.reference.empty()};
+      }
+      void decode(const cairn::decode_request& from) const {
+        std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+      }
+      [[nodiscard]] std::optional<std::vector<std::byte>> merge(const cairn::merge_request& in) const {
+        log->push_back("merge");
+        if (!joins) return std::nullopt;
+        const auto& last = in.deltas.back().payload;
+        return std::vector<std::byte>(last.begin(), last.end());
+      }
+    };
+    std::vector<std::string> log;
+    const cairn::codec_rules rules{{"*", copying{&log, can_join}}};
+    chain_of made(4, rules, 3);
+    const auto name = cairn::detail::checkpoint_name(4);
+    std::uint64_t total = 0;
+    const auto report = cairn::merge_checkpoints(
+        made.store, name,
+        {.deltas = 3, .threads = 1, .codecs = rules, .progress = [&](std::uint64_t bytes, std::uint64_t of) {
+           CHECK(bytes <= of);
+           total = bytes;
+           log.push_back("write");
+         }});
+    CHECK(report.bytes > total);
+    CHECK(total > 0);
+    const auto first_write = std::find(log.begin(), log.end(), "write");
+    CHECK(std::find(first_write, log.end(), "merge") != log.end());
+    CHECK(std::count(first_write, log.end(), "write") == 3);
+    CHECK(chain::restored(made.store, name, rules) == made.bits.back());
+    CHECK(cairn::detail::chain_reader(made.store, name, rules).links().size() == (can_join ? 2 : 1));
+  }
+}
+
+TEST_CASE("merges of chains whose links are cut differently") {
+  cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(7);
+  auto state = chain::start(random);
+  cairn::detail::delta_base base;
+  std::string name;
+  for (const std::size_t shards : {2U, 3U, 5U, 5U, 4U}) {
+    chain::train(state, random);
+    name = cairn::detail::checkpoint_name(state.step);
+    tests::save_as(store, name, state, {.step = state.step, .shards = shards, .codecs = chain::mixed_rules()}, &base);
+  }
+  const auto bits = chain::restored(store, name);
+  for (const auto deltas :
+       {std::optional<std::size_t>(2), std::optional<std::size_t>(4), std::optional<std::size_t>()}) {
+    cairn::merge_checkpoints(store, name, {.deltas = deltas});
+    CHECK(chain::restored(store, name) == bits);
+  }
+  CHECK(cairn::detail::chain_reader(store, name).links().size() == 1);
+}
+
+TEST_CASE("a merge can be cancelled at any call of check or progress, and then leaves the checkpoint as it was") {
+  chain_of made(5, chain::mixed_rules(), 2);
+  const auto name = cairn::detail::checkpoint_name(5);
+  std::size_t calls = 0;
+  for (std::size_t last = 1, is_done = 0; is_done == 0; ++last) {
+    calls = 0;
+    const auto count = [&] {
+      if (++calls == last) cairn::fail(cairn::errc::cancelled, {"enough"});
+    };
+    const auto failure = sample::failure_of([&] {
+      cairn::merge_checkpoints(
+          made.store, name,
+          {.deltas = 3, .threads = 1, .check = count, .progress = [&](std::uint64_t, std::uint64_t) { count(); }});
+    });
+    is_done = failure.sentence.empty();
+    CHECK(cairn::detail::chain_reader(made.store, name).links().size() == (is_done ? 3U : 5U));
+    CHECK(made.is_unchanged());
+  }
+  CHECK(calls > 10);  // every leaf, and every block
 }
 
 TEST_CASE("a merge that fails leaves the checkpoint as it was") {

@@ -53,7 +53,8 @@ class checkpointer {
   /// Finishes or cancels the running save, as `on_destruction` says. An error is then reported to the observer alone.
   ~checkpointer();
 
-  /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run.
+  /// Loads the newest checkpoint that can be restored, or that of `options.step`; nothing when there is none yet, as on the first run
+  /// (the event `nothing_restored`).
   /// Waits for the running save. Checkpoints that are corrupt or have just been removed are passed over, with an event, and
   /// listed in the report. Errors: as of `wait`; `mismatch` for a checkpoint that does not fit the state; `corrupt` if none can be restored;
   /// `io` if the store or a checkpoint cannot be read just now; `not_found` for a step without a checkpoint; `unsupported` for one of a newer

@@ -21,11 +21,12 @@ struct event {
     skipped,    ///< a save was due and is not made, or was cancelled: `message` is the reason
     failed,     ///< a save, a merge, the removal of a checkpoint or a member of the policy failed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
-    fell_back,  ///< a checkpoint could not be restored, and the next one is tried: `message`
-    merged,     ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
-    pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
-    stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
-    hanging,    ///< the save or merge in the background has made no progress for `seconds`
+    nothing_restored,  ///< there is no checkpoint to restore, as on the first run: `message` says what is missing
+    fell_back,         ///< a checkpoint could not be restored, and the next one is tried: `message`
+    merged,            ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
+    pruned,            ///< a checkpoint of `bytes` was removed: `message` is the reason
+    stopping,          ///< a signal, named by `message`, asks the trainer to stop within `seconds`
+    hanging,           ///< the save or merge in the background has made no progress for `seconds`
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
 
@@ -36,7 +37,7 @@ struct event {
   std::uint64_t bytes = 0;
   std::uint64_t total = 0;
   double seconds = 0;
-  std::string message{};
+  std::string message{};  ///< without "cairn: ", with which error::what() begins
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an
@@ -66,6 +67,8 @@ using observer = std::function<void(const event&)>;
       return "failed";
     case event::kind::restored:
       return "restored";
+    case event::kind::nothing_restored:
+      return "nothing restored";
     case event::kind::fell_back:
       return "fell back";
     case event::kind::merged:

@@ -95,7 +95,7 @@ struct checkpointer_options {
   /// Memory for the copy, at least 1 MiB. A larger state is copied in parts, each after the previous one is written: `step` returns when the
   /// last part is copied. nullopt: no limit.
   std::optional<std::uint64_t> max_staging_bytes{};
-  std::optional<double> max_bytes_per_second{};  ///< for writing in the background, above 0; nullopt: no limit
+  std::optional<double> max_bytes_per_second{};  ///< of saves and merges in the background, above 0; nullopt: no limit
 
   signals preempt{};  ///< ask the trainer to stop, for example {SIGTERM, SIGUSR1}; default: none
   /// From the signal until the state must be saved; above 0. Only with `preempt`.

@@ -177,6 +177,32 @@ TEST_CASE("one call reads requests of all kinds") {
   CHECK(sample::failure_of([&] { reader.read(none); }).code == errc::invalid);
 }
 
+TEST_CASE("any elements of a leaf can be read, however the links cut it") {
+  cairn::any_store store = cairn::stores::memory();
+  cairn::detail::delta_base chain;
+  std::mt19937 random(8);
+  auto state = chain::start(random, 3000);
+  for (const std::size_t shards : {1U, 4U, 3U, 7U}) {
+    chain::train(state, random);
+    save(store, chain, state, chain::mixed_rules(), shards);
+  }
+  const cairn::detail::chain_reader reader(store, cairn::detail::checkpoint_name(state.step));
+  CHECK(reader.links().size() == 4);
+  for (std::size_t i = 0; i < reader.contents().leaves.size(); ++i) {
+    const auto& leaf = reader.contents().leaves[i];
+    const auto width = cairn::size_of(leaf.type), count = leaf.bytes() / width;
+    std::vector<std::byte> all(leaf.bytes());
+    reader.contents().fetch(i, all);
+    for (int round = 0; round < 30; ++round) {
+      const auto first = random() % (count + 1), some = random() % (count - first + 1);
+      INFO(leaf.path << ", " << some << " elements from " << first);
+      std::vector<std::byte> part(some * width);
+      reader.read(i, first, part);
+      CHECK(std::equal(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(first * width)));
+    }
+  }
+}
+
 TEST_CASE("a malformed payload or code table with correct checksums is an error that names leaf and file") {
   std::mt19937_64 random(8);
   sample::leaves leaves, payloads;

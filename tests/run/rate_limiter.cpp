@@ -35,6 +35,20 @@ TEST_CASE("n bytes take at least n divided by the limit") {
   CHECK(limiter.held_back() == 0);
 }
 
+TEST_CASE("counted anew, bytes are limited from 0 again, and what was cancelled stays so") {
+  rate_limiter limiter;
+  limiter.begin(1e6);
+  limiter.wait_until_allowed(0);
+  limiter.count_anew();
+  const auto began = rate_limiter::clock::now();
+  limiter.wait_until_allowed(20'000);
+  limiter.wait_until_allowed(20'000);
+  CHECK(rate_limiter::clock::now() - began >= std::chrono::milliseconds(19));
+  limiter.cancel();
+  limiter.count_anew();
+  CHECK(sample::failure_of([&] { limiter.check(); }).code == cairn::errc::cancelled);
+}
+
 TEST_CASE("every save is limited from its own first bytes on") {
   rate_limiter limiter;
   for (int save = 0; save < 2; ++save) {

@@ -814,22 +814,49 @@ TEST_CASE("a copy that cannot be made counts as a failed save") {
   CHECK(run.step(values, {.step = 2}).save.get().bytes > 0);
 }
 
+TEST_CASE("a merge keeps to the limit on bytes per second, and the destructor cancels it") {
+  for (const double limit : {1e5, next_to_nothing}) {
+    cairn::any_store store = cairn::stores::memory();
+    heard events;
+    const bool is_cancelled = limit == next_to_nothing;
+    const auto began = std::chrono::steady_clock::now();
+    {
+      std::mt19937 random(1);
+      auto state = chain::start(random);
+      checkpointer run(store, {.codecs = chain::mixed_rules(),
+                               .chain = {.merge_every = 2},
+                               .on_event = std::ref(events),
+                               .on_destruction = cairn::when_destroyed::cancel,
+                               .max_bytes_per_second = limit});
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        chain::train(state, random);
+        run.save(state, {.step = step});
+      }
+      if (!is_cancelled) run.wait();
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    CHECK(events.count(kind::merged) == !is_cancelled);
+    CHECK(events.count(kind::failed) == 0);
+    CHECK(cairn::detail::chain_reader(store, checkpoint_name(3)).links().size() == (is_cancelled ? 3 : 2));
+    CHECK(store.list() == names_of({1, 2, 3}));
+    const auto index = cairn::detail::read_index(store, checkpoint_name(3));
+    if (!is_cancelled) CHECK(took.count() >= static_cast<double>(index.total_size) / limit);
+  }
+}
+
 TEST_CASE("deltas are merged although the save before was cancelled") {
   const auto deep = tests::too_deep();
   std::mt19937 random(3);
-  auto state = chain::start(random);
+  auto state = chain::start(random, 100'000);  // takes seconds to write; its deltas do not
   checkpointer run(cairn::stores::memory(), {.when = every_step{1},
-                                             .codecs = chain::mixed_rules(),
+                                             .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}},
                                              .chain = {.anchor_every = std::nullopt, .merge_every = 2},
                                              .on_busy = cairn::when_busy::replace,
-                                             .max_bytes_per_second = next_to_nothing});
+                                             .max_bytes_per_second = 1e5});
   CHECK(run.step(state, {.step = 1}).started);
   CHECK(sample::failure_of([&] { std::ignore = run.step(deep, {.step = 2}); }).code == errc::invalid);
   CHECK(run.stats().skipped == 1);  // step 1, for a save that failed itself
-  for (std::uint64_t step = 3; step <= 5; ++step) {
-    chain::train(state, random);
-    run.save(state, {.step = step});
-  }
+  for (std::uint64_t step = 3; step <= 5; ++step) run.save(state, {.step = step});
   run.wait();
   CHECK(run.stats().merged == 1);
 }

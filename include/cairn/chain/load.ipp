@@ -230,11 +230,17 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
         notify(on_event, {.what = event::kind::fell_back,
                           .checkpoint = store.location() + "/" + *name,
                           .step = parse_checkpoint_name(*name).value_or(0),
-                          .message = cause.what()});
+                          .message = std::string(cause.sentence())});
       }
     }
     if (is_outdated) continue;
-    if (names.empty()) return std::nullopt;
+    if (names.empty()) {
+      const auto where = store.location();
+      notify(on_event, {.what = event::kind::nothing_restored,
+                        .checkpoint = where,
+                        .message = sentence({"there is no checkpoint in ", where, missing_advice(where)})});
+      return std::nullopt;
+    }
     const error none(errc::corrupt,
                      sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
                                is_state_changed ? ", and the state has been changed in part" : "",
@@ -256,7 +262,7 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
     if (std::find(names.begin(), names.end(), name) == names.end())
       fail(errc::not_found,
            {"there is no checkpoint of step ", *options.step, " in ", store.location(),
-            names.empty() ? std::string()
+            names.empty() ? missing_advice(store.location())
                           : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
     return std::vector{std::move(name)};
   };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -23,18 +23,26 @@
 
 namespace cairn::detail {
 
-/// Merges the newest `deltas` links of a chain into one checkpoint.
+/// Merges the newest `deltas` links of a chain into one checkpoint, and writes it one shard at a time: it holds the memory of one shard, and
+/// while it merges a slice that of its payloads.
 class merger {
  public:
   merger(const chain_reader& chain, std::size_t deltas, const merge_options& options)
-      : chain_(chain), deltas_(deltas), threads_(threads_of(options.threads)) {
-    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) {
-      if (options.check) options.check();
-      merge_leaf(i);
+      : chain_(chain), deltas_(deltas), threads_(threads_of(options.threads)), check_(options.check) {
+    const auto& stored = chain.contents().leaves;
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      auto& made = leaves_.emplace_back();
+      made.path = stored[i].path;
+      made.type = stored[i].type;
+      made.shape = stored[i].shape;
+      for (auto& slice : pieces_of(i)) {
+        bytes_left_ += slice.bytes;
+        slices_.resize(std::max(slices_.size(), slice.shard + 1));
+        slices_[slice.shard].push_back(std::move(slice));
+      }
     }
-    if (is_delta_) spec_.parent = *chain.links()[deltas - 1]->parent();
+    if (slices_.empty()) slices_.resize(1);  // a state without leaves
     spec_.leaves = leaves_;
-    spec_.shards = for_writer(shards_);
     spec_.structure = chain.contents().structure;
     spec_.info = chain.newest().info();
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i)
@@ -42,69 +50,77 @@ class merger {
         spec_.info.restored.emplace(chain.contents().leaves[i].path, *earlier);
     spec_.id = chain.newest().id();
     spec_.threads = options.threads;
-    if (options.check) spec_.on_progress = [check = options.check](std::uint64_t, std::uint64_t) { check(); };
+    spec_.on_progress = [check = options.check, progress = options.progress](std::uint64_t done, std::uint64_t total) {
+      if (check) check();
+      if (progress) progress(done, total);
+    };
   }
   merger(const merger&) = delete;  // what is written refers to it
   merger& operator=(const merger&) = delete;
   ~merger() = default;
 
-  /// The merged checkpoint. Refers to this object.
-  [[nodiscard]] const checkpoint_spec& spec() const noexcept { return spec_; }
+  /// Publishes the merged checkpoint as `name`.
+  [[nodiscard]] written_checkpoint write(any_store& store, const std::string& name) {
+    checkpoint_writer writer(store, name, spec_, slices_.size());
+    for (const auto& shard : slices_) {
+      std::vector<encoded_piece> pieces;
+      for (const auto& slice : shard) {
+        if (check_) check_();
+        pieces.push_back(merge_slice(slice));
+        bytes_left_ -= slice.bytes;
+        if (pieces.back().how && pieces.back().how->relative) parent_ = *chain_.links()[deltas_ - 1]->parent();
+      }
+      writer.add(for_writer(std::span(&pieces, 1)), bytes_left_);
+    }
+    return writer.commit(parent_);
+  }
+
+  /// What the written checkpoint is built on.
+  [[nodiscard]] const std::optional<checkpoint_ref>& parent() const noexcept { return parent_; }
 
  private:
   /// The same slice of a leaf in the merged links, the newest first, to the first one that is not relative.
   using history = std::vector<stored_slice>;
 
-  /// The histories of all slices of a leaf; empty if the links cut the leaf differently.
-  [[nodiscard]] std::vector<history> histories_of(std::size_t index) const {
-    std::vector<history> all;
-    for (auto& slice : chain_.newest().slices_of(index)) {
-      if (slice.region) return {};
-      all.push_back({std::move(slice)});
-    }
-    const auto& path = chain_.contents().leaves[index].path;
-    for (std::size_t link = 1; link < deltas_; ++link) {
+  /// The pieces of a merged leaf: its slices, or the whole leaf where these are boxes or it has no elements.
+  [[nodiscard]] std::vector<stored_slice> pieces_of(std::size_t leaf) const {
+    auto slices = chain_.newest().slices_of(leaf);
+    const bool has_boxes =
+        std::any_of(slices.begin(), slices.end(), [](const auto& each) { return each.region.has_value(); });
+    if (!slices.empty() && !has_boxes) return slices;
+    stored_slice whole{.leaf = leaf, .count = element_count(chain_.contents().leaves[leaf].shape)};
+    for (const auto& each : slices) whole.bytes += each.bytes;
+    return {whole};
+  }
+
+  /// The history of a slice of the newest link; empty if the links cut the leaf differently.
+  [[nodiscard]] history history_of(const stored_slice& newest) const {
+    history all{newest};
+    const auto& path = chain_.contents().leaves[newest.leaf].path;
+    for (std::size_t link = 1; link < deltas_ && all.back().is_relative(); ++link) {
       const auto& from = *chain_.links()[link];
       const auto leaf = from.contents().find(path);
       const auto slices = leaf == catalog::npos ? std::vector<stored_slice>() : from.slices_of(leaf);
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!all[i].back().is_relative()) continue;
-        if (slices.size() != all.size() || slices[i].region || slices[i].first != all[i].front().first ||
-            slices[i].count != all[i].front().count)
-          return {};
-        all[i].push_back(slices[i]);
-      }
+      const auto same = std::find_if(slices.begin(), slices.end(), [&](const stored_slice& each) {
+        return !each.region && each.first == newest.first && each.count == newest.count;
+      });
+      if (same == slices.end()) return {};
+      all.push_back(*same);
     }
     return all;
   }
 
-  void merge_leaf(std::size_t index) {
-    const auto& stored = chain_.contents().leaves[index];
-    leaf merged;
-    merged.path = stored.path;
-    merged.type = stored.type;
-    merged.shape = stored.shape;
-    const auto number = leaves_.size();
-    const auto histories = histories_of(index);
-    if (histories.empty()) add(0, whole_piece(index, merged, {number, 0, merged.count()}));
-    for (const auto& slices : histories) {
-      const auto& newest = slices.front();
-      const piece which{number, newest.first, newest.count};
-      auto payload = merge_slices(merged, which, slices);
-      add(newest.shard, payload ? std::move(*payload) : whole_piece(index, merged, which));
-    }
-    leaves_.push_back(std::move(merged));
-  }
-
-  void add(std::size_t shard, encoded_piece made) {
-    is_delta_ = is_delta_ || (made.how && made.how->relative);
-    shards_.resize(std::max(shards_.size(), shard + 1));
-    shards_[shard].push_back(std::move(made));
+  [[nodiscard]] encoded_piece merge_slice(const stored_slice& newest) const {
+    const auto& merged = leaves_[newest.leaf];
+    const piece which{newest.leaf, newest.first, newest.count};
+    const auto slices = history_of(newest);
+    auto payload = slices.empty() ? std::nullopt : merge_payloads(merged, which, slices);
+    return payload ? std::move(*payload) : whole_piece(merged, which, newest);
   }
 
   /// One payload with the effect of all of them; nullopt if the leaf's values must be stored instead.
-  [[nodiscard]] std::optional<encoded_piece> merge_slices(const leaf& merged, const piece& which,
-                                                          const history& slices) const {
+  [[nodiscard]] std::optional<encoded_piece> merge_payloads(const leaf& merged, const piece& which,
+                                                            const history& slices) const {
     const auto& newest = slices.front();
     if (slices.size() == 1 && !newest.is_relative()) {
       if (newest.encoded == nullptr) return std::nullopt;
@@ -161,35 +177,31 @@ class merger {
     return made;
   }
 
-  /// The values that the chain restores, without further loss; the largest loss of the newest link's slices is recorded.
-  [[nodiscard]] encoded_piece whole_piece(std::size_t index, leaf& merged, const piece& which) {
-    if (merged.memory == nullptr) {
-      whole_bytes_ += merged.bytes();
-      require_memory(whole_bytes_, sentence({chain_.contents().origin, ": a merge"}));
-      auto memory = std::make_shared<page_buffer>(merged.bytes());
-      merged.memory = memory->bytes().data();
-      merged.owner = std::move(memory);
-      const read_request all[] = {{index, merged}};
-      chain_.read(all, {.threads = threads_});
-    }
-    const auto width = size_of(merged.type);
-    const std::span<const std::byte> values(merged.memory + which.first * width, which.count * width);
+  /// The values that the chain restores, without further loss; the loss of the newest link is recorded.
+  [[nodiscard]] encoded_piece whole_piece(const leaf& merged, const piece& which, const stored_slice& newest) const {
+    page_buffer memory(which.count * size_of(merged.type));
+    const auto values = memory.bytes();
+    chain_.read(which.leaf, which.first, values, {.threads = threads_});
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
     encoded_piece made{which, {}, {}, {}, {}};
     if (values.size() >= least_encoded_bytes) {
       const auto& codec = default_codec();
-      page_buffer memory(codec.bound(merged.type, values.size()));
-      const auto result = codec.encode({merged.path, merged.type, values, {}, threads_, nullptr}, memory.bytes());
+      page_buffer packed(codec.bound(merged.type, values.size()));
+      const auto result = codec.encode({merged.path, merged.type, values, {}, threads_, nullptr}, packed.bytes());
       if (!result.codec.empty())
-        made.own({result.codec, merged.type, shape, result.relative, {}}, std::move(memory), result.bytes);
+        made.own({result.codec, merged.type, shape, result.relative, {}}, std::move(packed), result.bytes);
     }
-    const auto* encoded = chain_.newest().storage_of(index).encoded.get();
-    const auto lost = encoded != nullptr ? encoded->lost : std::nullopt;
+    const bool is_encoded = made.how.has_value();
+    if (!is_encoded) {
+      made.memory = std::move(memory);
+      made.bytes = made.memory.bytes();
+    }
+    const auto& all = chain_.newest().storage_of(newest.leaf).encoded;  // of boxes too
+    const auto lost = newest.encoded != nullptr                         ? newest.encoded->lost
+                      : all != nullptr && which.count == merged.count() ? all->lost
+                                                                        : std::nullopt;
     if (!lost) return made;
-    if (!made.how) {  // only an encoding has a place for the loss
-      made.how = encoding_info{raw_codec().name(), merged.type, shape, false, {}};
-      made.bytes = values;
-    }
+    if (!is_encoded) made.how = {raw_codec().name(), merged.type, shape, false, {}};  // which has a place for the loss
     made.how->lost = lost;
     return made;
   }
@@ -197,10 +209,11 @@ class merger {
   const chain_reader& chain_;
   std::size_t deltas_;
   unsigned threads_;
-  bool is_delta_ = false;
-  std::uint64_t whole_bytes_ = 0;  // of leaves whose values are kept
+  std::function<void()> check_;
   std::vector<leaf> leaves_;
-  shards_of<encoded_piece> shards_;
+  std::vector<std::vector<stored_slice>> slices_;  // of the newest link, by shard
+  std::uint64_t bytes_left_ = 0;                   // of these slices
+  std::optional<checkpoint_ref> parent_;
   checkpoint_spec spec_;
 };
 
@@ -217,10 +230,9 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   report.deltas = std::min(options.deltas.value_or(most), most);
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
-  chain.verify(options.threads);
-  const detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
-  report.bytes = detail::write_checkpoint(store, name, merged.spec()).bytes;
-  report.parent = merged.spec().parent ? merged.spec().parent->name : std::string();
+  detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
+  report.bytes = merged.write(store, name).bytes;
+  report.parent = merged.parent() ? merged.parent()->name : std::string();
   report.seconds = watch.seconds();
   return report;
 }

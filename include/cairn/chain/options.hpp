@@ -58,6 +58,9 @@ struct merge_options {
   unsigned threads = 0;           ///< for decoding, encoding and writing
   codec_rules codecs{};           ///< a user's own codecs
   std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
+  /// Called for each written block, from any thread, with the bytes so far and an estimate of all. It may wait, to limit the rate; what it
+  /// throws cancels the merge.
+  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
 };
 
 }  // namespace cairn

@@ -68,6 +68,9 @@ class chain_reader {
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
+  /// Reads the elements of one leaf from `first` on into `out`. Takes no other memory where all links cut the leaf there.
+  void read(std::size_t leaf, std::uint64_t first, std::span<std::byte> out, const read_options& options = {}) const;
+
  private:
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
   using leaf_plan = std::vector<std::size_t>;
@@ -78,7 +81,14 @@ class chain_reader {
   void decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, std::span<std::byte> elements,
                     page_buffer& memory, const read_options& options) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
-  void decode_leaf(const leaf_plan& plan, std::span<std::byte> values, const read_options& options) const;
+  /// Consecutive elements of a leaf: [first, last).
+  struct range {
+    std::uint64_t first, last;
+    friend bool operator==(const range&, const range&) = default;
+  };
+  [[nodiscard]] range whole_slices(const leaf_plan& plan, range wanted) const;
+  void decode(const leaf_plan& plan, std::uint64_t first, std::span<std::byte> values,
+              const read_options& options) const;
 
   codec_rules rules_;
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cairn/core/io_advice.hpp"
 #include "cairn/core/printable.hpp"
 
 namespace cairn {
@@ -102,9 +103,11 @@ class sentence_part {
   throw error(code, text);
 }
 
-/// Throws `errc::io` with the system's own words for `number` (an errno value), e.g. "cannot write x/y: No space left on device".
+/// Throws `errc::io` with the system's own words for `number` (an errno value), and what they leave open: "cannot write the 4096 bytes of x/y:
+/// No space left on device; 512 bytes are free".
 [[noreturn]] inline void fail_io(std::string_view action, std::string_view file, int number = errno) {
-  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number)});
+  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number),
+                  detail::io_advice(std::string(file), number)});
 }
 
 }  // namespace cairn

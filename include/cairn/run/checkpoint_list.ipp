@@ -81,7 +81,7 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
     emit({.what = event::kind::failed,
           .checkpoint = store_.location(),
           .step = newest_step_.value_or(0),
-          .message = cause.what()});
+          .message = std::string(cause.sentence())});
     return 0;
   }
   return remove(plan).count;
@@ -127,7 +127,10 @@ CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<
     try {
       store_.remove(each.name);
     } catch (const error& cause) {
-      emit({.what = event::kind::failed, .checkpoint = path, .step = found.entry.step, .message = cause.what()});
+      emit({.what = event::kind::failed,
+            .checkpoint = path,
+            .step = found.entry.step,
+            .message = std::string(cause.sentence())});
       if (!done.failure) done.failure = cause;
       stays();
       continue;

@@ -24,7 +24,7 @@ CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, 
 CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
   auto report = with_errors(store.location() + " cannot be loaded", [&] { return restore(store, state, options); });
   if (report) return *std::move(report);
-  fail(errc::not_found, {"there is no checkpoint in ", store.location()});
+  fail(errc::not_found, {"there is no checkpoint in ", store.location(), missing_advice(store.location())});
 }
 
 CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,

@@ -174,7 +174,10 @@ class policy_driver {
     }
   }
   void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) const {
-    record.emit({.what = event::kind::failed, .checkpoint = store_, .step = step, .message = failure_of(hook).what()});
+    record.emit({.what = event::kind::failed,
+                 .checkpoint = store_,
+                 .step = step,
+                 .message = std::string(failure_of(hook).sentence())});
   }
 
   void report(const published_save& published, run_record& record) {

@@ -1,4 +1,4 @@
-// Limits the bytes per second of a save in the background, and cancels the save from another thread.
+// Limits the bytes per second of a save or merge in the background, and cancels it from another thread.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +25,12 @@ class rate_limiter {
     first_.reset();
     held_back_ = {};
     cancelled_ = false;
+  }
+
+  /// The bytes are counted from 0 again, as for the merge after a save. A cancellation stays.
+  void count_anew() {
+    const std::lock_guard lock(mutex_);
+    first_.reset();
   }
 
   /// The save ends at its next `check` or `wait_until_allowed`.

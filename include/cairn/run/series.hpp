@@ -55,9 +55,10 @@ class checkpoint_series {
   /// Is it time to merge deltas?
   [[nodiscard]] bool is_merge_due() const;
 
-  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save. What `check` throws
-  /// cancels the merge.
-  merge_report merge(const std::function<void()>& check);
+  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save. See merge_options for the
+  /// functions.
+  merge_report merge(const std::function<void()>& check,
+                     const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
   /// See checkpointer::remove_after.
   std::uint64_t remove_after(std::uint64_t step);

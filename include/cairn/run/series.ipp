@@ -107,7 +107,7 @@ CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exce
     what.what = event::kind::skipped;
     failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
   }
-  what.message = failure.what();
+  what.message = std::string(failure.sentence());
   emit(what);
   return failure;
 }
@@ -188,7 +188,8 @@ CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
   return every && base_.deltas_to_merge() >= *every;
 }
 
-CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check) {
+CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check,
+                                                   const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
   const auto name = base_.parent()->name;
   const auto step = parse_checkpoint_name(name).value_or(0);
   try {
@@ -198,7 +199,8 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
               {.deltas = options_.chain.merge_to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
                .threads = options_.background_threads,
                .codecs = options_.codecs,
-               .check = check});
+               .check = check,
+               .progress = progress});
     base_.merged(report.parent.empty());
     checkpoints_.merged(name, report);
     emit({.what = event::kind::merged,
@@ -212,7 +214,7 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
   } catch (...) {
     auto what = about(event::kind::failed, step);
     const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
-    what.message = failure.what();
+    what.message = std::string(failure.sentence());
     if (failure.code() != errc::cancelled) emit(what);
     throw error(failure);
   }

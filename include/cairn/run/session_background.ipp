@@ -39,14 +39,17 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
     save.progress->failed(*failure);
 }
 
-/// Removes what no rule keeps; merges when it is time for that, and removes what that frees.
+/// Removes what no rule keeps; merges when it is time for that, within the limit on bytes per second, and removes what that frees.
 CAIRN_INLINE void session::tidy_up() {
   series_.checkpoints().prune();
   if (!series_.is_merge_due()) return;
-  series_.merge([this] {
-    record_.touch();
-    limiter_.check();
-  });
+  limiter_.count_anew();
+  series_.merge(
+      [this] {
+        record_.touch();
+        limiter_.check();
+      },
+      [this](std::uint64_t bytes, std::uint64_t /*total*/) { limiter_.wait_until_allowed(bytes); });
   record_.count([](save_stats& all) { ++all.merged; });
   series_.checkpoints().prune();
 }

@@ -138,7 +138,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   auto report = run_sync(job, kind, stall);
   stalled(stall);
   if (series_.is_merge_due()) {
-    limiter_.begin(std::nullopt);
+    limiter_.begin(options_.max_bytes_per_second);
     is_published_ = true;
     begin_background_work();
     background_.start([this] {

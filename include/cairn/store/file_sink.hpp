@@ -29,7 +29,7 @@ class file_sink final : public sink {
   /// `where` is the file's path for messages. Unless `cached`, reserves the space, so that a full disk is an error at once and parallel
   /// writes do not wait for each other to extend the file.
   file_sink(int directory, const std::string& file, std::string where, std::uint64_t bytes, file_mode mode)
-      : where_(std::move(where)), bytes_(bytes), mode_(mode) {
+      : where_(std::move(where)), write_(sentence({"write the ", bytes, " bytes of"})), bytes_(bytes), mode_(mode) {
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL;
     if (mode_ == file_mode::direct) file_ = posix::open_at(directory, file, flags | O_DIRECT);
     if (!file_ && mode_ == file_mode::direct && errno == EINVAL) {
@@ -41,11 +41,11 @@ class file_sink final : public sink {
     if (mode_ == file_mode::cached || bytes == 0) return;
     const auto reserve = [&] { return ::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)); };
     if (posix::retried(reserve) != 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
-      fail_io("reserve space for", where_);
+      fail_io(write_, where_);
   }
 
   void write(std::uint64_t offset, std::span<const buffer> buffers) override {
-    if (mode_ != file_mode::direct) return posix::write_all(file_.get(), buffers, offset, where_);
+    if (mode_ != file_mode::direct) return posix::write_all(file_.get(), buffers, offset, where_, write_);
     for (const auto& bytes : buffers) {
       write_direct(bytes, offset);
       offset += bytes.size();
@@ -70,11 +70,11 @@ class file_sink final : public sink {
   void write_pages(std::span<const std::byte> pages, std::uint64_t offset) {
     const auto write = [&] { return ::pwrite(file_.get(), pages.data(), pages.size(), static_cast<off_t>(offset)); };
     const auto done = posix::retried(write);
-    if (done < 0 && errno != EINVAL) fail_io("write", where_);
+    if (done < 0 && errno != EINVAL) fail_io(write_, where_);
     if (done < 0 && ::fcntl(file_.get(), F_SETFL, ::fcntl(file_.get(), F_GETFL) & ~O_DIRECT) != 0)
       fail_io("write", where_, EINVAL);
     const auto rest = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
-    posix::write_all(file_.get(), pages.subspan(rest), offset + rest, where_);
+    posix::write_all(file_.get(), pages.subspan(rest), offset + rest, where_, write_);
   }
 
   void write_direct(buffer bytes, std::uint64_t offset) {
@@ -92,6 +92,7 @@ class file_sink final : public sink {
 
   posix::descriptor file_;
   std::string where_;
+  std::string write_;  // what it does, for messages
   std::uint64_t bytes_;
   file_mode mode_;
 };

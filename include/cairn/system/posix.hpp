@@ -130,12 +130,13 @@ inline void sync_ancestors(const std::string& path) {
   }
 }
 
-/// Writes all of `bytes` at `offset`, however many calls it takes.
-inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, std::string_view where) {
+/// Writes all of `bytes` at `offset`, however many calls it takes. `action` is for messages, as in fail_io.
+inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, std::string_view where,
+                      std::string_view action = "write") {
   while (!bytes.empty()) {
     const auto done = retried([&] { return ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
-    if (done < 0) fail_io("write", where);
-    if (done == 0) fail_io("write", where, ENOSPC);
+    if (done < 0) fail_io(action, where);
+    if (done == 0) fail_io(action, where, ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
     offset += static_cast<std::uint64_t>(done);
   }
@@ -170,11 +171,11 @@ void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset
 
 /// Writes all buffers consecutively from `offset` on.
 inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
-                      std::string_view where) {
+                      std::string_view where, std::string_view action = "write") {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
     const auto done = retried([&] { return ::pwritev(file, vectors, count, at); });
-    if (done < 0) fail_io("write", where);
-    if (done == 0) fail_io("write", where, ENOSPC);
+    if (done < 0) fail_io(action, where);
+    if (done == 0) fail_io(action, where, ENOSPC);
     return static_cast<std::size_t>(done);
   });
 }

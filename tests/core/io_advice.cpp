@@ -1,0 +1,48 @@
+#include "cairn/core/io_advice.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+#include <sys/stat.h>
+
+#include "catch.hpp"
+#include "child.hpp"
+#include "store/sample.hpp"
+
+using cairn::detail::io_advice;
+using cairn::detail::missing_advice;
+
+TEST_CASE("a path that is not there: the highest directory that is missing") {
+  const sample::scratch scratch;
+  CHECK(missing_advice(scratch.path()).empty());
+  CHECK(missing_advice(scratch.path("a")) == "; " + scratch.path("a") + " is not there");
+  CHECK(missing_advice(scratch.path("a/b/c")) == "; " + scratch.path("a") + " is not there");
+  CHECK(missing_advice("memory").empty());
+  CHECK(missing_advice("").empty());
+  CHECK(missing_advice("/").empty());
+}
+
+TEST_CASE("a full disk: the bytes that are free; a limit: its number; nothing where there is nothing to say") {
+  const sample::scratch scratch;
+  for (const auto* path : {"", "a", "a/b/c"}) {
+    const auto advice = io_advice(scratch.path(path), ENOSPC);
+    CHECK(advice.starts_with("; "));
+    CHECK(advice.ends_with(" bytes are free"));
+  }
+  CHECK(io_advice("x", EMFILE).find("raise the limit (ulimit -n)") != std::string::npos);
+  for (const int number : {ENOENT, EIO, EINVAL}) CHECK(io_advice(scratch.path(), number).empty());
+  CHECK(io_advice("not/there", ENOSPC).empty());
+  CHECK(io_advice("", EACCES).empty());
+}
+
+TEST_CASE("no permission: whose it is, if it belongs to somebody else") {
+  const sample::scratch scratch;
+  CHECK(io_advice(scratch.path("a"), EACCES).empty());
+  if (::geteuid() != 0) SKIP("not root");
+  const auto said = tests::in_child([&] {
+    if (::seteuid(65534) != 0) ::_exit(2);
+    cairn::fail(cairn::errc::io, {"x", io_advice(scratch.path("a/b"), EACCES)});
+  });
+  CHECK(said.says("x; " + scratch.path() + " belongs to user 0, and this process runs as user 65534"));
+}
