@@ -51,6 +51,7 @@ CAIRN_INLINE place_lock::~place_lock() {
   }
   ends_.notify_all();
   renewing_.join();
+  file_ = {};  // NFS keeps the name of an open file that is deleted, and then the directory
   remove();
 }
 
@@ -61,7 +62,9 @@ CAIRN_INLINE void place_lock::make_own() {
   for (int tries = 0; !file_; ++tries) {  // an owner may take it for a leftover at any time
     if (tries == most) fail(errc::busy, {"other processes lock ", root_->path, " all the time"});
     name_ = new_hidden_name(*root_, temporary_prefix, lock_name);
-    if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0) fail_io("create the directory", root_->file(name_));
+    if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0 &&
+        errno != EEXIST)  // NFS: the second of a request sent twice
+      fail_io("create the directory", root_->file(name_));
     here_ = open_in(*root_, name_);
     if (!here_.fd) continue;
     file_ = posix::open_at(here_.fd.get(), std::string(owner_file), O_RDWR | O_CREAT | O_EXCL);
