@@ -26,6 +26,7 @@ namespace cairn::detail {
 /// Merges the newest `deltas` links of a chain into one checkpoint.
 class merger {
  public:
+  /// `chain` is needed only for this.
   merger(const chain_reader& chain, std::size_t deltas, const merge_options& options)
       : chain_(chain), deltas_(deltas), threads_(threads_of(options.threads)) {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) {
@@ -192,7 +193,8 @@ namespace cairn {
 
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   const detail::stopwatch watch;
-  const detail::chain_reader chain(store, name, options.codecs);
+  auto open = std::make_optional<detail::chain_reader>(store, name, options.codecs);
+  const auto& chain = *open;
   const bool to_whole = !options.deltas;
   merge_report report{.checkpoint = chain.contents().origin};
   const std::size_t most = chain.links().size() - 1;  // the last link needs no parent
@@ -201,6 +203,7 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   chain.verify(options.threads);
   const detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
+  open.reset();  // the files that are replaced: NFS keeps the names of open files that are deleted
   report.bytes = detail::write_checkpoint(store, name, merged.spec()).bytes;
   report.parent = merged.spec().chain.parent ? merged.spec().chain.parent->name : std::string();
   report.seconds = watch.seconds();
