@@ -39,6 +39,18 @@ inline bool has_plain_renames = false;  // NOLINT
 /// Longer and larger runs, where somebody has the time.
 [[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
 
+/// The directory in which a program works: CAIRN_TEST_PLACE, or one in memory.
+[[nodiscard]] inline std::string place() {
+  const char* const chosen = std::getenv("CAIRN_TEST_PLACE");
+  return chosen != nullptr ? chosen : sample::in_memory().string();
+}
+
+/// A run of this program makes every n-th of its crashes or faults: CAIRN_TEST_EVERY, or all.
+[[nodiscard]] inline unsigned every() {
+  const char* const chosen = std::getenv("CAIRN_TEST_EVERY");
+  return chosen != nullptr && !is_long() ? static_cast<unsigned>(std::max(1, std::atoi(chosen))) : 1;
+}
+
 /// How the traced process begins.
 enum class opening : std::uint8_t {
   fresh,     ///< it saves without a look at what is there
@@ -217,6 +229,24 @@ inline std::string half_done_in(const std::string& root) {
   return {};
 }
 
+/// Also where a request is sent twice, and the second one finds nothing.
+inline void remove_all(const std::string& path) {
+  constexpr int most = 1000;
+  std::error_code failure;
+  for (int tries = 0; tries < most; ++tries)
+    if (fs::remove_all(path, failure); !failure) return;
+  throw fs::filesystem_error("cannot be removed", path, failure);
+}
+
+/// As fs::copy, also there.
+inline void copy_tree(const fs::path& from, const fs::path& to) {
+  fs::create_directory(to);
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const auto copy = to / entry.path().filename();
+    entry.is_directory() ? copy_tree(entry.path(), copy) : static_cast<void>(fs::copy_file(entry.path(), copy));
+  }
+}
+
 /// A directory as the traced process finds it, made once and copied for every run.
 class stage {
  public:
@@ -236,8 +266,8 @@ class stage {
 
   /// A fresh copy. Nothing at all where nothing is prepared.
   void set_up() const {
-    fs::remove_all(run_);
-    fs::copy(prepared_, run_, fs::copy_options::recursive);
+    remove_all(run_);
+    copy_tree(prepared_, run_);
   }
 
   /// Makes the root one of a short path: every part of it is a few calls. Returns that.
@@ -250,7 +280,7 @@ class stage {
   static constexpr const char* name = "all/checkpoints";
 
   scenario in_;
-  sample::scratch place_{sample::in_memory()};
+  sample::scratch place_{place()};
   std::string prepared_, run_;
 };
 
