@@ -1,6 +1,8 @@
 #include "cairn/store/directory.hpp"
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -436,6 +438,24 @@ TEST_CASE("a failed rename leaves the older checkpoint, also between two renames
     CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(shard_bytes(scratch, "a") == 10);
   }
+}
+
+// A reader gets the names of a directory first, and looks at each of them then.
+TEST_CASE("a checkpoint that is replaced without an exchange of names is listed all the time") {
+  const sample::scratch scratch(sample::in_memory());
+  directory store(scratch.path(), {.durable = false});
+  write_shard(store, "step-000000001", 10);
+  faulty = {.has_no_flags = true};
+  std::atomic<bool> ends{false};
+  std::thread replacing([&] {
+    while (!ends) write_shard(store, "step-000000001", 10);
+  });
+  std::size_t missed = 0;
+  for (int i = 0; i < 3000; ++i) missed += directory(scratch.path()).list().size() != 1;
+  ends = true;
+  replacing.join();
+  faulty = {};
+  CHECK(missed == 0);
 }
 
 TEST_CASE("what a crash leaves of a replacement is completed by the next save, or the next owner") {
