@@ -486,8 +486,10 @@ void tell(lies& to, std::string_view names) {
     if (name == "short_transfers") to.short_transfers = true;
     if (name == "resends") to.resend_every = 3;
     if (name == "cached_names") to.negative_seconds = to.name_seconds = 3600;
-    constexpr std::string_view all[] = {"plain_renames", "silly_renames",   "stale_handles", "no_fallocate",
-                                        "nfs",           "short_transfers", "resends",       "cached_names"};
+    if (name == "briefly_cached_names") to.negative_seconds = to.name_seconds = 1;
+    constexpr std::string_view all[] = {"plain_renames", "silly_renames", "stale_handles",
+                                        "no_fallocate",  "nfs",           "short_transfers",
+                                        "resends",       "cached_names",  "briefly_cached_names"};
     if (std::find(std::begin(all), std::end(all), name) == std::end(all))
       throw std::invalid_argument("no lie " + std::string(name));
   }
