@@ -32,6 +32,7 @@ struct recording {
   std::mutex mutex;
   call_log log;
   std::map<file_key, inode> known;
+  std::size_t failing_sync = 0, syncs = 0;
 };
 
 std::atomic<recording*> current{nullptr};
@@ -119,8 +120,26 @@ void note_resized(recording& to, int file) {
     add(to, {.what = operation::kind::resize, .of = *of, .offset = static_cast<std::uint64_t>(about.st_size)});
 }
 
+/// True if the sync fails, and is done with.
+bool fails(int file) {
+  auto* const to = current.load();
+  if (to == nullptr) return false;
+  const std::lock_guard one_at_a_time(to->mutex);
+  const auto of = inode_of(*to, file);
+  if (!of || ++to->syncs != to->failing_sync) return false;
+  add(*to, {.what = operation::kind::failure, .of = *of});
+  errno = EIO;
+  return true;
+}
+
 void note_synced(recording& to, int file) {
   if (const auto of = inode_of(to, file)) add(to, {.what = operation::kind::sync, .of = *of});
+}
+
+int synced(const char* function, int file) {
+  static auto* const call = next<int(int)>(function);
+  if (fails(file)) return -1;
+  return passed_on([&] { return call(file); }, [&](recording& to, int) { note_synced(to, file); });
 }
 
 void note_written(recording& to, int file, const iovec* parts, int count, ssize_t done, off_t offset) {
@@ -174,11 +193,12 @@ mode_t mode_in(int flags, std::va_list& more) {
 
 }  // namespace
 
-recorder::recorder(const std::string& base) {
+recorder::recorder(const std::string& base, std::size_t failing_sync) {
   auto made = std::make_unique<recording>();
   struct stat about{};
   if (::stat(base.c_str(), &about) != 0) throw std::runtime_error("nothing to record in " + base);
   made->known[{about.st_dev, about.st_ino}] = 0;
+  made->failing_sync = failing_sync;
   recording* none = nullptr;
   if (!current.compare_exchange_strong(none, made.get())) throw std::runtime_error("a recorder is there already");
   made.release();
@@ -252,15 +272,8 @@ ssize_t pwritev64(int file, const iovec* parts, int count, off64_t offset) {
   return lost_writes::written("pwritev", file, parts, count, offset);
 }
 
-int fsync(int file) {
-  static auto* const call = lost_writes::next<int(int)>("fsync");
-  return lost_writes::passed_on([&] { return call(file); }, [&](auto& to, int) { lost_writes::note_synced(to, file); });
-}
-
-int fdatasync(int file) {
-  static auto* const call = lost_writes::next<int(int)>("fdatasync");
-  return lost_writes::passed_on([&] { return call(file); }, [&](auto& to, int) { lost_writes::note_synced(to, file); });
-}
+int fsync(int file) { return lost_writes::synced("fsync", file); }
+int fdatasync(int file) { return lost_writes::synced("fsync", file); }
 
 int ftruncate(int file, off_t size) noexcept { return lost_writes::resized("ftruncate", file, size); }
 int ftruncate64(int file, off64_t size) noexcept { return lost_writes::resized("ftruncate", file, size); }

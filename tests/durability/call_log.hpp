@@ -20,6 +20,7 @@ struct operation {
     resize,   ///< a file has `offset` bytes now
     entries,  ///< names in a directory lead somewhere else: all of them at once, as renaming does
     sync,     ///< all that was done to the inode is on the disk
+    failure,  ///< a sync that failed: the bytes of the file that were not on the disk never will be
     mark      ///< `text` and `number` are the program's
   };
 
@@ -41,7 +42,8 @@ struct call_log {
 /// call_log.cpp has put before those of the C library. One recorder at a time. Thread-safe.
 class recorder {
  public:
-  explicit recorder(const std::string& base);
+  /// The `failing_sync`-th sync below `base`, from 1, gives EIO; 0: none.
+  explicit recorder(const std::string& base, std::size_t failing_sync = 0);
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
   ~recorder();

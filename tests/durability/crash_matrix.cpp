@@ -1,9 +1,13 @@
 // The crash matrix: a process that saves is killed at every one of its system calls; what it had published is there,
 // whole, and the next save goes on from it.
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "durability/scenarios.hpp"
@@ -54,7 +58,15 @@ record undisturbed(const stage& on) {
     whole.run().wait();  // merging and removing go on after every kind of save
     read_all(on, all);
   });
+  told.end_child();
   return all;
+}
+
+/// What must be restored at least.
+std::uint64_t least_after(const scenario& in, const durability::testimony& told) {
+  const auto published = told.published.load();
+  if (in.on_older_step == cairn::when_older::replace) return published;  // what is later is removed before the save
+  return std::max(scenario::newest(in.prepared), published);
 }
 
 /// What is wrong with what a killed process left; empty when all is well. The next save is one of the step after what
@@ -66,7 +78,7 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
     cairn::checkpointer fresh(on.root(), in.options());
     auto state = durability::trained(in, 0);
     const auto report = fresh.restore(state, {.threads = 1});
-    const std::uint64_t least = std::max(scenario::newest(in.prepared), told.published.load());
+    const auto least = least_after(in, told);
     if (!report && least > 0) return "nothing was restored";
     if (report) {
       if (!report->skipped.empty()) return "passed over: " + report->skipped.front().reason;
@@ -84,7 +96,7 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
       const auto bits = chain::restored(fresh.store(), name);
       if (bits != known.back() && bits != known.front()) return name + " reads other bits";
     }
-    step = of_another ? in.last() + 1 : step + 1;
+    step = of_another ? std::max(in.last(), step) + 1 : step + 1;
     fresh.save(durability::trained(in, step), {.step = step});
     fresh.wait();
   }
@@ -114,8 +126,87 @@ bool kill_at(const stage& on, std::uint64_t n, const record& before, const Say& 
   } catch (const std::exception& cause) {
     problem = cause.what();
   }
+  told->end_child();
   if (!problem.empty()) say("killed at call " + std::to_string(n) + ", " + tracer::name_of(result.at) + ": " + problem);
   return result.faults > 0;
+}
+
+/// The calls of the scenario that change names, as they are counted for a kill.
+std::vector<std::uint64_t> changes_of(const stage& on) {
+  static const std::set<std::string> changing{"mkdirat", "unlinkat", "renameat", "renameat2"};
+  const tracer::shared<durability::testimony> told;
+  on.set_up();
+  const auto result = tracer::run({}, [&] {
+    durability::performance whole(on, on.enter(), *told);
+    whole.play([](const auto& part) { part(); });
+    whole.close();
+  });
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < result.calls.size(); ++i)
+    if (changing.contains(tracer::name_of(result.calls[i]))) all.push_back(i + 1);
+  return all;
+}
+
+/// A run that is killed at call `first`, and another one that finds what is left, goes on, and is killed at call `second`; false when that makes
+/// fewer calls.
+template <class Say>
+bool kill_twice(const stage& on, std::uint64_t first, std::uint64_t second, record before, const Say& say) {
+  const tracer::shared<durability::testimony> told;
+  const auto kill = tracer::plan::kind::kill;
+  on.set_up();
+  static_cast<void>(tracer::run({kill, first}, [&] {
+    durability::performance killed(on, on.enter(), *told);
+    killed.play([](const auto& part) { part(); });
+    killed.close();
+  }));
+  const auto next = on.in().last() + 1;
+  const auto result = tracer::run({kill, second}, [&] {
+    const auto root = on.enter();
+    tracer::begin();
+    durability::performance recovering(on, root, *told);
+    recovering.restore();
+    recovering.save(next);
+    recovering.run().wait();
+    recovering.close();
+  });
+  std::string problem;
+  if (result.faults > 0 ? !result.was_killed() : !result.has_ended_well())
+    problem = "the second process ended with status " + std::to_string(result.status);
+  try {
+    if (problem.empty()) {
+      const auto there = durability::steps_in(on.root());
+      const auto name = cairn::detail::checkpoint_name(next);
+      if (std::find(there.begin(), there.end(), next) !=
+          there.end()) {  // what it has depends on what was restored before it
+        problem = durability::compare(durability::store_at(on.root()), name, durability::trained(on.in(), next));
+        before[next] = {chain::restored(durability::store_at(on.root()), name)};
+      }
+    }
+    if (problem.empty()) problem = after_the_crash(on, *told, before, second % 4 < 2);
+  } catch (const std::exception& cause) {
+    problem = cause.what();
+  }
+  if (!problem.empty())
+    say("killed at call " + std::to_string(first) + ", and the next process at its call " + std::to_string(second) +
+        ", " + tracer::name_of(result.at) + ": " + problem);
+  return result.faults > 0;
+}
+
+void kill_in_recovery(const std::string& name) {
+  const tracer::shared<std::atomic<std::uint64_t>> kills;
+  const auto problems = durability::divide([&](unsigned first, unsigned stride, const auto& say) {
+    const stage on(durability::make_scenario(name, true, false));
+    const auto before = undisturbed(on);
+    const auto changes = changes_of(on);
+    const std::uint64_t step = durability::is_long() ? 1 : 23 * durability::every();
+    for (std::size_t i = first; i < changes.size(); i += stride)
+      for (std::uint64_t n = 1 + i * 7 % step; kill_twice(on, changes[i], n, before, say); n += step) ++*kills;
+  });
+  for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);
+  CHECK(*kills > 10);
+  total.kills += *kills;
+  total.failures += problems.size();
+  ++total.scenarios;
 }
 
 void kill_everywhere(const std::string& name, bool durable, bool behind) {
@@ -123,10 +214,13 @@ void kill_everywhere(const std::string& name, bool durable, bool behind) {
   const auto problems = durability::divide([&](unsigned first, unsigned stride, const auto& say) {
     const stage on(durability::make_scenario(name, durable, behind));
     const auto before = undisturbed(on);
-    for (std::uint64_t n = first + 1; kill_at(on, n, before, say); n += stride) ++*kills;
+    const auto every = durability::every_of(on.in());
+    // Every scenario begins at another point, so that those that do nearly the same are killed at different ones.
+    const auto begin = std::hash<std::string>()(on.in().name) % every * stride;
+    for (std::uint64_t n = first + 1 + begin; kill_at(on, n, before, say); n += std::uint64_t{stride} * every) ++*kills;
   });
   for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);
-  CHECK(*kills > 20);
+  CHECK(*kills > (durability::every() == 1 ? 20 : 0));
   total.kills += *kills;
   total.failures += problems.size();
   ++total.scenarios;
@@ -137,6 +231,11 @@ void kill_everywhere(const std::string& name) {
   SECTION("plain") { kill_everywhere(name, false, false); }
   SECTION("durable, in the background") { kill_everywhere(name, true, true); }
   SECTION("plain, in the background") { kill_everywhere(name, false, true); }
+}
+
+void kill_in_background(const std::string& name) {
+  SECTION("durable") { kill_everywhere(name, true, true); }
+  SECTION("plain") { kill_everywhere(name, false, true); }
 }
 
 }  // namespace
@@ -152,6 +251,16 @@ TEST_CASE("killed while it saves deltas") { kill_everywhere("delta"); }
 TEST_CASE("killed while it merges deltas") { kill_everywhere("merge"); }
 TEST_CASE("killed while it removes old checkpoints") { kill_everywhere("prune"); }
 TEST_CASE("killed while it removes an old chain") { kill_everywhere("prune deltas"); }
+TEST_CASE("killed while it writes several files at a time") { kill_everywhere("threads"); }
+TEST_CASE("killed while it saves in parts") { kill_in_background("parts"); }
+TEST_CASE("killed while a save cancels the one before") { kill_in_background("cancelled"); }
+TEST_CASE("killed while another run replaces what is there") { kill_everywhere("older"); }
+TEST_CASE("killed while a child lives on") { kill_everywhere("forked"); }
+TEST_CASE("killed, and the next process too") {
+  for (const auto* name :
+       {"replace", "replace with plain renames", "merge", "merge with plain renames", "prune deltas", "older"})
+    kill_in_recovery(name);
+}
 TEST_CASE("killed while it restores and goes on") {
   if (durability::is_long()) kill_everywhere("resume");
 }

@@ -36,6 +36,8 @@ class disk_model {
       auto& of = inodes_[what.of];
       if (what.what == operation::kind::sync)
         flush(of);
+      else if (what.what == operation::kind::failure)
+        forget(of, log.is_directory[what.of]);
       else if (what.what != operation::kind::mark)
         of.pending.push_back(&what);
       if (write_back != nullptr && (*write_back)() % 2 == 0)
@@ -81,6 +83,11 @@ class disk_model {
   static void flush(cached_inode& of) {
     for (const auto* what : of.pending) of.durable.apply(*what);
     of.pending.clear();
+  }
+
+  /// Linux marks the pages of a file as written when a sync has failed. Of a directory, the journal keeps what was done.
+  static void forget(cached_inode& of, bool is_directory) {
+    if (!is_directory) of.pending.clear();
   }
 
   /// Keeps any pages of a write, in one of eight any of its sectors.

@@ -50,6 +50,7 @@ struct plan {
   bool behind = false;            // saves run in the background; what is reported as published counts as saved
   bool finds_remains = false;     // of a process that was killed in a save
   bool finds_root = false;        // a directory that somebody made and did not sync
+  std::size_t failing_sync = 0;   // the number of one that fails; the run goes on
   std::size_t first_durable = 0;  // before this save, checkpointers do not wait for the disk
   checkpointer_options options;
 };
@@ -108,9 +109,13 @@ struct trainer {
       if (how.repeat_every == 0 || save % how.repeat_every != 1) ++step;
       started(save, *run);
       const cairn::observation seen{.step = step, .loss = 1.0 / static_cast<double>(step + 1)};
-      how.behind ? static_cast<void>(run->step(state, seen)) : static_cast<void>(run->save(state, seen));
-      returned(save, *run);
-      if (save % 4 == 3) run->wait();  // else merging continues in the background
+      try {
+        how.behind ? static_cast<void>(run->step(state, seen)) : static_cast<void>(run->save(state, seen));
+        returned(save, *run);
+        if (save % 4 == 3) run->wait();  // else merging continues in the background
+      } catch (const cairn::error&) {
+        if (how.failing_sync == 0) throw;
+      }
       if (how.restart_every == 0 || save % how.restart_every != how.restart_every - 1) continue;
       run.reset();
       options.durable = how.options.durable && save + 1 >= how.first_durable;
@@ -155,7 +160,7 @@ void leave_remains(const std::string& root, std::uint64_t step) {
 }
 
 call_log record(const plan& how, const std::string& base) {
-  recorder calls(base);
+  recorder calls(base, how.failing_sync);
   const auto root = base + "/" + how.root;
   if (how.finds_root) fs::create_directories(root);
   trainer recorded;
@@ -373,6 +378,28 @@ TEST_CASE("lost writes: where saves do not wait for the disk, a crash leaves wha
       result.crashes, result.wrong.size(), result.newest, result.newer, result.older, result.refused, result.nothing);
   CHECK(result.refused > 0);
   CHECK(result.newest + result.older > 0);
+}
+
+TEST_CASE("lost writes: a sync fails, the run goes on, and then the machine crashes") {
+  auto how = plans(true)[3];
+  how.saves = 8;
+  const auto versions = undisturbed(how);
+  const bool is_long = std::getenv("CAIRN_LONG_TESTS") != nullptr;
+  tally result;
+  std::size_t failures = 0;
+  for (how.failing_sync = 1;; ++how.failing_sync) {
+    const sample::scratch scratch;
+    std::vector<recorded_run> run{{how, record(how, scratch.path()), versions}};
+    const auto& operations = run.front().log.operations;
+    if (std::none_of(operations.begin(), operations.end(),
+                     [](const operation& each) { return each.what == operation::kind::failure; }))
+      break;
+    ++failures;
+    crash_all(run, is_long ? 90 : 9, result);
+  }
+  std::printf("lost writes: %zu crashes after %zu failed syncs, %zu wrong\n", result.crashes, failures,
+              result.wrong.size());
+  CHECK(failures > 10);
 }
 
 // The names above the checkpoints are their maker's to sync; file systems with a journal do it all the same.

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,18 @@ inline bool has_plain_renames = false;  // NOLINT
 /// Longer and larger runs, where somebody has the time.
 [[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
 
+/// The directory in which a program works: CAIRN_TEST_PLACE, or one in memory.
+[[nodiscard]] inline std::string place() {
+  const char* const chosen = std::getenv("CAIRN_TEST_PLACE");
+  return chosen != nullptr ? chosen : sample::in_memory().string();
+}
+
+/// CAIRN_TEST_EVERY, or 1.
+[[nodiscard]] inline unsigned every() {
+  const char* const chosen = std::getenv("CAIRN_TEST_EVERY");
+  return chosen != nullptr && !is_long() ? static_cast<unsigned>(std::max(1, std::atoi(chosen))) : 1;
+}
+
 /// How the traced process begins.
 enum class opening : std::uint8_t {
   fresh,     ///< it saves without a look at what is there
@@ -59,16 +72,29 @@ struct scenario {
   opening begins = opening::fresh;
   bool behind = false;  ///< by `step`, and not by `save`
   bool has_plain_renames = false;
+  unsigned threads = 1;  ///< of a save; more shards are then written at the same time
+  std::optional<std::uint64_t> max_staging_bytes{};
+  cairn::when_busy on_busy = cairn::when_busy::wait;
+  cairn::when_older on_older_step = cairn::when_older::refuse;
+  bool forks = false;    ///< the traced process has a child, which outlives it
+  unsigned thinned = 1;  ///< outside of the long tests, every n-th crash or fault is enough
+
+  /// Whether each run makes the same calls in the same order, and publishes all that it saves.
+  [[nodiscard]] bool is_repeatable() const { return threads == 1 && on_busy == cairn::when_busy::wait; }
 
   [[nodiscard]] cairn::checkpointer_options options() const {
     cairn::checkpointer_options made;
     made.keep_last = keep_last;
     made.durable = durable;
-    made.threads = 1;
+    made.threads = threads;
+    made.background_threads = threads;
+    made.shards = threads > 1 ? 3 : 0;
+    made.max_staging_bytes = max_staging_bytes;
+    made.on_older_step = on_older_step;
     if (has_deltas) made.codecs = chain::mixed_rules();
     made.chain = chain;
     made.when = cairn::policies::every_steps{1};
-    made.on_busy = cairn::when_busy::wait;
+    made.on_busy = on_busy;
     made.copy_threads = 1;
     return made;
   }
@@ -85,6 +111,9 @@ struct scenario {
     return std::find(steps.begin(), steps.end(), step) != steps.end();
   }
 };
+
+/// A run of this program makes every n-th of the crashes or faults of a scenario.
+[[nodiscard]] inline unsigned every_of(const scenario& in) { return is_long() ? 1 : every() * in.thinned; }
 
 /// Durable ones are so large that their data goes around the page cache.
 inline scenario make_scenario(std::string name, bool durable, bool behind) {
@@ -142,6 +171,38 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.has_deltas = true;
     made.chain.anchor_every = 2;
     made.begins = opening::restoring;
+  } else if (name == "threads") {
+    made.parameters = 16 * small;
+    made.prepared = {1, 2};
+    made.saved = {3, 4};
+    made.keep_last = 2;
+    made.threads = 3;
+    made.thinned = 4;
+  } else if (name == "parts") {  // of a state that is larger than the memory for its copy
+    made.parameters = 200'000;
+    made.prepared = {1};
+    made.saved = {2};
+    made.max_staging_bytes = std::uint64_t{1} << 20;
+    made.thinned = 4;
+  } else if (name == "cancelled") {  // by the next save
+    made.parameters = small;
+    made.prepared = {1, 2};
+    made.saved = {3, 4, 5, 6};
+    made.keep_last = 2;
+    made.on_busy = cairn::when_busy::replace;
+    made.thinned = 4;
+  } else if (name == "older") {  // another run in the same directory
+    made.parameters = small;
+    made.prepared = {1, 2, 3};
+    made.saved = {2};
+    made.on_older_step = cairn::when_older::replace;
+  } else if (name == "forked") {
+    made.parameters = small;
+    made.prepared = {1, 2};
+    made.saved = {3};
+    made.keep_last = 1;
+    made.forks = true;
+    made.thinned = 4;
   } else {
     throw std::logic_error("no scenario " + name);
   }
@@ -176,8 +237,9 @@ inline std::string compare(const cairn::any_store& store, const std::string& nam
     std::vector<std::byte> is(reader.contents().leaves[index].bytes());
     reader.contents().fetch(index, is);
     const auto slices = reader.newest().slices_of(reader.newest().contents().find(leaf.path));
-    if (slices.size() != 1 || was.size() != is.size()) return name + ": " + leaf.path + " has another shape";
+    if (slices.empty() || was.size() != is.size()) return name + ": " + leaf.path + " has another shape";
     const auto lost = slices[0].encoded ? slices[0].encoded->lost : std::nullopt;
+    if (lost && slices.size() > 1) return name + ": " + leaf.path + " is in several slices";
     if (!lost && was != is) return name + ": " + leaf.path + " has other bits";
     if (!lost) continue;
     double largest = 0;
@@ -217,6 +279,24 @@ inline std::string half_done_in(const std::string& root) {
   return {};
 }
 
+/// Also where a request is sent twice, and the second one finds nothing.
+inline void remove_all(const std::string& path) {
+  constexpr int most = 1000;
+  std::error_code failure;
+  for (int tries = 0; tries < most; ++tries)
+    if (fs::remove_all(path, failure); !failure) return;
+  throw fs::filesystem_error("cannot be removed", path, failure);
+}
+
+/// As fs::copy, also there.
+inline void copy_tree(const fs::path& from, const fs::path& to) {
+  fs::create_directory(to);
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const auto copy = to / entry.path().filename();
+    entry.is_directory() ? copy_tree(entry.path(), copy) : static_cast<void>(fs::copy_file(entry.path(), copy));
+  }
+}
+
 /// A directory as the traced process finds it, made once and copied for every run.
 class stage {
  public:
@@ -236,8 +316,8 @@ class stage {
 
   /// A fresh copy. Nothing at all where nothing is prepared.
   void set_up() const {
-    fs::remove_all(run_);
-    fs::copy(prepared_, run_, fs::copy_options::recursive);
+    remove_all(run_);
+    copy_tree(prepared_, run_);
   }
 
   /// Makes the root one of a short path: every part of it is a few calls. Returns that.
@@ -250,7 +330,7 @@ class stage {
   static constexpr const char* name = "all/checkpoints";
 
   scenario in_;
-  sample::scratch place_{sample::in_memory()};
+  sample::scratch place_{place()};
   std::string prepared_, run_;
 };
 
@@ -287,9 +367,13 @@ struct testimony {
       0};                             ///< a bit for every step whose save returned, or was published in the background
   std::atomic<unsigned> errors{0};    ///< that surfaced
   std::atomic<unsigned> failures{0};  ///< that the observer received; for removals there is no other report
+  std::atomic<pid_t> child{0};        ///< of the traced process, if it has one
   char last_error[400] = {};
   char problem[400] = {};  ///< the first thing that must not be
 
+  void end_child() const {
+    if (child != 0) ::kill(child, SIGKILL);
+  }
   void object(const std::string& what) { keep(what, problem); }
   void note(const std::string& what) {
     ++errors;
@@ -336,6 +420,7 @@ class performance {
   void play(const Attempt& attempt) {
     const auto& in = on_.in();
     if (in.begins == opening::restored) restore();
+    if (in.forks) fork();
     std::vector<chain::state> states;
     for (const auto step : in.saved) states.push_back(trained(in, step, in.replaces(step)));
     tracer::begin();
@@ -350,6 +435,14 @@ class performance {
         told_.returned |= std::uint64_t{1} << in.saved[i];
       });
     attempt([&] { run_->wait(); });
+  }
+
+  /// A child that does nothing, until somebody ends it.
+  void fork() {
+    const pid_t child = ::fork();
+    if (child == 0)
+      while (true) ::pause();
+    told_.child = child;
   }
 
   /// The traced part ends with the checkpointer.

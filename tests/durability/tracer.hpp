@@ -142,6 +142,11 @@ struct plan {
   int error = 0;
   /// Not null: instead of the `at`-th call, all that it returns true for; after one that fails, the next of the thread is done.
   bool (*selects)(const call& made) = nullptr;
+  /// Not null: what happens to the `at`-th call about files, or to the first one after it, that `lasts` returns true for happens to all that
+  /// follow, too.
+  bool (*lasts)(const call& made) = nullptr;
+
+  [[nodiscard]] bool is_repeated() const noexcept { return selects != nullptr || lasts != nullptr; }
 };
 
 /// What became of it.
@@ -197,7 +202,7 @@ class tracing {
       threads_.insert(thread);
       if (is_call) at_call(thread);
       // What follows is of no interest after the marks, nor when what was planned is done.
-      const bool stops = counting_ && (result_.faults == 0 || plan_.selects || !changed_.empty());
+      const bool stops = counting_ && (result_.faults == 0 || plan_.is_repeated() || !changed_.empty());
       ::ptrace(stops ? PTRACE_SYSCALL : PTRACE_CONT, thread, nullptr,
                is_call || is_event || is_mark ? 0L : static_cast<long>(signal));
     }
@@ -223,7 +228,7 @@ class tracing {
   }
 
   void enter(pid_t thread, const call& made) {
-    if (result_.faults > 0 && !plan_.selects) return;
+    if (result_.faults > 0 && !plan_.is_repeated()) return;
     result_.calls.push_back(made);
     if (!count(thread, made)) return;
     if (++result_.faults == 1) {
@@ -250,7 +255,9 @@ class tracing {
       if (plan_.what == kind::fail) failed_.insert(thread);
       return true;
     }
-    return (plan_.what == kind::kill || is_about_files(made)) && ++count_ == plan_.at;
+    if (plan_.what != kind::kill && !is_about_files(made)) return false;
+    ++count_;
+    return plan_.lasts ? count_ >= plan_.at && plan_.lasts(made) : count_ == plan_.at;
   }
 
   [[nodiscard]] static std::string path_of(pid_t thread, const call& made) {

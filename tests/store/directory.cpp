@@ -1,6 +1,8 @@
 #include "cairn/store/directory.hpp"
 
 #include <csignal>
+#include <functional>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -28,7 +30,14 @@ struct rename_faults {
 };
 rename_faults faulty;  // NOLINT
 
+std::function<void()> before_look;  // what another process does before this one looks at a name, once  NOLINT
+
 }  // namespace
+
+extern "C" int fstatat(int directory, const char* path, struct stat* about, int flags) noexcept {
+  if (const auto done = std::exchange(before_look, nullptr)) done();
+  return static_cast<int>(::syscall(SYS_newfstatat, directory, path, about, flags));
+}
 
 extern "C" int renameat2(int from_directory, const char* from, int to_directory, const char* to,
                          unsigned flags) noexcept {
@@ -436,6 +445,26 @@ TEST_CASE("a failed rename leaves the older checkpoint, also between two renames
     CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(shard_bytes(scratch, "a") == 10);
   }
+}
+
+// A reader gets the names of a directory first, and looks at each of them then.
+TEST_CASE("a checkpoint that is replaced without an exchange of names is listed all the time") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  const std::vector<std::string> one{"step-000000001"};
+  write_shard(store, one.front(), 10);
+  const auto at = scratch.path(one.front()), hidden = scratch.path(".old-step-000000001.0123456789abcdef"),
+             newer = scratch.path(".tmp-step-000000001.0123456789abcdef");
+  fs::copy(at, newer);
+  before_look = [&] { fs::rename(at, hidden); };
+  CHECK(store.list() == one);
+  REQUIRE(fs::exists(hidden));
+  before_look = [&] { fs::rename(newer, at); };
+  CHECK(store.list() == one);
+  REQUIRE(!fs::exists(newer));
+  fs::remove_all(hidden);
+  before_look = [&] { fs::rename(at, newer); };
+  CHECK(store.list().empty());
 }
 
 TEST_CASE("what a crash leaves of a replacement is completed by the next save, or the next owner") {

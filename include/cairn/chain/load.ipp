@@ -224,7 +224,9 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
       } catch (const error& cause) {
         is_state_changed = is_state_changed || cause.state_changed();
         if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
-        is_outdated = cause.code() == errc::not_found && lists < most_lists && candidates() != names;
+        // Another process has removed or replaced it: what is missing now says nothing about what is there.
+        const bool has_gone = cause.code() == errc::not_found;
+        is_outdated = lists < most_lists && (has_gone || candidates() != names);
         if (is_outdated) continue;
         skipped.push_back({*name, std::string(cause.sentence())});
         notify(on_event, {.what = event::kind::fell_back,

@@ -59,8 +59,9 @@ class merger {
   merger& operator=(const merger&) = delete;
   ~merger() = default;
 
-  /// Publishes the merged checkpoint as `name`.
-  [[nodiscard]] written_checkpoint write(any_store& store, const std::string& name) {
+  /// Publishes the merged checkpoint as `name`. Calls `close` before, when the chain is no longer needed.
+  template <class Close>
+  [[nodiscard]] written_checkpoint write(any_store& store, const std::string& name, const Close& close) {
     checkpoint_writer writer(store, name, spec_, slices_.size());
     for (const auto& shard : slices_) {
       std::vector<encoded_piece> pieces;
@@ -72,6 +73,7 @@ class merger {
       }
       writer.add(for_writer(std::span(&pieces, 1)), bytes_left_);
     }
+    close();
     return writer.commit(parent_);
   }
 
@@ -223,7 +225,8 @@ namespace cairn {
 
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   const detail::stopwatch watch;
-  const detail::chain_reader chain(store, name, options.codecs);
+  auto open = std::make_optional<detail::chain_reader>(store, name, options.codecs);
+  const auto& chain = *open;
   const bool to_whole = !options.deltas;
   merge_report report{.checkpoint = chain.contents().origin};
   const std::size_t most = chain.links().size() - 1;  // the last link needs no parent
@@ -231,7 +234,8 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
   if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
   detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
-  report.bytes = merged.write(store, name).bytes;
+  // Closes the files that are replaced: NFS keeps the names of open files that are deleted.
+  report.bytes = merged.write(store, name, [&] { open.reset(); }).bytes;
   report.parent = merged.parent() ? merged.parent()->name : std::string();
   report.seconds = watch.seconds();
   return report;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/save_report.hpp"
@@ -15,8 +16,8 @@ namespace cairn::detail {
 /// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw errc::invalid.
 class save_progress {
  public:
-  void published(const save_report& report) {
-    end([&] { report_ = report; });
+  void published(save_report report) {
+    end([&] { report_ = std::move(report); });
   }
   void failed(const error& cause) {
     end([&] { failure_ = cause; });

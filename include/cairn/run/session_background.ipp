@@ -15,7 +15,7 @@ namespace cairn::detail {
 /// save is done last, when the checkpointer is ready for the next save.
 CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
   std::optional<save_report> report;
-  const auto failure = run_in_background([&] {
+  const auto write = [&] {
     if (which.is_first) series_.begin(save.job, which.shards_of_save);
     const auto& leaves = save.job->what.leaves;
     // Only where a later `save` may compare it, see find_same. Before encoding, which overwrites the copy.
@@ -32,9 +32,10 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
     save.job.reset();  // frees the copies that the description holds
     tidy_up();
     return true;
-  });
+  };
+  const auto failure = run_in_background(std::ref(write));  // what allocates here would end the program when it fails
   if (report)
-    save.progress->published(*report);
+    save.progress->published(std::move(*report));
   else if (failure)
     save.progress->failed(*failure);
 }

@@ -31,7 +31,7 @@ struct open_directory {
 /// Opens `name` in `parent`; without a descriptor when it is not there.
 [[nodiscard]] inline open_directory open_in(const open_directory& parent, const std::string& name) {
   open_directory opened{parent.file(name), posix::open_at(parent.fd.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)};
-  if (!opened.fd && errno != ENOENT) fail_io("open the directory", opened.path);
+  if (!opened.fd && !posix::is_gone(errno)) fail_io("open the directory", opened.path);
   return opened;
 }
 

@@ -41,7 +41,7 @@ namespace detail {
   const auto path = sentence({root, "/", name});
   const auto open = [&](const std::string& at) {
     open_directory there{path, posix::open_at(AT_FDCWD, at, O_RDONLY | O_DIRECTORY)};
-    if (!there.fd && errno != ENOENT && errno != ENOTDIR) fail_io("open the directory", path);
+    if (!there.fd && !posix::is_gone(errno) && errno != ENOTDIR) fail_io("open the directory", path);
     return there;
   };
   auto there = open(path);
@@ -53,6 +53,30 @@ namespace detail {
   }
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", path});
   return there;
+}
+
+/// Whether `name` leads nowhere now, or to something that `has_index` has not seen.
+[[nodiscard]] inline bool has_changed(const open_directory& root, const std::string& name) {
+  const auto there = posix::open_at(root.fd.get(), name, O_PATH | O_NOFOLLOW);
+  struct stat about{};
+  return !there || ::fstatat(there.get(), cairn::detail::index_file.data(), &about, AT_SYMLINK_NOFOLLOW) == 0 ||
+         !posix::is_same(root.fd.get(), name, there.get());
+}
+
+/// The names of the checkpoints in `root`, also of those that are being replaced. False if a name has led to something else meanwhile, so
+/// that its checkpoint may be missing.
+[[nodiscard]] inline bool list_checkpoints(const open_directory& root, std::vector<std::string>& names) {
+  names.clear();
+  bool is_complete = true;
+  for (const auto& entry : root.entries()) {
+    std::string replaced(hidden_checkpoint(entry, replaced_prefix));
+    if (replaced.empty() && entry.front() == '.') continue;
+    if (has_index(root, entry) || (!replaced.empty() && has_index(root, replaced)))
+      names.push_back(replaced.empty() ? entry : std::move(replaced));
+    else if (has_changed(root, entry))
+      is_complete = false;
+  }
+  return is_complete;
 }
 
 /// Gives a checkpoint that is to be deleted a temporary name: the next owner of the root removes it if this process crashes. Returns its
@@ -130,11 +154,8 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
   const auto root = detail::open_root(path_, false, false);
   if (!root->fd) return {};
   std::vector<std::string> names;
-  for (const auto& entry : root->entries()) {
-    const std::string replaced(detail::hidden_checkpoint(entry, detail::replaced_prefix));
-    const bool is_name = !replaced.empty() ? !detail::has_index(*root, replaced) : entry.front() != '.';
-    if (is_name && detail::has_index(*root, entry)) names.push_back(replaced.empty() ? entry : replaced);
-  }
+  constexpr int most = 20;
+  for (int tries = 0; tries < most && !detail::list_checkpoints(*root, names); ++tries) continue;
   cairn::detail::sort_items(names, checkpoint_before);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
   return names;

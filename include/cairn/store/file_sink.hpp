@@ -66,13 +66,14 @@ class file_sink final : public sink {
   }
 
  private:
-  /// Writes past the page cache; through it, if the file system says only now that it cannot, as for sectors of more than a page.
+  /// Writes past the page cache; through it, if the file system says only now that it cannot, as for sectors of more than a page, or what is left
+  /// of a write that came short.
   void write_pages(std::span<const std::byte> pages, std::uint64_t offset) {
     const auto write = [&] { return ::pwrite(file_.get(), pages.data(), pages.size(), static_cast<off_t>(offset)); };
     const auto done = posix::retried(write);
     if (done < 0 && errno != EINVAL) fail_io(write_, where_);
-    if (done < 0 && ::fcntl(file_.get(), F_SETFL, ::fcntl(file_.get(), F_GETFL) & ~O_DIRECT) != 0)
-      fail_io("write", where_, EINVAL);
+    if (done == static_cast<ssize_t>(pages.size())) return;
+    if (::fcntl(file_.get(), F_SETFL, ::fcntl(file_.get(), F_GETFL) & ~O_DIRECT) != 0) fail_io("write", where_, EINVAL);
     const auto rest = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
     posix::write_all(file_.get(), pages.subspan(rest), offset + rest, where_, write_);
   }

@@ -56,9 +56,11 @@ class place_lock {
 
  private:
   CAIRN_INLINE void make_own();
+  [[nodiscard]] CAIRN_INLINE bool write_record();
   [[nodiscard]] CAIRN_INLINE bool try_take();
   CAIRN_INLINE void release_dead_owner();
-  [[nodiscard]] CAIRN_INLINE bool is_dead(const open_directory& held, std::optional<owner_record>& owner) const;
+  [[nodiscard]] CAIRN_INLINE bool is_dead(const open_directory& held, file_time now,
+                                          std::optional<owner_record>& owner) const;
   CAIRN_INLINE void remove() noexcept;
   CAIRN_INLINE void renew();
 

@@ -51,31 +51,44 @@ CAIRN_INLINE place_lock::~place_lock() {
   }
   ends_.notify_all();
   renewing_.join();
+  file_ = {};  // NFS keeps the name of an open file that is deleted, and then the directory
   remove();
 }
 
 /// Makes the lock under a hidden name.
 CAIRN_INLINE void place_lock::make_own() {
-  file_ = {};
   constexpr int most = 100;
-  for (int tries = 0; !file_; ++tries) {  // an owner may take it for a leftover at any time
-    if (tries == most) fail(errc::busy, {"other processes lock ", root_->path, " all the time"});
+  for (int tries = 0; tries < most; ++tries) {  // an owner may take it for a leftover at any time
+    file_ = {};
     name_ = new_hidden_name(*root_, temporary_prefix, lock_name);
-    if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0) fail_io("create the directory", root_->file(name_));
+    if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0 &&
+        errno != EEXIST)  // NFS: the second of a request sent twice
+      fail_io("create the directory", root_->file(name_));
     here_ = open_in(*root_, name_);
     if (!here_.fd) continue;
     file_ = posix::open_at(here_.fd.get(), std::string(owner_file), O_RDWR | O_CREAT | O_EXCL);
-    if (!file_ && errno != ENOENT) fail_io("create", here_.file(owner_file));
+    if (file_ && write_record()) return;
+    if (!posix::is_gone(errno)) fail_io(file_ ? "write" : "create", here_.file(owner_file));
   }
+  fail(errc::busy, {"other processes lock ", root_->path, " all the time"});
+}
+
+/// False, with errno, if the file cannot be written.
+CAIRN_INLINE bool place_lock::write_record() {
   const auto text = to_text(self_);
-  posix::write_all(file_.get(), std::as_bytes(std::span(text)), 0, here_.file(owner_file));
+  for (std::size_t done = 0; done < text.size();) {
+    const auto count = posix::retried(
+        [&] { return ::pwrite(file_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done)); });
+    if (count == 0) errno = ENOSPC;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
   struct flock whole{};
   whole.l_type = F_WRLCK;
   // A file system without locks: the lease alone keeps other hosts away.
   static_cast<void>(posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }));
   // Other hosts read the record as soon as it has its name. A file system without fsync has no other hosts.
-  if (posix::retried([&] { return ::fsync(file_.get()); }) != 0 && errno != EINVAL)
-    fail_io("flush", here_.file(owner_file));
+  return posix::retried([&] { return ::fsync(file_.get()); }) == 0 || errno == EINVAL;
 }
 
 /// Gives the lock its name. False if another one has it.
@@ -94,25 +107,32 @@ CAIRN_INLINE bool place_lock::try_take() {
 CAIRN_INLINE void place_lock::release_dead_owner() {
   const auto held = open_in(*root_, std::string(lock_name));
   if (!held.fd) return;
+  struct stat about{};
+  if (::futimens(file_.get(), nullptr) != 0 || ::fstat(file_.get(), &about) != 0) {
+    if (errno == ESTALE) return make_own();  // another host took it for a leftover
+    fail_io("set the time of", here_.file(owner_file));
+  }
   std::optional<owner_record> owner;
-  if (!is_dead(held, owner))
+  if (!is_dead(held, time_in(about), owner))
     fail(errc::busy, {owner ? owner->name_for(self_) : "another process", " saves to ", root_->path,
                       ": wait until it ends, or use another directory"});
   delete_lock(*root_, std::string(lock_name), held);
   if (owner) former_machine_ = owner->machine();
 }
 
-CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, std::optional<owner_record>& owner) const {
+CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
+                                      std::optional<owner_record>& owner) const {
   using clock = std::chrono::steady_clock;
   std::optional<file_time> first;
   clock::time_point end;
   while (true) {
     // Opened each time: network file systems then ask the server for the file's time.
     const auto file = posix::open_at(held.fd.get(), std::string(owner_file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file && errno == ENOENT) return true;  // it is being released
+    if (!file && posix::is_gone(errno)) return true;  // it is being released
     if (!file) fail_io("open", held.file(owner_file));
     char text[2048];
     const auto count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
+    if (count < 0 && errno == ESTALE) return true;
     if (count < 0) fail_io("read", held.file(owner_file));
     owner = parse_owner({text, static_cast<std::size_t>(count)});
 
@@ -123,10 +143,12 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, std::optional<
     if (owner && (self_.sees_end_of(*owner) || self_.is_restart_of(*owner))) return true;
     if (has_locks && probe.l_type != F_UNLCK) return false;
 
-    const auto renewed = time_of(file.get(), held.path);
+    struct stat about{};
+    if (::fstat(file.get(), &about) != 0 && errno == ESTALE) return true;
+    const auto renewed = time_in(about);
     if (!first) {
       first = renewed;
-      const auto age = now() - renewed;
+      const auto age = now - renewed;
       if (age >= term_) return true;
       end = clock::now() + std::min<file_time>(term_, term_ - age);
     }
@@ -155,7 +177,7 @@ CAIRN_INLINE void place_lock::check() const {
     fail(errc::io, {"the directory ", root_->path, " was moved or deleted while it was in use"});
   errno = 0;
   if (posix::is_same(root_->fd.get(), std::string(lock_name), here_.fd.get())) return;
-  if (errno != 0 && errno != ENOENT) fail_io("look at", root_->file(lock_name));
+  if (errno != 0 && !posix::is_gone(errno)) fail_io("look at", root_->file(lock_name));
   fail(errc::busy, {"another process has taken over ", root_->path,
                     ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
 }

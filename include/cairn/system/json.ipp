@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
+#include <new>
 
 // RapidJSON's empty stack adds to a null pointer, which is harmless and which clang's sanitizer would report to users.
 #if defined(__clang__)
@@ -156,6 +158,20 @@ class json_reader {
   std::vector<level> path_;
 };
 
+/// The memory of RapidJSON, which does not look whether it has got any.
+struct checked_heap {
+  static const bool kNeedFree = true;
+
+  static void* Malloc(std::size_t bytes) { return Realloc(nullptr, 0, bytes); }
+  static void* Realloc(void* old, std::size_t /*old_bytes*/, std::size_t bytes) {
+    if (bytes == 0) return Free(old), nullptr;
+    void* const memory = std::realloc(old, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+  static void Free(void* memory) noexcept { std::free(memory); }
+};
+
 CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, const json_form& root) {
   if (text.empty() || text.front() != '{') fail(errc::corrupt, {origin, ": JSON that does not begin with \"{\""});
   if (text.find('\0') != text.npos) fail(errc::corrupt, {origin, ": malformed JSON: a zero byte"});
@@ -163,7 +179,8 @@ CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, cons
   rapidjson::MemoryStream stream(text.data(), text.size());
   constexpr unsigned flags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
-  if (rapidjson::Reader reader; reader.Parse<flags>(stream, handler).IsError())
+  if (rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> reader;
+      reader.Parse<flags>(stream, handler).IsError())
     fail(errc::corrupt, {origin, ": malformed JSON at byte ", reader.GetErrorOffset()});
 }
 
@@ -185,9 +202,9 @@ struct json_stream {
 };
 
 /// RapidJSON's writer with our own text of strings and numbers, which is part of the format: the same state gives the same bytes.
-class json_writer::output : public rapidjson::Writer<json_stream> {
+class json_writer::output : public rapidjson::Writer<json_stream, rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> {
  public:
-  output() : rapidjson::Writer<json_stream>(stream) {}
+  output() : Writer(stream) {}
 
   /// False when `value` is not UTF-8. Escapes `"`, `\` and control characters, these by their numbers.
   bool string(std::string_view value, std::size_t least_bytes) {

@@ -53,6 +53,10 @@ class descriptor {
   int number_ = -1;
 };
 
+/// Whether a call failed because a file is not there: by its name or, on a network file system where another host has deleted it, although it is
+/// open.
+[[nodiscard]] inline bool is_gone(int failure) noexcept { return failure == ENOENT || failure == ESTALE; }
+
 /// Repeats a call that a signal interrupted.
 template <class Call>
 [[nodiscard]] auto retried(const Call& call) {
@@ -180,7 +184,8 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> buff
   });
 }
 
-/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable.
+/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable; errc::not_found when another
+/// host has deleted the file.
 inline void read_all(int file, std::span<const std::span<std::byte>> buffers, std::uint64_t offset,
                      std::string_view where) {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
@@ -190,6 +195,7 @@ inline void read_all(int file, std::span<const std::span<std::byte>> buffers, st
     const int failure = errno;
     if (failure == EIO || failure == EBADMSG || failure == EUCLEAN)
       fail(errc::unreadable, {where, " cannot be read at byte ", at, ": ", std::generic_category().message(failure)});
+    if (failure == ESTALE) fail(errc::not_found, {where, " was deleted by another host while it was read"});
     fail_io("read", where, failure);
   });
 }
