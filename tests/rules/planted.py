@@ -118,6 +118,8 @@ PLANTED = [
     ("definitions", "definitions/run.cpp: included 0 times", {"definitions.cpp": "// All definitions.\n"}),
     ("packages", "state/a.hpp:3: uses an internal part of Boost.PFR", {"state/a.hpp": HEADER + "boost::pfr::detail::fields_count\n"}),
     ("packages", "requires range-v3, of which no file", {"run/checkpointer.ipp": include("cairn/checkpointer.hpp")}),
+    ("cycles", "core/b.ipp: includes cairn/core/a.hpp, which may still be including cairn/core/b.hpp",
+     {"core/a.hpp": include("cairn/core/b.hpp"), "core/b.hpp": include("cairn/core/b.ipp"), "core/b.ipp": include("cairn/core/a.hpp")}),
     ("heavy_headers", "include the single header", {"run/checkpointer.ipp": HEADER + SUM + "#include <range/v3/view.hpp>\n"}),
     ("heavy_headers", "belongs into an .ipp file", {"core/a.hpp": HEADER + SUM}),
 ]

@@ -284,6 +284,27 @@ def rule_definitions(root, files):
                 yield f"{file}: included {times} times by include/cairn/{what}, not once"
 
 
+def rule_cycles(root, files):
+    """Header-only too, a header that is included has declared all by then, whichever header of the library a unit includes first: none is
+    included while it still includes what it needs itself. Its definitions (.ipp), which it includes last, may include it."""
+    names = {f.removeprefix("include/") for f in library(files)}
+    included = {name: [n for _, _, n in includes_of(root, "include/" + name) if n in names] for name in names}
+    found = set()
+
+    def follow(name, path, parsed):
+        parsed.add(name)
+        for other in included[name]:
+            if other not in parsed:
+                follow(other, [*path, other], parsed)
+            elif other in path[:-1] and other.endswith(".hpp") and not path[path.index(other) + 1].endswith(".ipp"):
+                found.add((name, other, path[path.index(other) + 1]))
+
+    for header in headers(files):
+        follow(header.removeprefix("include/"), [header.removeprefix("include/")], set())
+    for name, other, through in sorted(found):
+        yield f"include/{name}: includes {other}, which may still be including {through}"
+
+
 def rule_heavy_headers(root, files):
     for file in library(files):
         for number, _, name in includes_of(root, file):

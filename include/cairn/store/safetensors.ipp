@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
