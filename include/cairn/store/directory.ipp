@@ -139,7 +139,8 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name
   cairn::detail::require_checkpoint_name(name);
   auto lock = checked_lock();
   auto root = detail::open_root(path_, !lock, options_.durable);  // a root that is locked is there
-  return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name), options_);
+  return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name),
+                                                         options_.lease, options_.durable);
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {

@@ -13,7 +13,6 @@
 
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
-#include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/naming.hpp"
@@ -96,13 +95,13 @@ class directory_transaction final : public transaction {
  public:
   /// `lock`: of the root, if this process has it.
   directory_transaction(std::shared_ptr<const open_directory> root, std::shared_ptr<const place_lock> lock,
-                        std::string name, const directory_options& options)
+                        std::string name, std::chrono::milliseconds lease, bool durable)
       : root_(std::move(root)),
         lock_(std::move(lock)),
         name_(std::move(name)),
-        lease_(options.lease),
-        durable_(options.durable),
-        files_(root_->file(name_), options.durable) {
+        lease_(lease),
+        durable_(durable),
+        files_(root_->file(name_), durable) {
     if (const auto there = open_in(*root_, name_); there.fd) require_own(there);
     claim();
   }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/layout_text.hpp"
 #include "cairn/store/leaf_storage.hpp"
 #include "cairn/store/shape_text.hpp"
@@ -38,17 +37,19 @@ inline void write_leaf(json_writer& json, const stored_leaf& leaf, const leaf_st
 /// Reads the leaves of an index.
 class leaf_reader {
  public:
-  explicit leaf_reader(checkpoint_index& into) : into_(into) {}
+  /// Appends the leaves and how they are stored.
+  leaf_reader(std::vector<stored_leaf>& leaves, std::vector<leaf_storage>& storage)
+      : leaves_(leaves), storage_(storage) {}
 
   [[nodiscard]] json_form form() {
     std::vector<json_field> fields = layout_.fields();
-    fields.push_back({"path", json_text([this](const json_value& path) { into_.leaves.back().path = path.text; })});
+    fields.push_back({"path", json_text([this](const json_value& path) { leaves_.back().path = path.text; })});
     fields.push_back({"dtype", json_text([this](const json_value& type) {
                         const auto parsed = parse_dtype(type.text);
-                        into_.leaves.back().type = parsed.value_or(dtype::u8);
+                        leaves_.back().type = parsed.value_or(dtype::u8);
                         return parsed ? "" : "is not a known dtype";
                       })});
-    fields.push_back({"shape", shape_form([this]() -> extents& { return into_.leaves.back().shape; })});
+    fields.push_back({"shape", shape_form([this]() -> extents& { return leaves_.back().shape; })});
     fields.push_back({"codec", json_text([this](const json_value& codec) {
                         encoding().codec = codec.text;
                         return codec.text.empty() ? "is empty" : "";
@@ -74,8 +75,8 @@ class leaf_reader {
   [[nodiscard]] leaf_encoding& encoding() { return encoded_ ? *encoded_ : encoded_.emplace(); }
 
   void open() {
-    into_.leaves.emplace_back();
-    into_.storage.emplace_back();
+    leaves_.emplace_back();
+    storage_.emplace_back();
     layout_.clear();
     encoded_.reset();
     lost_.clear();
@@ -83,9 +84,8 @@ class leaf_reader {
   }
 
   [[nodiscard]] std::string close() {
-    auto& leaves = into_.leaves;
-    auto& storage = into_.storage.back();
-    if (leaves.size() > 1 && leaves[leaves.size() - 2].path >= leaves.back().path)
+    auto& storage = storage_.back();
+    if (leaves_.size() > 1 && leaves_[leaves_.size() - 2].path >= leaves_.back().path)
       return "does not have a path above that of the leaf before";
     if (!lost_.empty()) {
       if (lost_.size() != 2) return "has a loss that is not two numbers";
@@ -104,7 +104,8 @@ class leaf_reader {
     return std::string(layout_.take(storage.layout));
   }
 
-  checkpoint_index& into_;
+  std::vector<stored_leaf>& leaves_;
+  std::vector<leaf_storage>& storage_;
   layout_reader layout_;
   std::optional<leaf_encoding> encoded_;
   std::vector<double> lost_, restored_;
