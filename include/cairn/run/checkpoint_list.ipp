@@ -176,7 +176,7 @@ CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(con
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
     if (cause.code() != errc::corrupt) throw;  // also if it is not there: another process has replaced it just now
-    made.entry.is_usable = false;  // damaged: what it was built on is not known, and may be removed
+    made.entry.is_usable = false;              // damaged: what it was built on is not known, and may be removed
   }
   return known_.emplace(name, std::move(made)).first->second;
 }
