@@ -36,7 +36,7 @@ done
 
 if [[ $install == yes ]]; then
   packages=(git pkg-config catch2 libabsl-dev libcereal-dev nlohmann-json3-dev zlib1g-dev python3 python3-numpy)
-  if [[ $preset == gcc ]]; then packages+=(libdlib-dev); else packages+=(clang-19 libclang-rt-19-dev); fi
+  if [[ $preset == gcc ]]; then packages+=(libdlib-dev libfuse3-dev fuse3 e2fsprogs xfsprogs btrfs-progs); else packages+=(clang-19 libclang-rt-19-dev); fi
   bash .cmake/install_packages.sh "${packages[@]}"
 fi
 
@@ -62,6 +62,6 @@ else
   failed=$((failed + 1))
 fi
 # What the durability tests count.
-if [[ -f $results ]]; then grep -oE '(crash matrix|fault matrix|lost writes|altered (bits|lengths)|soak)[:,] [0-9n].*' "$results" || true; fi
+if [[ -f $results ]]; then grep -oE '(crash matrix|fault matrix|lost writes|altered (bits|lengths)|soak|allocations|disks|requests|histories on [^ ]*)[:,] [0-9a-z].*' "$results" || true; fi
 echo "$passed passed, $failed failed"
 ((failed == 0))

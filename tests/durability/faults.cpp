@@ -288,7 +288,7 @@ void meet_all(const std::string& name, bool durable, bool behind) {
     const std::size_t renamed = on.in().begins == durability::opening::fresh ? first_of("renameat") : 0;
     if (first == 0) meet_repeats(on, *counted, say);
     const auto every = durability::every_of(on.in());
-    const std::size_t lasting_every = durability::is_long() ? 1 : 5;
+    const std::size_t lasting_every = durability::is_long() ? 1 : 8;
     for (std::size_t i = first + stride * (std::hash<std::string>()(on.in().name) % every); i < calls.size();
          i += std::size_t{stride} * every) {
       if (i / stride / every % lasting_every == 0) {

@@ -395,7 +395,7 @@ TEST_CASE("lost writes: a sync fails, the run goes on, and then the machine cras
                      [](const operation& each) { return each.what == operation::kind::failure; }))
       break;
     ++failures;
-    crash_all(run, is_long ? 90 : 9, result);
+    crash_all(run, is_long ? 90 : 4, result);
   }
   std::printf("lost writes: %zu crashes after %zu failed syncs, %zu wrong\n", result.crashes, failures,
               result.wrong.size());

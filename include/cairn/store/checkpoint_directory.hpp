@@ -124,6 +124,30 @@ inline void delete_directory(const open_directory& root, const std::string& name
   return {};
 }
 
+/// Whether `name` leads nowhere now, or to something that `has_index` has not seen.
+[[nodiscard]] inline bool has_changed(const open_directory& root, const std::string& name) {
+  const auto there = posix::open_at(root.fd.get(), name, O_PATH | O_NOFOLLOW);
+  struct stat about{};
+  return !there || ::fstatat(there.get(), cairn::detail::index_file.data(), &about, AT_SYMLINK_NOFOLLOW) == 0 ||
+         !posix::is_same(root.fd.get(), name, there.get());
+}
+
+/// The names of the checkpoints in `root`, also of those that are being replaced. False if a name has led to something else meanwhile, so
+/// that its checkpoint may be missing.
+[[nodiscard]] inline bool list_checkpoints(const open_directory& root, std::vector<std::string>& names) {
+  names.clear();
+  bool is_complete = true;
+  for (const auto& entry : root.entries()) {
+    std::string replaced(hidden_checkpoint(entry, replaced_prefix));
+    if (replaced.empty() && entry.front() == '.') continue;
+    if (has_index(root, entry) || (!replaced.empty() && has_index(root, replaced)))
+      names.push_back(replaced.empty() ? entry : std::move(replaced));
+    else if (has_changed(root, entry))
+      is_complete = false;
+  }
+  return is_complete;
+}
+
 /// Times of files, as the file system counts them, which may differ from the clock of this host.
 using file_time = std::chrono::nanoseconds;
 

@@ -180,7 +180,7 @@ TEST_CASE("a bad sector on a server: the older checkpoint is restored, and the d
   std::mt19937 random(4);
   cairn::checkpointer run(there->root(), {.threads = 1});
   std::uint64_t bytes = 0;
-  for (const std::uint64_t step : {1, 2}) {
+  for (const std::uint64_t step : {1U, 2U}) {
     const auto large = chain::start(random, step * 20'000);
     bytes = run.save(large, {.step = step}).bytes;
   }
