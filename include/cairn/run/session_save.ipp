@@ -62,7 +62,9 @@ CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception_ptr&
 CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state state, const observation& now,
                                                                       std::optional<save_kind> kind) {
   const stopwatch stall;
-  const auto save = std::make_shared<async_save>(async_save{make_job(state, now, kind, false), kind});
+  const auto save = std::make_shared<async_save>();
+  save->job = make_job(state, now, kind, false);
+  save->kind = kind;
   auto& job = *save->job;
   job.threads = options_.background_threads;
   job.hooks.check = [this] {
