@@ -5,8 +5,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
+#include <istream>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <type_traits>
