@@ -44,7 +44,7 @@ build=build/$preset
 jobs=$(nproc)
 keep_going=(-k)
 if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
-cmake --preset "$preset" -DCAIRN_UNIT_TESTS=$units
+cmake --preset "$preset" -DCAIRN_UNIT_TESTS=$units -DCAIRN_FEW_UNITS=ON
 if grep -q '^CMAKE_GENERATOR:INTERNAL=Ninja$' "$build/CMakeCache.txt"; then keep_going=(-k 0); fi
 
 # A program that does not build fails its own tests; the build then counts as one more failed test.
