@@ -265,10 +265,11 @@ TEST_CASE("sets come and go while signals arrive, and each receives one") {
       while (!done) {
         ::raise(SIGUSR1);
         ::raise(SIGUSR2);
+        std::this_thread::yield();
       }
     });
   bool all = true;
-  for (int round = 0; round < 20'000 && all; ++round) {
+  for (int round = 0; round < 100'000 && all; ++round) {
     const cairn::signals set{SIGUSR1, SIGUSR2};
     if (round % 3 != 0) continue;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
