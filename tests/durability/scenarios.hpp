@@ -25,6 +25,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/system/memory.hpp"
 #include "chain.hpp"
 #include "child.hpp"
 #include "durability/tracer.hpp"
@@ -316,6 +317,7 @@ class stage {
 
   /// A fresh copy. Nothing at all where nothing is prepared.
   void set_up() const {
+    static_cast<void>(cairn::detail::machine_memory());  // is asked once: here, and not by some of the traced processes
     remove_all(run_);
     copy_tree(prepared_, run_);
   }
