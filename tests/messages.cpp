@@ -1,6 +1,7 @@
 // What a user reads after the usual mistakes: what is wrong, where, and what to do.
 #include "cairn/checkpointer.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -122,9 +123,12 @@ TEST_CASE("too many open files: the limit, and that it can be raised") {
   const sample::scratch scratch;
   cairn::save(scratch.path("many"), std::vector<float>(1'000), {.shards = 200});
   check_says(tests::in_child([&] {
+               // The sanitizer opens a pipe when it first sees an object of a type with virtual functions.
+               static_cast<void>(sample::failure_of([] { cairn::fail_io("open", "a file", EMFILE); }));
+               std::vector<float> seen, back;
+               cairn::load(scratch.path("many"), seen);
                const rlimit few{30, 30};
                ::setrlimit(RLIMIT_NOFILE, &few);
-               std::vector<float> back;
                cairn::load(scratch.path("many"), back);
              }),
              errc::io, {"Too many open files", "this process may have 30 open", "raise the limit (ulimit -n)"});
