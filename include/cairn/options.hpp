@@ -6,10 +6,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <map>
+#include <optional>
 #include <set>
-#include <string>
 #include <string>
 
 #include "cairn/core/config.hpp"

@@ -116,18 +116,9 @@ std::string meet(const stage& on, std::uint64_t at, std::uint64_t& failed) {
   int status = 0;
   ::waitpid(child, &status, 0);
   failed = *counted;
-  if (status != 0) {
-    failed = 1;
-    return "the process ended with status " + std::to_string(status);
-  }
-  if (told->problem[0] != 0) return std::string(told->problem) + " [" + told->last_error + "]";
-  const auto next = on.in().last() + 1;
+  if (status != 0) failed = 1;
   cairn::checkpointer fresh(on.root(), on.in().options());
-  auto state = durability::trained(on.in(), 0);
-  const auto report = fresh.restore(state, {.threads = 1});
-  if (!report || report->step != next) return "the later save is not restored";
-  if (!report->skipped.empty()) return "passed over: " + report->skipped.front().reason;
-  return {};
+  return durability::later_save_problem(on, *told, status, fresh);
 }
 
 }  // namespace

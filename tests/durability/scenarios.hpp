@@ -459,6 +459,18 @@ class performance {
   std::unique_ptr<cairn::checkpointer> run_;
 };
 
+/// What is wrong after a process that met a fault and then saved the step after the scenario's last one, which `fresh` restores; empty when all is
+/// well. `status`: of the process.
+inline std::string later_save_problem(const stage& on, const testimony& told, int status, cairn::checkpointer& fresh) {
+  if (status != 0) return "the process ended with status " + std::to_string(status);
+  if (told.problem[0] != 0) return std::string(told.problem) + " [" + told.last_error + "]";
+  auto state = trained(on.in(), 0);
+  const auto report = fresh.restore(state, {.threads = 1});
+  if (!report || report->step != on.in().last() + 1) return "the later save is not restored";
+  if (!report->skipped.empty()) return "passed over: " + report->skipped.front().reason;
+  return {};
+}
+
 }  // namespace durability
 
 /// Replaces libc's: this header is included by programs of one file.

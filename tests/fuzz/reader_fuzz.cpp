@@ -171,7 +171,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.structure["moments"] = {entry::kind::keys, 0, {}, {"a", "b"}};
       spec.structure["tied"] = {entry::kind::same, 0, "layers.0.weight", {}};
       spec.info.metadata = {{"k", "v"}};
-      spec.info.restored = {{"layers.0.weight", {{1, 2}, 3}}};
+      spec.restored = {{"layers.0.weight", {{1, 2}, 3}}};
       for (std::uint64_t row = 0; row < 2; ++row) {  // an array in boxes
         leaves.push_back(leaves[0]);
         leaves.back().path = "boxes";

@@ -23,7 +23,7 @@ void write(cairn::any_store store) {
   state.add_boxes();
   auto spec = state.spec();
   spec.info.metadata = {{"commit", "0123abcd"}, {"note", "line 1\nline 2 \u00e9"}};
-  spec.info.restored = {{"model.F32", {{0.5, 0.25}, 3}}};
+  spec.restored = {{"model.F32", {{0.5, 0.25}, 3}}};
   spec.parent = cairn::detail::checkpoint_ref{"step-000000110", 0x0123456789abcdefU};
   const std::vector<std::byte> payload(7, std::byte{9});
   const cairn::detail::encoding_info how{"users_own", cairn::dtype::f64, {3, 15}, true, cairn::loss{0.125, 0.0625}};

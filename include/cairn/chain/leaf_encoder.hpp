@@ -170,11 +170,11 @@ class leaf_encoder {
     return codecs;
   }
 
-  /// Copies the elements of a piece that lie in the memory of the state. Other threads may write them meanwhile, and a codec reads them more
-  /// than once.
-  void copy_live(task& each, unsigned threads, page_buffer& memory) const {
+  /// Copies the elements of a piece that lie in the memory of the state: other threads may write them while the codec reads them more than once.
+  void copy_live(task& each, const any_codec& codec, unsigned threads, page_buffer& memory) const {
     const auto& whole = leaves_[each.from->leaf];
     if (each.from->copy != nullptr || whole.owner != nullptr || !each.packed.bytes().empty()) return;
+    if (codec.encodes_live() && each.kept.empty()) return;
     constexpr std::size_t run_bytes = std::size_t{1} << 20U;
     const auto copy = memory.first(each.values.size());
     parallel_for(copy.size() / run_bytes + 1, threads, [&](std::size_t i, unsigned) {
@@ -187,7 +187,7 @@ class leaf_encoder {
   /// Encodes one piece, and updates its reference if it has one.
   void run(task& each, const any_codec& codec, unsigned threads, page_buffer& copy) const {
     if (check_) check_();
-    copy_live(each, threads, copy);
+    copy_live(each, codec, threads, copy);
     const auto* const from = each.from;
     const auto room = from->room;
     const auto request = request_of(each, threads);

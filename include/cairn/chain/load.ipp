@@ -93,9 +93,8 @@ inline void require_unchanged(const match_report& found, const path_set& changed
 }
 
 /// What the loaded leaves have lost, in this load and in earlier restores.
-inline std::map<std::string, restored_loss, std::less<>> losses_of(const chain_reader& from,
-                                                                   const std::vector<target>& targets) {
-  std::map<std::string, restored_loss, std::less<>> all;
+inline restored_losses losses_of(const chain_reader& from, const std::vector<target>& targets) {
+  restored_losses all;
   for (const auto& each : targets) {
     const auto& storage = from.newest().storage_of(each.index);
     auto lost = storage.restored ? *storage.restored : restored_loss{};

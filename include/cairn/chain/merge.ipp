@@ -47,7 +47,7 @@ class merger {
     spec_.info = chain.newest().info();
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i)
       if (const auto& earlier = chain.newest().storage_of(i).restored)
-        spec_.info.restored.emplace(chain.contents().leaves[i].path, *earlier);
+        spec_.restored.emplace(chain.contents().leaves[i].path, *earlier);
     spec_.id = chain.newest().id();
     spec_.threads = options.threads;
     spec_.on_progress = [check = options.check, progress = options.progress](std::uint64_t done, std::uint64_t total) {

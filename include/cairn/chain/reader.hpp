@@ -53,7 +53,7 @@ class chain_reader {
   /// Opens the files of a few shards, which stay readable when their checkpoints are replaced or removed: all, where they are no more than 64.
   void hold() const;
 
-  /// Whether a link has been replaced or removed in the store since it was opened, so that it has to be opened again.
+  /// Whether a link has been replaced in the store since it was opened, so that the chain has to be opened again.
   [[nodiscard]] bool is_outdated(const any_store& store) const;
   [[nodiscard]] std::span<const codec_rule> rules() const noexcept { return rules_; }
 

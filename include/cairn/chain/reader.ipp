@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "cairn/chain/reader.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cairn/core/checkpoint_info.hpp"
+#include "cairn/core/encoding.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/chain/options.hpp"
 #include "cairn/state/base.hpp"
@@ -30,6 +31,7 @@ struct save_job {
   std::string name;  ///< of the checkpoint in its store
   description what;
   checkpoint_info info{};
+  restored_losses restored{};  ///< what earlier restores have lost
   codec_rules codecs{};
   chain_options chain{};
   unsigned threads = 0;  ///< see save_options

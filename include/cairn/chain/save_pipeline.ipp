@@ -70,6 +70,7 @@ struct save_pipeline::stages {
              .shards = {},
              .structure = what.what.structure,
              .info = what.info,
+             .restored = what.restored,
              .threads = what.threads,
              .on_progress = what.hooks.progress},
         encoder(spec.leaves, codecs, base, as_delta, what.threads, what.hooks.check),

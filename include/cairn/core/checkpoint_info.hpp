@@ -1,13 +1,10 @@
-// What a checkpoint records besides arrays and structure: step, metrics, text of the user, the memory of the policy, and earlier losses.
+// What a checkpoint records besides arrays and structure: step, metrics, text of the user, and the memory of the policy.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "cairn/core/encoding.hpp"
 
 namespace cairn {
 
@@ -20,8 +17,7 @@ struct checkpoint_info {
   std::uint64_t step = 0;
   std::map<std::string, double> metrics{};
   policy_memory notes{};
-  std::map<std::string, std::string> metadata{};                 ///< of the user
-  std::map<std::string, restored_loss, std::less<>> restored{};  ///< by path of the leaf
+  std::map<std::string, std::string> metadata{};  ///< of the user
 };
 
 }  // namespace detail

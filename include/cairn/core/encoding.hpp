@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -27,6 +29,9 @@ struct restored_loss {
 };
 
 namespace detail {
+
+/// By the path of an array.
+using restored_losses = std::map<std::string, restored_loss, std::less<>>;
 
 /// The larger error of each kind.
 [[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {

@@ -97,6 +97,13 @@ concept in_place_codec = codec<Codec> && requires(const Codec& self) {
   { self.encodes_in_place() } -> std::convertible_to<bool>;
 };
 
+/// A codec that can encode memory which other threads write meanwhile: the payload decodes to values that the elements had during the call. Other
+/// codecs get a copy of such memory, and so do all that use a reference.
+template <class Codec>
+concept live_codec = codec<Codec> && requires(const Codec& self) {
+  { self.encodes_live() } -> std::convertible_to<bool>;
+};
+
 /// A codec that sees all leaves that it encodes into one checkpoint before it encodes the first; `prepare` returns the codec to
 /// encode them with. Where other threads write the state during a save, `encode` may get other elements than `prepare`.
 template <class Codec>
@@ -127,6 +134,7 @@ class any_codec {
   [[nodiscard]] std::string name() const { return self_->name(); }
   [[nodiscard]] bool uses_parent() const { return self_->uses_parent(); }
   [[nodiscard]] bool encodes_in_place() const { return self_->encodes_in_place(); }
+  [[nodiscard]] bool encodes_live() const { return self_->encodes_live(); }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return self_->bound(type, bytes); }
   [[nodiscard]] any_codec prepare(std::span<const encode_request> all) const { return self_->prepare(*this, all); }
   [[nodiscard]] encode_result encode(const encode_request& in, std::span<std::byte> out) const {
@@ -142,6 +150,7 @@ class any_codec {
     virtual std::string name() const = 0;
     virtual bool uses_parent() const = 0;
     virtual bool encodes_in_place() const = 0;
+    virtual bool encodes_live() const = 0;
     virtual std::size_t bound(dtype, std::size_t) const = 0;
     virtual any_codec prepare(const any_codec& self, std::span<const encode_request>) const = 0;
     virtual encode_result encode(const encode_request&, std::span<std::byte>) const = 0;
@@ -158,6 +167,12 @@ class any_codec {
     bool encodes_in_place() const override {
       if constexpr (in_place_codec<Codec>)
         return held.encodes_in_place();
+      else
+        return false;
+    }
+    bool encodes_live() const override {
+      if constexpr (live_codec<Codec>)
+        return held.encodes_live();
       else
         return false;
     }

@@ -91,7 +91,7 @@ class session {
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
                                                    std::optional<save_kind> kind, bool ends_run);
-  void record_earlier_losses(save_job& job) const;
+  void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;
   static void save_raw(save_job& job);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
   [[nodiscard]] decision decide(const observation& now);
@@ -130,9 +130,7 @@ class session {
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> preempted_step_;
-  std::map<std::string, restored_loss, std::less<>>
-      earlier_losses_;  // of the state, by path in the checkpoint that it was restored from
-  std::function<std::string(std::string_view)> renamed_;  // the path there of a path of the state; may be empty
+  restored_losses earlier_losses_;  // what restores have lost, by path in the state
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cairn/chain/leaf_encoder.hpp"
@@ -93,13 +95,30 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
 CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state,
                                          const load_options& options) {
   if (report) {
-    earlier_losses_ = report->restored;
-    renamed_ = options.rename;
+    note_losses(*report, state, options);
     record_.published({.step = report->step});
     policy_.restored(*report, record_);
   }
   const policy_driver::pause preparing(policy_);
   prepare(state);
+}
+
+/// Notes what the arrays of the state have lost: those that were loaded by this restore and earlier ones, the others as before.
+CAIRN_INLINE void session::note_losses(const load_report& report, any_state state,
+                                       const load_options& options) noexcept {
+  if (report.restored.empty() && earlier_losses_.empty()) return;
+  try {
+    const std::set<std::string_view> loaded(report.loaded.begin(), report.loaded.end());
+    restored_losses losses;
+    for (const auto& each : describe(state).leaves) {
+      const auto stored = options.rename ? options.rename(each.path) : each.path;
+      const auto& known = loaded.contains(stored) ? report.restored : earlier_losses_;
+      const auto at = known.find(&known == &earlier_losses_ ? each.path : stored);
+      if (at != known.end()) losses.emplace(each.path, at->second);
+    }
+    earlier_losses_ = std::move(losses);
+  } catch (...) {  // the first save describes the state again, and fails
+  }
 }
 
 /// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.

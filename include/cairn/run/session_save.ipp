@@ -26,8 +26,9 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));
   }
-  job->info = {now.step, now.metrics, policy_.notes(now.step, ends_run, record_), options_.metadata, {}};
-  record_earlier_losses(*job);
+  job->info = {now.step, now.metrics, policy_.notes(now.step, ends_run, record_), options_.metadata};
+  for (const auto& each : job->what.leaves)
+    if (const auto at = earlier_losses_.find(each.path); at != earlier_losses_.end()) job->restored.insert(*at);
   if (now.loss) job->info.metrics["loss"] = *now.loss;
   job->codecs = options_.codecs;
   job->chain = options_.chain;
@@ -35,15 +36,6 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   if (kind == save_kind::raw) save_raw(*job);
   job->threads = options_.threads;
   return job;
-}
-
-/// Records what restores from lossy checkpoints have changed.
-CAIRN_INLINE void session::record_earlier_losses(save_job& job) const {
-  if (earlier_losses_.empty()) return;
-  for (const auto& each : job.what.leaves) {
-    const auto at = earlier_losses_.find(renamed_ ? renamed_(each.path) : each.path);
-    if (at != earlier_losses_.end()) job.info.restored.emplace(each.path, at->second);
-  }
 }
 
 /// Stores the state as it is, and as a whole checkpoint.

@@ -27,7 +27,7 @@ class layout_reader {
   [[nodiscard]] CAIRN_INLINE std::string_view take(leaf_layout& to);
 
  private:
-  /// Lists of equally many numbers, one after the other: they take no more memory than a few times their text.
+  /// A table of numbers, row by row. Its memory is a small multiple of its text.
   struct rows {
     std::vector<std::uint64_t> numbers;
     std::size_t count = 0;

@@ -54,9 +54,6 @@ class checkpoint_reader {
   [[nodiscard]] std::uint64_t step() const noexcept { return info().step; }
   [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return info().metrics; }
 
-  /// Bytes of all shards.
-  [[nodiscard]] CAIRN_INLINE std::uint64_t bytes() const noexcept;
-
   /// `fetch` of `contents` from now on. Call it before other threads use the reader.
   void set_fetch(std::function<void(std::size_t, std::span<std::byte>)> fetch) {
     opened_->contents.fetch = std::move(fetch);

@@ -90,12 +90,6 @@ CAIRN_INLINE checkpoint_reader::checkpoint_reader(const any_store& store, std::s
 CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
     : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
 
-CAIRN_INLINE std::uint64_t checkpoint_reader::bytes() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& shard : opened_->index.shards) sum += shard.bytes;
-  return sum;
-}
-
 CAIRN_INLINE std::size_t checkpoint_reader::hold(std::size_t most) const {
   const auto count = std::min(most, opened_->shards.size());
   for (std::size_t i = 0; i < count; ++i) opened_->shards.hold(i);

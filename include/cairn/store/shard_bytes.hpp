@@ -52,6 +52,15 @@ class shard_bytes {
     }
   }
 
+  /// The bytes [begin, end) where they are, if they are part of one payload or one copy, which nobody changes; else nothing.
+  [[nodiscard]] std::span<const std::byte> unchanging(std::uint64_t begin, std::uint64_t end) const {
+    const auto& tensors = layout_.header.tensors;
+    const auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+    if (at == tensors.end() || at->end < end) return {};
+    const auto bytes = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())].bytes;
+    return bytes.empty() ? bytes : bytes.subspan(begin - at->begin, end - begin);
+  }
+
   /// Copies the bytes [begin, begin + out.size()).
   void copy(std::uint64_t begin, std::span<std::byte> out) const {
     for_each(begin, begin + out.size(), [&](const run& each) { copy(each, out); });

@@ -27,8 +27,6 @@ struct stored_shard {
   /// Per block: its checksum has been compared. Two threads may do so at the same time, which is harmless.
   std::unique_ptr<std::atomic<bool>[]> verified;
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return header.data_start + header.data_bytes; }
-
   /// The tensor of that key, or null. O(log n).
   [[nodiscard]] const tensor_entry* find(std::string_view key) const noexcept {
     const auto& tensors = header.tensors;

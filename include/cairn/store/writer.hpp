@@ -31,6 +31,7 @@ struct checkpoint_spec {
   shards_of<write_piece> shards;  ///< empty: every leaf whole, in one shard
   detail::structure structure{};
   checkpoint_info info{};
+  restored_losses restored{};              ///< what earlier restores have lost
   std::optional<checkpoint_ref> parent{};  ///< of a delta
   std::optional<std::uint64_t> id{};       ///< see checkpoint_id
   unsigned threads = 0;                    ///< 0: as many as keep the store busy, see stores::sink::writers
@@ -49,7 +50,8 @@ struct new_shard;
 /// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a time calls it.
 class checkpoint_writer {
  public:
-  /// For checkpoint `name` of `shards` shards in all. `spec` must outlive the writer; its `shards` are ignored. No I/O yet.
+  /// For checkpoint `name` of `shards` shards in all. `spec` must outlive the writer; its `shards` are ignored. No I/O yet. errc::invalid for two
+  /// leaves of one path.
   CAIRN_INLINE checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                  std::size_t shards);
 
@@ -71,7 +73,7 @@ class checkpoint_writer {
     std::uint64_t bytes = 0;
   };
 
-  CAIRN_INLINE void check_paths() const;
+  [[nodiscard]] CAIRN_INLINE std::vector<std::size_t> leaves_by_path() const;
   CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces);
   CAIRN_INLINE void list_leaves();
   /// `total`: the bytes of all data sections, for progress.
@@ -83,6 +85,7 @@ class checkpoint_writer {
   const checkpoint_spec& spec_;
   std::size_t shards_, laid_out_ = 0, added_ = 0;
   checkpoint_index index_;
+  std::vector<std::size_t> by_path_;   // the numbers of the leaves, in the order of their paths
   std::vector<stored_pieces> pieces_;  // by leaf
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint64_t> done_{0};

@@ -37,14 +37,17 @@ struct chunk {
 inline constexpr std::uint64_t cached_chunk = std::uint64_t{256} << 10U, direct_chunk = std::uint64_t{2} << 20U;
 static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0);
 
-/// Copies a chunk into aligned memory, hashes it there and writes it from there: what is written has its checksum, also if other threads go
-/// on writing the state.
+/// Hashes a chunk and writes it. Copies it into aligned memory before, where other threads may go on writing it or the sink needs that: what is
+/// written has its checksum.
 inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
-  const auto whole = copy.first(which.end - which.begin);
+  const shard_bytes from(leaves, shard.layout);
+  const auto in_place = shard.out->alignment() > 1 ? stores::buffer() : from.unchanging(which.begin, which.end);
+  const auto copied = in_place.empty() ? copy.first(which.end - which.begin) : std::span<std::byte>();
+  const auto whole = in_place.empty() ? stores::buffer(copied) : in_place;
   for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
-    const auto block = whole.subspan(at, std::min<std::uint64_t>(block_bytes, whole.size() - at));
-    shard_bytes(leaves, shard.layout).copy(which.begin + at, block);
-    shard.blocks[(which.begin + at) / block_bytes] = checksum(block);
+    const auto bytes = std::min<std::uint64_t>(block_bytes, whole.size() - at);
+    if (in_place.empty()) from.copy(which.begin + at, copied.subspan(at, bytes));
+    shard.blocks[(which.begin + at) / block_bytes] = checksum(whole.subspan(at, bytes));
   }
   const stores::buffer all[] = {whole};
   shard.out->write(shard.data_start() + which.begin, all);
@@ -114,26 +117,31 @@ inline void write_text(stores::sink& out, std::string_view text) {
 
 CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                                   std::size_t shards)
-    : store_(store), name_(name), spec_(spec), shards_(shards), pieces_(spec.leaves.size()) {
+    : store_(store),
+      name_(name),
+      spec_(spec),
+      shards_(shards),
+      by_path_(leaves_by_path()),
+      pieces_(spec.leaves.size()) {
   index_.info = spec.info;
   index_.id = spec.id;
   index_.structure = spec.structure;
 }
 
-/// Two leaves of one path are boxes of one array.
-CAIRN_INLINE void checkpoint_writer::check_paths() const {
+/// The leaves in the order of the index. Two of one path must be boxes of one array.
+CAIRN_INLINE std::vector<std::size_t> checkpoint_writer::leaves_by_path() const {
   const auto& leaves = spec_.leaves;
-  const auto order =
+  auto order =
       sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
   for (std::size_t i = 1; i < order.size(); ++i) {
     const auto &a = leaves[order[i - 1]], &b = leaves[order[i]];
     if (a.path == b.path && !(a.place && b.place)) fail(errc::invalid, {"two leaves have the path \"", a.path, "\""});
   }
+  return order;
 }
 
 CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
-  if (laid_out_ == 0) check_paths();
   std::vector<new_shard> made(shards.size());
   for (std::size_t i = 0; i < made.size(); ++i) lay_out(made[i], shards[i]);
 
@@ -188,8 +196,7 @@ CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector
 /// Lists the leaves in the index, by path, with where their pieces are.
 CAIRN_INLINE void checkpoint_writer::list_leaves() {
   const auto& leaves = spec_.leaves;
-  const auto order =
-      sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
+  const auto& order = by_path_;
   for (std::size_t i = 0; i < order.size();) {
     const auto& first = leaves[order[i]];
     auto all = std::move(pieces_[order[i]]);
@@ -206,7 +213,7 @@ CAIRN_INLINE void checkpoint_writer::list_leaves() {
     if (const auto fault = make_layout(std::move(all.where), whole_shape(first), storage.layout); !fault.empty())
       fail(errc::invalid, {"\"", first.path, "\" ", fault});
     if (all.encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*all.encoded));
-    if (const auto at = index_.info.restored.find(first.path); at != index_.info.restored.end())
+    if (const auto at = spec_.restored.find(first.path); at != spec_.restored.end())
       storage.restored = std::make_shared<const restored_loss>(at->second);
     index_.leaves.push_back({first.path, first.type, whole_shape(first)});
   }

@@ -113,15 +113,10 @@ std::string meet(const stage& on, filesystems::lies& how, std::uint64_t at, cons
   int status = 0;
   ::waitpid(child, &status, 0);
   how.fault_at = 0;
-  if (status != 0) return "the process ended with status " + std::to_string(status);
-  if (told->problem[0] != 0) return std::string(told->problem) + " [" + told->last_error + "]";
   const auto next = on.in().last() + 1;
   {
     cairn::checkpointer fresh(on.root(), on.in().options());
-    auto state = durability::trained(on.in(), 0);
-    const auto report = fresh.restore(state, {.threads = 1});
-    if (!report || report->step != next) return "the later save is not restored";
-    if (!report->skipped.empty()) return "passed over: " + report->skipped.front().reason;
+    if (auto problem = durability::later_save_problem(on, *told, status, fresh); !problem.empty()) return problem;
     fresh.save(durability::trained(on.in(), next + 1), {.step = next + 1});
     fresh.wait();
   }
