@@ -1,6 +1,8 @@
-// Definitions of session.hpp: what runs in the background thread.
+// Definitions of session.hpp: what runs in the background thread, and how the trainer's thread waits for it.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -73,6 +75,52 @@ CAIRN_INLINE std::optional<error> session::run_in_background(const std::function
   record_.count([&](save_stats& all) { all.background_seconds += watch.seconds(); });
   if (is_done) saving_ = false;
   return failure;
+}
+
+/// Takes the result of the background thread: throws its error (see `on_failure`), or reports the published save to the policy.
+CAIRN_INLINE void session::collect_background_result() {
+  const auto failure = record_.take_failure();
+  if (!failure) return policy_.learn(record_);
+  background_.wait();
+  if (options_.on_failure == when_failed::keep_training && !is_published_) policy_.delay_retry(true);
+  policy_.learn(record_);  // of the save, if only the merge after it has failed
+  policy_.fall_back(record_);
+  if (options_.on_failure == when_failed::raise) throw error(*failure);
+}
+
+/// Waits for the background thread, but at most for `longest`, and reports a hang. Returns whether the thread is idle.
+CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> longest) noexcept {
+  constexpr std::chrono::duration<double> shortest_wait(0.001);
+  const stopwatch watch;
+  auto left = longest;
+  do {
+    if (background_.wait_for(std::min(left, std::max(shortest_wait, options_.hang_timeout.value_or(left)))))
+      return true;
+    report_hang();
+    left = longest - std::chrono::duration<double>(watch.seconds());
+  } while (left.count() > 0);
+  return false;
+}
+
+/// A save or a merge begins in the background. Set `is_published_` before.
+CAIRN_INLINE void session::begin_background_work() noexcept {
+  is_hang_reported_ = false;
+  record_.touch();
+  saving_ = true;
+}
+
+/// Reports, once per save or merge, that the running one makes no progress. A save that the rate limit holds back does not hang.
+CAIRN_INLINE void session::report_hang() noexcept {
+  if (!options_.hang_timeout || !saving_ || is_hang_reported_ || limiter_.is_holding()) return;
+  const double idle = record_.idle_seconds();
+  if (idle < options_.hang_timeout->count()) return;
+  try {
+    auto what = series_.about(event::kind::hanging, policy_.saved_step());
+    what.seconds = idle;
+    record_.emit(what);
+    is_hang_reported_ = true;
+  } catch (...) {  // no memory: the next call reports it
+  }
 }
 
 }  // namespace cairn::detail
