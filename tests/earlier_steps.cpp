@@ -8,6 +8,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/encode/lc.hpp"
+#include "cairn/load.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
@@ -256,6 +257,123 @@ TEST_CASE("on_older_step = replace: nothing is removed while no save is made, an
   CHECK(run.save(state[5], {.step = 3}).is_delta);
   CHECK(run.steps() == steps{1, 2, 3});
   chain::check_restores(store, checkpoint_name(3), state[5]);
+}
+
+TEST_CASE("on_older_step = branch: both runs stay, and the place continues from the new one") {
+  for (const bool asynchronous : {true, false}) {
+    std::vector<cairn::event> events;
+    const cairn::checkpointer_options options{.keep_last = 2,
+                                              .when = cairn::policies::every_steps{1},
+                                              .on_event = [&](const cairn::event& what) { events.push_back(what); },
+                                              .asynchronous = asynchronous,
+                                              .on_older_step = cairn::when_older::branch};
+    const auto store = store_with({1, 2, 5, 9});
+    const auto names = [&] { return store.list(); };
+    trainer state;
+    {
+      checkpointer run(store, options);
+      REQUIRE(run.restore(state, {.step = 2}));
+      CHECK(run.steps() == steps{1, 2, 5, 9});
+      std::ignore = run.step(trained(30), {.step = 3});
+      run.wait();
+      CHECK(run.steps() == steps{2, 3});  // the rules of retention know only these
+      CHECK(names() == std::vector<std::string>{checkpoint_name(2), checkpoint_name(5), checkpoint_name(9),
+                                                "step-000000003.branch-1-from-2"});
+      for (const auto& each : events)
+        if (each.step == 3) CHECK(each.checkpoint == "memory/step-000000003.branch-1-from-2");
+      CHECK(checkpointer(store).restore(state)->step == 3);  // as after a crash
+      CHECK(state == trained(30));
+    }
+    check_refused([&] { checkpointer(store).save(state, {.step = 2}); }, 2, 3);
+    CHECK(cairn::load(store, "step-000000009", state).step == 9);  // the other run is still there
+    {
+      checkpointer run(store, {.on_older_step = cairn::when_older::refuse});  // a restart goes on with the branch
+      REQUIRE(run.restore(state)->name == "step-000000003.branch-1-from-2");
+      CHECK(sample::failure_of([&] { run.restore(state, {.step = 9}); }).code == errc::not_found);
+      CHECK(run.save(trained(9), {.step = 9}).path == "memory/step-000000009.branch-1-from-2");
+      CHECK(run.steps() == steps{2, 3, 9});
+      CHECK(run.restore_best(state)->step == 2);
+    }
+    {
+      checkpointer run(store, options);  // anew, without a restore; then back within the process, twice
+      CHECK(run.save(trained(1), {.step = 1}).path == "memory/step-000000001.branch-2");
+      CHECK(run.steps() == steps{1});
+      for (const std::uint64_t step : {2U, 3U, 4U}) run.save(trained(step), {.step = step});
+      CHECK(run.steps() == steps{3, 4});
+      CHECK(run.save(trained(40), {.step = 4}).path == "memory/step-000000004.branch-2");  // replaced
+      CHECK(run.restore(state, {.step = 3})->step == 3);
+      CHECK(run.save(trained(50), {.step = 4}).path == "memory/step-000000004.branch-3-from-3-of-2");
+      CHECK(run.steps() == steps{3, 4});
+      CHECK(checkpointer(store).restore(state)->name == "step-000000004.branch-3-from-3-of-2");
+      CHECK(state == trained(50));
+      CHECK(cairn::load(store, "step-000000004.branch-2", state).step == 4);
+      CHECK(state == trained(40));
+    }
+    CHECK(names().size() == 8);
+  }
+}
+
+TEST_CASE("on_older_step = branch: deltas continue from the checkpoint that was restored, which both runs keep") {
+  const cairn::stores::memory store;
+  const auto state = states(8);
+  {
+    checkpointer run(store, {.codecs = chain::mixed_rules()});
+    for (const std::uint64_t step : {1U, 2U, 3U, 4U}) run.save(state[step], {.step = step});
+  }
+  checkpointer run(store, {.keep_last = 1, .codecs = chain::mixed_rules(), .on_older_step = cairn::when_older::branch});
+  chain::state loaded;
+  REQUIRE(run.restore(loaded, {.step = 2}));
+  const auto first = run.save(state[5], {.step = 3});
+  CHECK(first.is_delta);
+  CHECK(first.parent == checkpoint_name(2));
+  CHECK(run.save(state[6], {.step = 4}).is_delta);
+  CHECK(run.steps() == steps{1, 2, 3, 4});  // all are needed, by one run or by both
+  for (const std::uint64_t step : {3U, 4U}) chain::check_restores(store, checkpoint_name(step), state[step]);
+  chain::check_restores(store, checkpoint_name(4, {1, {{0, 2}}}), state[6]);
+}
+
+TEST_CASE("on_older_step = branch: remove_after removes of the own history alone, and the branch goes on") {
+  const auto store = store_with({1, 2, 5, 9});
+  trainer state;
+  checkpointer run(store, {.on_older_step = cairn::when_older::branch});
+  REQUIRE(run.restore(state, {.step = 5}));
+  for (const std::uint64_t step : {6U, 7U}) run.save(trained(step), {.step = step});
+  CHECK(run.steps() == steps{1, 2, 5, 6, 7});
+  CHECK(run.remove_after(6) == 1);
+  CHECK(run.steps() == steps{1, 2, 5, 6});
+  CHECK(run.remove_after(3) == 2);  // nothing is left of the branch, nor what it began with
+  CHECK(run.steps() == steps{1, 2});
+  CHECK(run.save(trained(4), {.step = 4}).path == "memory/step-000000004.branch-1-from-2");
+  CHECK(run.steps() == steps{1, 2, 4});
+  CHECK(run.remove_after(0) == 3);
+  CHECK(run.save(trained(1), {.step = 1}).path == "memory/step-000000001.branch-1");
+  CHECK(store.list() == std::vector<std::string>{checkpoint_name(9), "step-000000001.branch-1"});
+  CHECK(checkpointer(store).restore(state)->step == 1);
+}
+
+TEST_CASE(
+    "on_older_step = branch: what fails leaves the other run as it was, and a damaged branch falls back to where it "
+    "began") {
+  tests::gated_store gated;
+  gated.inner = store_with({1, 2, 5, 9});
+  bool is_full = true;
+  gated.refuses = [&](std::string_view) { return is_full; };
+  trainer state;
+  {
+    checkpointer run(gated, {.on_older_step = cairn::when_older::branch});
+    REQUIRE(run.restore(state, {.step = 2}));
+    CHECK(sample::failure_of([&] { run.save(trained(3), {.step = 3}); }).code == errc::io);
+    CHECK(checkpointer(gated.inner).restore(state)->step == 9);
+    is_full = false;
+    run.save(trained(4), {.step = 4});
+  }
+  CHECK(checkpointer(gated.inner).steps() == steps{1, 2, 4});
+  sample::put(gated.inner, checkpoint_name(4, {1, {{0, 2}}}), {{"index.json", "damaged"}});
+  checkpointer run(gated, {.on_older_step = cairn::when_older::branch});
+  CHECK(run.restore(state)->step == 2);
+  CHECK(run.save(trained(3), {.step = 3}).path ==
+        "memory/step-000000003.branch-1-from-2");  // what was passed over does not count
+  CHECK(run.steps() == steps{1, 2, 3, 4});
 }
 
 TEST_CASE("remove_after removes later checkpoints, newest first, and the run continues from the step") {

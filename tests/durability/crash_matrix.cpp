@@ -41,7 +41,7 @@ using record = std::map<std::uint64_t, std::vector<chain::bits>>;
 void read_all(const stage& on, record& into) {
   const auto store = durability::store_at(on.root());
   for (const auto step : durability::steps_in(on.root())) {
-    auto bits = chain::restored(store, cairn::detail::checkpoint_name(step));
+    auto bits = chain::restored(store, durability::name_in(on.root(), step));
     auto& known = into[step];
     if (known.empty() || known.back() != bits) known.push_back(std::move(bits));
   }
@@ -62,11 +62,20 @@ record undisturbed(const stage& on) {
   return all;
 }
 
-/// What must be restored at least.
-std::uint64_t least_after(const scenario& in, const durability::testimony& told) {
-  const auto published = told.published.load();
-  if (in.on_older_step == cairn::when_older::replace) return published;  // what is later is removed before the save
-  return std::max(scenario::newest(in.prepared), published);
+/// What is wrong with having restored `name`, or nothing where it is empty.
+std::string is_too_old(const scenario& in, const durability::testimony& told, const std::string& name) {
+  const auto step = cairn::detail::parse_checkpoint_name(name).value_or(0);
+  const std::uint64_t published = told.published;
+  auto least = std::max(scenario::newest(in.prepared), published);
+  if (in.on_older_step == cairn::when_older::replace) least = published;  // what is later is removed before the save
+  const bool is_branch = cairn::detail::parse_branch(name).number != 0;
+  const bool is_branched = std::find(in.saved.begin(), in.saved.end(), published) != in.saved.end();
+  if (in.on_older_step == cairn::when_older::branch && (is_branch || is_branched)) {
+    if (!is_branch) return "restored \"" + name + "\", but the branch has a checkpoint";
+    least = published;
+  }
+  if (step < least) return "restored \"" + name + "\", but " + std::to_string(least) + " was published";
+  return {};
 }
 
 /// What is wrong with what a killed process left; empty when all is well. The next save is one of the step after what
@@ -78,11 +87,9 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
     cairn::checkpointer fresh(on.root(), in.options());
     auto state = durability::trained(in, 0);
     const auto report = fresh.restore(state, {.threads = 1});
-    const auto least = least_after(in, told);
-    if (!report && least > 0) return "nothing was restored";
+    if (auto problem = is_too_old(in, told, report ? report->name : ""); !problem.empty()) return problem;
     if (report) {
       if (!report->skipped.empty()) return "passed over: " + report->skipped.front().reason;
-      if (report->step < least) return "restored " + report->name + ", but " + std::to_string(least) + " was published";
       const auto& known = before.at(report->step);
       const auto bits = chain::bits_of(state);
       const bool is_new = bits == known.back();
@@ -90,8 +97,12 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
       if (told.published == report->step && !is_new) return report->name + " is the one that was replaced";
       step = report->step;
     }
-    for (const auto there : durability::steps_in(on.root())) {
-      const auto name = cairn::detail::checkpoint_name(there);
+    const auto all = durability::steps_in(on.root());
+    for (const auto prepared : in.prepared)
+      if (in.on_older_step == cairn::when_older::branch && !std::binary_search(all.begin(), all.end(), prepared))
+        return "step " + std::to_string(prepared) + " of the earlier run is gone";
+    for (const auto there : all) {
+      const auto name = durability::name_in(on.root(), there);
       const auto& known = before.at(there);
       const auto bits = chain::restored(fresh.store(), name);
       if (bits != known.back() && bits != known.front()) return name + " reads other bits";
@@ -175,7 +186,7 @@ bool kill_twice(const stage& on, std::uint64_t first, std::uint64_t second, reco
   try {
     if (problem.empty()) {
       const auto there = durability::steps_in(on.root());
-      const auto name = cairn::detail::checkpoint_name(next);
+      const auto name = durability::name_in(on.root(), next);
       if (std::find(there.begin(), there.end(), next) !=
           there.end()) {  // what it has depends on what was restored before it
         problem = durability::compare(durability::store_at(on.root()), name, durability::trained(on.in(), next));
@@ -255,10 +266,11 @@ TEST_CASE("killed while it writes several files at a time") { kill_everywhere("t
 TEST_CASE("killed while it saves in parts") { kill_in_background("parts"); }
 TEST_CASE("killed while a save cancels the one before") { kill_in_background("cancelled"); }
 TEST_CASE("killed while another run replaces what is there") { kill_everywhere("older"); }
+TEST_CASE("killed while another run branches off") { kill_everywhere("branch"); }
 TEST_CASE("killed while a child lives on") { kill_everywhere("forked"); }
 TEST_CASE("killed, and the next process too") {
-  for (const auto* name :
-       {"replace", "replace with plain renames", "merge", "merge with plain renames", "prune deltas", "older"})
+  for (const auto* name : {"replace", "replace with plain renames", "merge", "merge with plain renames", "prune deltas",
+                           "older", "branch"})
     kill_in_recovery(name);
 }
 TEST_CASE("killed while it restores and goes on") {

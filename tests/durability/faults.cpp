@@ -94,7 +94,7 @@ std::string check(const stage& on, const std::set<std::uint64_t>& sure) {
   const auto store = durability::store_at(on.root());
   const auto there = durability::steps_in(on.root());
   for (const auto step : there) {
-    const auto name = cairn::detail::checkpoint_name(step);
+    const auto name = durability::name_in(on.root(), step);
     try {
       auto problem = durability::compare(store, name, durability::trained(in, step));
       if (!problem.empty() && in.replaces(step))
@@ -117,7 +117,8 @@ std::string check(const stage& on, const std::set<std::uint64_t>& sure) {
 std::set<std::uint64_t> sure_of(const stage& on, const durability::testimony& told) {
   std::set<std::uint64_t> sure;
   // Another run removes what is there before its first save.
-  if (on.in().on_older_step == cairn::when_older::refuse) sure.insert(on.in().prepared.begin(), on.in().prepared.end());
+  if (on.in().on_older_step != cairn::when_older::replace)
+    sure.insert(on.in().prepared.begin(), on.in().prepared.end());
   for (std::uint64_t step = 0; step < 64; ++step)
     if ((told.returned >> step & 1) != 0) sure.insert(step);
   return sure;
@@ -337,3 +338,4 @@ TEST_CASE("faults in writing several files at a time") { meet_all("threads"); }
 TEST_CASE("faults in a save in parts") { meet_all("parts", true, true); }
 TEST_CASE("faults in a save that the next one cancels") { meet_all("cancelled", false, true); }
 TEST_CASE("faults where another run replaces what is there") { meet_all("older", true, false); }
+TEST_CASE("faults where another run branches off") { meet_all("branch", true, false); }

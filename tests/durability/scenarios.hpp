@@ -197,6 +197,12 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.prepared = {1, 2, 3};
     made.saved = {2};
     made.on_older_step = cairn::when_older::replace;
+  } else if (name == "branch") {  // another run in the same directory, which keeps the earlier one
+    made.parameters = small;
+    made.prepared = {2, 4, 6};
+    made.saved = {1, 3};
+    made.on_older_step = cairn::when_older::branch;
+    made.thinned = 2;
   } else if (name == "forked") {
     made.parameters = small;
     made.prepared = {1, 2};
@@ -267,7 +273,16 @@ inline std::string compare(const cairn::any_store& store, const std::string& nam
 inline std::vector<std::uint64_t> steps_in(const std::string& root) {
   std::vector<std::uint64_t> steps;
   for (const auto& name : store_at(root).list()) steps.push_back(cairn::detail::parse_checkpoint_name(name).value());
+  std::sort(steps.begin(), steps.end());
   return steps;
+}
+
+/// The name of the newest checkpoint of a step in a directory.
+inline std::string name_in(const std::string& root, std::uint64_t step) {
+  const auto all = store_at(root).list();
+  const auto found = std::find_if(all.rbegin(), all.rend(),
+                                  [&](const auto& name) { return cairn::detail::parse_checkpoint_name(name) == step; });
+  return found == all.rend() ? cairn::detail::checkpoint_name(step) : *found;
 }
 
 /// What is half-done in a directory; empty when nothing is.

@@ -287,13 +287,13 @@ class tracing {
     }
   }
 
-  /// Half of what it was asked for; whole pages where it can be, as file systems do. Only one entry of a directory.
+  /// Half of what it was asked for; whole pages where it can be, as file systems do. Few entries of a directory.
   void shorten(pid_t thread, const call& made) {
     const auto half = [](std::uint64_t all) { return all > 4096 ? (all / 2 + 4095) / 4096 * 4096 : (all + 1) / 2; };
     const auto counts = find(made)->counts;
     change& now = changed_[thread] = {.count = made.arguments[2]};
     if (counts == length::bytes) set(thread, RDX, half(now.count));
-    if (counts == length::entries) set(thread, RDX, std::uint64_t{64});
+    if (counts == length::entries) set(thread, RDX, std::uint64_t{72});
     if (counts != length::vectors) return;
     std::vector<iovec> vectors(now.count);
     load(thread, made.arguments[1], vectors);

@@ -12,6 +12,7 @@
 #include "cairn/state/fetch_leaf.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"
+#include "cairn/store/branches.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
@@ -253,19 +254,20 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event) {
   const auto newest_first = [&] {
-    auto names = store.list();
+    auto names = history_of(store.list());
     std::reverse(names.begin(), names.end());
     return names;
   };
   const auto wanted = [&] {
-    const auto names = store.list();
-    auto name = checkpoint_name(*options.step);
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    auto names = history_of(store.list());
+    const auto found = std::find_if(names.begin(), names.end(),
+                                    [&](const auto& name) { return parse_checkpoint_name(name) == options.step; });
+    if (found == names.end())
       fail(errc::not_found,
            {"there is no checkpoint of step ", *options.step, " in ", store.location(),
             names.empty() ? missing_advice(store.location())
                           : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
-    return std::vector{std::move(name)};
+    return std::vector{std::move(*found)};
   };
   return options.step ? restore_first(store, wanted, state, options, on_event)
                       : restore_first(store, newest_first, state, options, on_event);

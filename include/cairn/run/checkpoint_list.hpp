@@ -1,8 +1,9 @@
-// The published checkpoints of a run: the newest one, what retention removes, and what is removed to continue from an earlier step.
+// The published checkpoints in the history of a run: the newest one, what retention removes, and how a run continues from an earlier step.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,28 +17,30 @@
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/naming.hpp"
 #include "cairn/store/retention.hpp"
 
 namespace cairn::detail {
 
-/// Not thread-safe, except for `steps`.
+/// Not thread-safe, except where it says "any thread".
 class checkpoint_list {
  public:
   /// All must outlive the list.
   checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
       : store_(store), options_(options), on_event_(on_event) {}
 
-  /// Steps of the published checkpoints, ascending. Any thread.
+  /// Names and steps of the published checkpoints that are named by step, ascending. Any thread.
+  [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
+
+  /// The name that a save of `step` would have now. Any thread.
+  [[nodiscard]] std::string name_of(std::uint64_t step) const;
 
   /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
   /// or `forget`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step();
   /// The store may have changed: forgets what is known of it.
-  void refresh() noexcept {
-    newest_step_.reset();
-    known_.clear();
-  }
+  void refresh() noexcept;
   /// The checkpoint `name` may have changed, and no other.
   void forget(const std::string& name) {
     newest_step_.reset();
@@ -47,8 +50,11 @@ class checkpoint_list {
   /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
 
-  /// Before a save of `step`: where there are later checkpoints, does what `on_older_step` says.
-  void make_way(std::uint64_t step);
+  /// Before a save of `step`: where there are later checkpoints, does what `on_older_step` says. Returns the name for the save.
+  std::string make_way(std::uint64_t step);
+
+  /// Begins a branch where there are later checkpoints than `step`, or one of `step` that is not of this run, and `on_older_step` is `branch`.
+  void branch_off(std::uint64_t step);
 
   /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report);
@@ -78,15 +84,19 @@ class checkpoint_list {
   };
 
   void emit(const event& what) const { notify(on_event_, what); }
+  [[nodiscard]] run_branch branch(const std::vector<std::string>& all) const;
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
   [[nodiscard]] std::vector<retained_entry> entries();
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step);
   void report_missing_metric(std::span<const retained_entry> all);
   removed remove(const std::vector<removal>& plan);
+  void shorten_history(std::optional<std::uint64_t> step);
 
   any_store& store_;
   const checkpointer_options& options_;
   const observer& on_event_;
+  mutable std::mutex branch_mutex_;
+  mutable run_branch branch_;                 // of this run, as far as it is known
   std::optional<std::uint64_t> newest_step_;  // none: not known
   std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last
   bool is_missing_metric_reported_ = false;

@@ -2,29 +2,58 @@
 #pragma once
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "cairn/run/checkpoint_list.hpp"
+#include "cairn/store/branches.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
 
+/// The branch of this run: the newest of `all`, the names in the store, or the one that this run has begun after that.
+CAIRN_INLINE run_branch checkpoint_list::branch(const std::vector<std::string>& all) const {
+  const auto newest = newest_branch(all);
+  const std::scoped_lock lock(branch_mutex_);
+  if (branch_.number <= newest.number) branch_ = newest;
+  return branch_;
+}
+
+CAIRN_INLINE std::string checkpoint_list::name_of(std::uint64_t step) const {
+  const std::scoped_lock lock(branch_mutex_);
+  return checkpoint_name(step, branch_);
+}
+
+CAIRN_INLINE void checkpoint_list::refresh() noexcept {
+  newest_step_.reset();
+  known_.clear();
+  const std::scoped_lock lock(branch_mutex_);
+  branch_ = {};
+}
+
+CAIRN_INLINE std::vector<std::string> checkpoint_list::names() const {
+  auto all = store_.list();
+  const auto of = branch(all);
+  all = history_of(std::move(all), of);
+  std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
+  return all;
+}
+
 CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
   std::vector<std::uint64_t> all;
-  for (const auto& name : store_.list())
-    if (const auto step = parse_checkpoint_name(name)) all.push_back(*step);
+  for (const auto& name : names()) all.push_back(*parse_checkpoint_name(name));
   return all;
 }
 
 CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
   if (!newest_step_) {
     std::uint64_t newest = 0;
-    for (const auto& name : store_.list())
-      if (!unusable_.contains(name)) newest = parse_checkpoint_name(name).value_or(newest);
+    for (const auto& name : names())
+      if (!unusable_.contains(name)) newest = *parse_checkpoint_name(name);
     newest_step_ = newest;
   }
   return *newest_step_;
@@ -32,15 +61,45 @@ CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
 
 CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
   if (step < newest)
-    fail(errc::stale, {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
-                       ", which would be restored instead: restore it first, remove later checkpoints with "
-                       "remove_after or on_older_step = replace, or save to another directory"});
+    fail(errc::stale,
+         {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
+          ", which would be restored instead: restore it first, remove later checkpoints with remove_after or "
+          "on_older_step = replace, keep them with on_older_step = branch, or save to another directory"});
 }
 
-CAIRN_INLINE void checkpoint_list::make_way(std::uint64_t step) {
-  if (options_.on_older_step == when_older::refuse) return refuse_earlier(step, newest_step());
-  if (step >= newest_step()) return;
-  remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
+CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
+  switch (options_.on_older_step) {
+    case when_older::refuse:
+      refuse_earlier(step, newest_step());
+      break;
+    case when_older::replace:
+      if (step < newest_step()) remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
+      break;
+    case when_older::branch:
+      branch_off(step);
+  }
+  return name_of(step);
+}
+
+/// The last of `names` up to `step`, where a branch continues from.
+[[nodiscard]] inline std::optional<run_branch::point> branch_point(const std::vector<std::string>& names,
+                                                                   std::uint64_t step) {
+  std::optional<run_branch::point> last;
+  for (const auto& name : names)
+    if (const auto at = *parse_checkpoint_name(name); at <= step) last = {parse_branch(name).number, at};
+  return last;
+}
+
+CAIRN_INLINE void checkpoint_list::branch_off(std::uint64_t step) {
+  const auto newest = newest_step();
+  if (options_.on_older_step != when_older::branch || step > newest ||
+      (step == newest && (newest == 0 || run_step_ == newest)))
+    return;
+  run_branch made{newest_branch(store_.list()).number + 1, {}};
+  if (run_step_ && step > 0) made.from = branch_point(names(), std::min(*run_step_, step - 1));
+  newest_step_ = made.from ? made.from->step : 0;
+  const std::scoped_lock lock(branch_mutex_);
+  branch_ = made;
 }
 
 CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report& report) {
@@ -89,14 +148,14 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
 
 CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
   const auto all = entries();
+  const auto mine = names();
   std::vector<removal> plan;
   const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
   std::set<std::string_view> going;
-  for (const auto& each : all) {
-    const auto at = parse_checkpoint_name(each.name);
-    if (!at || (step && *at <= *step)) continue;
-    plan.push_back({each.name, each.name + why});
-    going.insert(each.name);
+  for (const auto& name : mine) {
+    if (step && *parse_checkpoint_name(name) <= *step) continue;
+    plan.push_back({name, name + why});
+    going.insert(name);
   }
   for (const auto& each : all) {
     if (going.contains(each.name)) continue;
@@ -106,9 +165,18 @@ CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint
   }
   std::reverse(plan.begin(), plan.end());
   const auto done = remove(plan);
-  refresh();
+  newest_step_.reset();
   if (done.failure) throw error(*done.failure);
+  shorten_history(step);
   return done.count;
+}
+
+/// After those later than `step` have been removed, or all: the branch of this run, if nothing is left of it, continues from what is left.
+CAIRN_INLINE void checkpoint_list::shorten_history(std::optional<std::uint64_t> step) {
+  const auto left = names();
+  const std::scoped_lock lock(branch_mutex_);
+  if (!branch_.from || (step && branch_.from->step <= *step)) return;
+  branch_.from = step ? branch_point(left, *step) : std::nullopt;
 }
 
 /// Removes the checkpoints of `plan` in its order, but none that one needs which could not be removed.
@@ -158,16 +226,19 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
         .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
 }
 
-/// The published checkpoints as retention sees them; no rule applies to those that are not named by step, which count for what they need.
+/// The published checkpoints as retention sees them; no rule applies to those that are not in the history of the run or not named by step,
+/// which count for what they need.
 /// Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are not known.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries() {
   std::vector<retained_entry> all;
+  const auto mine = names();
   for (const auto& name : store_.list()) {
     const auto step = parse_checkpoint_name(name);
     if (!step) known_.erase(name);  // others may replace it at any time
     all.push_back(known(name, step).entry);
-    all.back().pinned = step && options_.pinned.contains(*step);
-    all.back().is_usable = all.back().is_usable && !unusable_.contains(name);
+    const bool is_mine = std::binary_search(mine.begin(), mine.end(), name, checkpoint_before);
+    all.back().pinned = is_mine && options_.pinned.contains(*step);
+    all.back().is_usable = is_mine && all.back().is_usable && !unusable_.contains(name);
   }
   return all;
 }

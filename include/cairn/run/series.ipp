@@ -63,41 +63,42 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
   refuse_step(options);
   struct candidate {
     double value;
-    std::uint64_t step;
+    std::string name;
   };
   std::vector<candidate> found;
   std::vector<std::string> names;  // damaged ones first, which may be the best: they are reported as skipped
-  const auto all = checkpoints_.steps();
-  for (const auto step : all) {
+  const auto all = checkpoints_.names();
+  for (const auto& name : all) {
     try {
-      const auto metrics = read_index(store_, checkpoint_name(step)).info.metrics;
+      const auto metrics = read_index(store_, name).info.metrics;
       const auto at = metrics.find(order.metric);
       if (at != metrics.end() && !is_nan(at->second))
-        found.push_back({order.lower_is_better ? at->second : -at->second, step});
+        found.push_back({order.lower_is_better ? at->second : -at->second, name});
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
-      names.push_back(checkpoint_name(step));
+      names.push_back(name);
     }
   }
   if (found.empty() && names.empty() && !all.empty())
     fail(errc::not_found, {"no checkpoint in ", store_.location(), " has the metric \"", order.metric, "\""});
   std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
-    return a.value != b.value ? a.value < b.value : a.step > b.step;  // of equals, the newer is the better
+    return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
   });
-  for (const auto& each : found) names.push_back(checkpoint_name(each.step));
+  for (auto& each : found) names.push_back(std::move(each.name));
   auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_);
   restored(report);
   return report;
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
-  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
+  return {.what = what, .checkpoint = store_.location() + "/" + checkpoints_.name_of(step), .step = step};
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& job) const {
-  auto made = about(what, job.info.step);
-  made.total = job.state_bytes();
-  return made;
+  return {.what = what,
+          .checkpoint = store_.location() + "/" + job.name,
+          .step = job.info.step,
+          .total = job.state_bytes()};
 }
 
 CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception_ptr& cause) const {
@@ -132,22 +133,23 @@ CAIRN_INLINE void checkpoint_series::own_store() {
   checkpoints_.refresh();
 }
 
-CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> job, std::size_t shards) {
-  job->hooks.encoded = [this, what = about(event::kind::encoded, *job)](std::uint64_t bytes, double seconds) mutable {
-    what.bytes = bytes;
-    what.seconds = seconds;
-    emit(what);
-  };
-  job->hooks.written = [this, what = about(event::kind::written, *job)](std::uint64_t bytes, double seconds) mutable {
-    what.bytes = what.total = bytes;
-    what.seconds = seconds;
-    emit(what);
-  };
-  running_ = std::make_unique<running_save>(std::move(job));
+CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> what, std::size_t shards) {
+  running_ = std::make_unique<running_save>(std::move(what));
   cancel_on_error([&] {
     own_store();
-    checkpoints_.make_way(running_->job->info.step);
-    running_->pipeline.emplace(store_, *running_->job, shards, &base_);
+    auto& job = *running_->job;
+    job.name = checkpoints_.make_way(job.info.step);
+    job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
+      what.bytes = bytes;
+      what.seconds = seconds;
+      emit(what);
+    };
+    job.hooks.written = [this, what = about(event::kind::written, job)](std::uint64_t bytes, double seconds) mutable {
+      what.bytes = what.total = bytes;
+      what.seconds = seconds;
+      emit(what);
+    };
+    running_->pipeline.emplace(store_, job, shards, &base_);
   });
 }
 

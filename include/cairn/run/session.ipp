@@ -166,9 +166,9 @@ CAIRN_INLINE void session::continue_at(std::uint64_t step) {
   policy_.set_newest({.step = step, .began = now, .copied = now});
 }
 
-/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save, unless a save will replace these.
+/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save, unless `on_older_step` allows it.
 CAIRN_INLINE void session::refuse_earlier(std::uint64_t step) {
-  if (options_.on_older_step == when_older::replace) {
+  if (options_.on_older_step != when_older::refuse) {
     if (!saving_ && step > 0) continue_at(step - 1);
     return;
   }

@@ -20,8 +20,10 @@ namespace cairn::detail {
 CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
                                                          std::optional<save_kind> kind, bool ends_run) {
   auto job = std::make_shared<save_job>();
-  job->name = checkpoint_name(now.step);
   try {
+    auto& checkpoints = series_.checkpoints();
+    if (!saving_) checkpoints.branch_off(now.step);
+    job->name = checkpoints.name_of(now.step);
     job->what = describe(state, {}, store().location() + '/' + job->name);
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));

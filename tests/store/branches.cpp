@@ -1,0 +1,83 @@
+#include "cairn/store/branches.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+using cairn::detail::checkpoint_name;
+using cairn::detail::history_of;
+using cairn::detail::run_branch;
+using names = std::vector<std::string>;
+
+namespace {
+
+/// Runs in one place: what each has in its history is kept beside.
+struct place {
+  std::vector<run_branch> branches{{}};
+  std::vector<std::vector<std::uint64_t>> saved{{}};  // by branch
+  std::vector<names> history{{}};                     // by branch, without what it saved
+
+  [[nodiscard]] names all() const {
+    names made;
+    for (std::size_t i = 0; i < branches.size(); ++i)
+      for (const auto step : saved[i]) made.push_back(checkpoint_name(step, branches[i]));
+    std::sort(made.begin(), made.end(), cairn::checkpoint_before);
+    return made;
+  }
+  [[nodiscard]] names history_of(std::size_t branch) const {
+    auto made = history[branch];
+    for (const auto step : saved[branch]) made.push_back(checkpoint_name(step, branches[branch]));
+    return made;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the history of a branch is what it saved, and what its ancestors had saved when it branched off") {
+  std::mt19937 random(4);
+  for (int trial = 0; trial < 300; ++trial) {
+    place here;
+    const auto branches = random() % 5;
+    for (std::size_t number = 0;; ++number) {
+      std::uint64_t step = 0;
+      if (const auto& from = here.branches.back().from) step = from->step;
+      for (auto count = 1 + random() % 4; count > 0; --count) here.saved.back().push_back(step += 1 + random() % 3);
+      if (number == branches) break;
+      // The next branch continues from any checkpoint in the history of the newest one, or anew.
+      const auto before = here.history_of(number);
+      run_branch next{number + 1, {}};
+      names kept;
+      if (const auto at = random() % (before.size() + 1); at < before.size()) {
+        next.from = {cairn::detail::parse_branch(before[at]).number, *cairn::detail::parse_checkpoint_name(before[at])};
+        kept.assign(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+      }
+      here.branches.push_back(next);
+      here.saved.emplace_back();
+      here.history.push_back(kept);
+      CHECK(history_of(here.all(), next) == kept);  // before its first save
+    }
+    auto all = here.all();
+    auto expected = here.history_of(here.branches.size() - 1);
+    CHECK(history_of(all) == expected);
+    CHECK(cairn::detail::newest_branch(all) == here.branches.back());
+
+    // Where checkpoints are missing, as after retention, no other ones take their place.
+    names some;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(some), [&](auto&) { return random() % 3 != 0; });
+    const std::set<std::string> may_be(expected.begin(), expected.end());
+    for (const auto& name : history_of(some, here.branches.back())) CHECK(may_be.contains(name));
+  }
+}
+
+TEST_CASE("names without a step are of no branch") {
+  const names all{"best", "last", checkpoint_name(1), checkpoint_name(3), checkpoint_name(2, {1, {{0, 1}}})};
+  CHECK(history_of(all) == names{"best", "last", checkpoint_name(1), checkpoint_name(2, {1, {{0, 1}}})});
+  CHECK(history_of(names{}).empty());
+  CHECK(history_of(names{"best"}) == names{"best"});
+  CHECK(cairn::detail::newest_branch({"best"}) == run_branch());
+}
