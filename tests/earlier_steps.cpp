@@ -9,6 +9,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
+#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
@@ -332,23 +333,102 @@ TEST_CASE("on_older_step = branch: deltas continue from the checkpoint that was 
   chain::check_restores(store, checkpoint_name(4, {1, {{0, 2}}}), state[6]);
 }
 
-TEST_CASE("on_older_step = branch: remove_after removes of the own history alone, and the branch goes on") {
+TEST_CASE("on_older_step = branch: remove_after removes of the own history alone, and never the whole branch") {
   const auto store = store_with({1, 2, 5, 9});
   trainer state;
-  checkpointer run(store, {.on_older_step = cairn::when_older::branch});
-  REQUIRE(run.restore(state, {.step = 5}));
-  for (const std::uint64_t step : {6U, 7U}) run.save(trained(step), {.step = step});
-  CHECK(run.steps() == steps{1, 2, 5, 6, 7});
-  CHECK(run.remove_after(6) == 1);
-  CHECK(run.steps() == steps{1, 2, 5, 6});
-  CHECK(run.remove_after(3) == 2);  // nothing is left of the branch, nor what it began with
-  CHECK(run.steps() == steps{1, 2});
-  CHECK(run.save(trained(4), {.step = 4}).path == "memory/step-000000004.branch-1-from-2");
-  CHECK(run.steps() == steps{1, 2, 4});
-  CHECK(run.remove_after(0) == 3);
-  CHECK(run.save(trained(1), {.step = 1}).path == "memory/step-000000001.branch-1");
-  CHECK(store.list() == std::vector<std::string>{checkpoint_name(9), "step-000000001.branch-1"});
-  CHECK(checkpointer(store).restore(state)->step == 1);
+  {
+    checkpointer run(store, {.on_older_step = cairn::when_older::branch});
+    REQUIRE(run.restore(state, {.step = 5}));
+    for (const std::uint64_t step : {6U, 7U}) run.save(trained(step), {.step = step});
+    CHECK(run.steps() == steps{1, 2, 5, 6, 7});
+    CHECK(run.remove_after(6) == 1);
+    CHECK(run.steps() == steps{1, 2, 5, 6});
+    for (const std::uint64_t step : {5U, 3U, 0U}) {  // a restart would take step 9 of the run before
+      const auto failure = sample::failure_of([&] { run.remove_after(step); });
+      CHECK(failure.code == errc::invalid);
+      CHECK(failure.says("step-000000006.branch-1-from-5"));
+      CHECK(failure.says("on_older_step = branch"));
+      CHECK(run.steps() == steps{1, 2, 5, 6});
+    }
+    REQUIRE(run.restore(state, {.step = 2}));
+    CHECK(run.save(trained(4), {.step = 4}).path == "memory/step-000000004.branch-2-from-2");
+    CHECK(run.steps() == steps{1, 2, 4});
+  }
+  // Where a new run is to replace this one, it begins a branch too, if nothing would be left of the newest one.
+  checkpointer run(store, {.on_older_step = cairn::when_older::replace});
+  REQUIRE(run.restore(state, {.step = 1}));
+  CHECK(run.save(trained(2), {.step = 2}).path == "memory/step-000000002.branch-3-from-1");
+  CHECK(run.save(trained(3), {.step = 3}).path == "memory/step-000000003.branch-3-from-1");
+  REQUIRE(run.restore(state, {.step = 2}));
+  CHECK(run.save(trained(30), {.step = 3}).path == "memory/step-000000003.branch-3-from-1");
+  CHECK(run.steps() == steps{1, 2, 3});
+}
+
+TEST_CASE("the step that a branch continues from can be saved again, after nothing of the branch could be restored") {
+  for (const auto how : {cairn::when_older::refuse, cairn::when_older::replace, cairn::when_older::branch}) {
+    const auto store = store_with({1, 2, 5, 9});
+    trainer state;
+    {
+      checkpointer run(store, {.on_older_step = cairn::when_older::branch});
+      REQUIRE(run.restore(state, {.step = 5}));
+      run.save(trained(6), {.step = 6});
+    }
+    sample::put(store, checkpoint_name(6, {1, {{0, 5}}}), {{"index.json", "damaged"}});
+    checkpointer run(store, {.on_older_step = how});
+    CHECK(run.restore(state)->step == 5);
+    CHECK(run.save(trained(50), {.step = 5}).path == "memory/step-000000005.branch-2-from-2");
+    CHECK(run.steps() == steps{1, 2, 5});
+    CHECK(checkpointer(store).restore(state)->step == 5);
+    CHECK(state == trained(50));
+  }
+}
+
+TEST_CASE("a run that continues from an older checkpoint does so also if its first save is later than the newest") {
+  trainer state;
+  {
+    const auto store = store_with({1, 2, 5, 9});
+    checkpointer run(store, {.on_older_step = cairn::when_older::branch});
+    REQUIRE(run.restore(state, {.step = 2}));
+    run.save(trained(10), {.step = 10});
+    CHECK(run.steps() == steps{1, 2, 10});
+  }
+  const auto store = store_with({1, 2, 5, 9});
+  checkpointer run(store, {.on_older_step = cairn::when_older::replace});
+  REQUIRE(run.restore(state, {.step = 2}));
+  run.save(trained(9), {.step = 9});
+  CHECK(run.steps() == steps{1, 2, 9});
+}
+
+TEST_CASE("retention keeps what says where a branch continues from, as long as older checkpoints are kept") {
+  const cairn::stores::memory store;
+  const cairn::checkpointer_options options{
+      .keep_last = 1, .keep_every = 100, .on_older_step = cairn::when_older::branch};
+  trainer state;
+  {
+    checkpointer run(store, options);
+    for (const std::uint64_t step : {100U, 200U, 250U, 270U, 300U}) run.save(trained(step), {.step = step});
+    CHECK(run.steps() == steps{100, 200, 300});
+    REQUIRE(run.restore(state, {.step = 200}));
+    for (const std::uint64_t step : {210U, 220U}) run.save(trained(step), {.step = step});
+    CHECK(run.steps() == steps{100, 200, 220});
+  }
+  const auto end_of_branch_1 = checkpoint_name(220, {1, {{0, 200}}});
+  cairn::save(store, checkpoint_name(250, {2, {{1, 220}}}), trained(250), {.step = 250});
+  CHECK(checkpointer(store).steps() == steps{100, 200, 220, 250});
+  {
+    checkpointer run(store, options);
+    REQUIRE(run.restore(state)->step == 250);
+    run.save(trained(260), {.step = 260});
+    CHECK(run.steps() == steps{100, 200, 220, 260});  // 220 says where branch 1 continues from
+    CHECK(checkpointer(store).restore(state, {.step = 100})->step == 100);
+  }
+  checkpointer run(store, {.keep_last = 1});
+  REQUIRE(run.restore(state)->step == 260);
+  run.save(trained(270), {.step = 270});
+  CHECK(run.steps() == steps{220, 270});
+  run.save(trained(280), {.step = 280});
+  CHECK(run.steps() == steps{280});
+  CHECK(store.list() == std::vector<std::string>{checkpoint_name(300), checkpoint_name(280, {2, {{1, 220}}})});
 }
 
 TEST_CASE(

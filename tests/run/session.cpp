@@ -126,7 +126,7 @@ TEST_CASE(
   CHECK(events.count(kind::skipped) == 1);
   CHECK(events.all.back().what == kind::skipped);
   CHECK(events.all.back().step == 2);
-  CHECK(events.all.back().message == "step 1 is still being saved");
+  CHECK(events.all.back().message == "the save or merge of step 1 is still running");
   CHECK(run.stats().skipped == 1);
   gated.entrance->open();
   run.wait();

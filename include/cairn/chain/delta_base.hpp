@@ -81,6 +81,7 @@ class delta_base {
   void clear() noexcept {
     forget();
     parent_.reset();
+    length_ = since_merge_ = 0;
   }
 
   /// Call this when the deltas have been merged into the newest checkpoint.

@@ -29,18 +29,21 @@ class checkpoint_list {
   checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
       : store_(store), options_(options), on_event_(on_event) {}
 
-  /// Names and steps of the published checkpoints that are named by step, ascending. Any thread.
+  /// Names and steps of the checkpoints in the history of the newest branch that are named by step, ascending. Any thread.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
 
-  /// The name that a save of `step` would have now. Any thread.
+  /// The name for a save of `step`, on the branch that the last call of `make_way`, `branch_off` or `newest_step` has found. Any thread.
   [[nodiscard]] std::string name_of(std::uint64_t step) const;
 
   /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
   /// or `forget`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step();
   /// The store may have changed: forgets what is known of it.
-  void refresh() noexcept;
+  void refresh() noexcept {
+    newest_step_.reset();
+    known_.clear();
+  }
   /// The checkpoint `name` may have changed, and no other.
   void forget(const std::string& name) {
     newest_step_.reset();
@@ -50,10 +53,11 @@ class checkpoint_list {
   /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
 
-  /// Before a save of `step`: where there are later checkpoints, does what `on_older_step` says. Returns the name for the save.
+  /// Before a save of `step`: if the run does not continue from the newest checkpoint, does what `on_older_step` says. Returns the name for the
+  /// save.
   std::string make_way(std::uint64_t step);
 
-  /// Begins a branch where there are later checkpoints than `step`, or one of `step` that is not of this run, and `on_older_step` is `branch`.
+  /// The part of `make_way` that changes nothing in the store: begins a branch where `on_older_step` says so.
   void branch_off(std::uint64_t step);
 
   /// Adds the published checkpoint, or replaces it.
@@ -69,8 +73,9 @@ class checkpoint_list {
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
   std::uint64_t prune();
 
-  /// Removes the checkpoints later than `step`, or all, newest first, and returns their number. errc::invalid, before anything is removed, if
-  /// one that stays needs one of them.
+  /// Removes the checkpoints in the history that are later than `step`, or all, newest first, and returns their number. errc::invalid, before
+  /// anything is removed, if one that stays needs one of them, or if nothing would be left of the newest branch: the place would go back to the
+  /// run that it has branched off.
   std::uint64_t remove_later(std::optional<std::uint64_t> step);
 
  private:
@@ -84,19 +89,21 @@ class checkpoint_list {
   };
 
   void emit(const event& what) const { notify(on_event_, what); }
-  [[nodiscard]] run_branch branch(const std::vector<std::string>& all) const;
+  [[nodiscard]] bool continues_from_older(std::uint64_t step);
+  [[nodiscard]] bool would_end_branch(std::optional<std::uint64_t> last_step) const;
+  void begin_branch(std::uint64_t step);
+  void set_branch(const run_branch& branch);
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
-  [[nodiscard]] std::vector<retained_entry> entries();
+  [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all);
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step);
   void report_missing_metric(std::span<const retained_entry> all);
   removed remove(const std::vector<removal>& plan);
-  void shorten_history(std::optional<std::uint64_t> step);
 
   any_store& store_;
   const checkpointer_options& options_;
   const observer& on_event_;
   mutable std::mutex branch_mutex_;
-  mutable run_branch branch_;                 // of this run, as far as it is known
+  run_branch branch_;                         // of the next save; known where newest_step_ is
   std::optional<std::uint64_t> newest_step_;  // none: not known
   std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last
   bool is_missing_metric_reported_ = false;

@@ -15,32 +15,14 @@
 
 namespace cairn::detail {
 
-/// The branch of this run: the newest of `all`, the names in the store, or the one that this run has begun after that.
-CAIRN_INLINE run_branch checkpoint_list::branch(const std::vector<std::string>& all) const {
-  const auto newest = newest_branch(all);
-  const std::scoped_lock lock(branch_mutex_);
-  if (branch_.number <= newest.number) branch_ = newest;
-  return branch_;
-}
-
-CAIRN_INLINE std::string checkpoint_list::name_of(std::uint64_t step) const {
-  const std::scoped_lock lock(branch_mutex_);
-  return checkpoint_name(step, branch_);
-}
-
-CAIRN_INLINE void checkpoint_list::refresh() noexcept {
-  newest_step_.reset();
-  known_.clear();
-  const std::scoped_lock lock(branch_mutex_);
-  branch_ = {};
+/// Those of `names` that have a step.
+[[nodiscard]] inline std::vector<std::string> named_by_step(std::vector<std::string> names) {
+  std::erase_if(names, [](const auto& name) { return !parse_checkpoint_name(name); });
+  return names;
 }
 
 CAIRN_INLINE std::vector<std::string> checkpoint_list::names() const {
-  auto all = store_.list();
-  const auto of = branch(all);
-  all = history_of(std::move(all), of);
-  std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
-  return all;
+  return named_by_step(history_of(store_.list()));
 }
 
 CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
@@ -49,11 +31,23 @@ CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
   return all;
 }
 
+CAIRN_INLINE std::string checkpoint_list::name_of(std::uint64_t step) const {
+  const std::scoped_lock lock(branch_mutex_);
+  return checkpoint_name(step, branch_);
+}
+
+CAIRN_INLINE void checkpoint_list::set_branch(const run_branch& branch) {
+  const std::scoped_lock lock(branch_mutex_);
+  branch_ = branch;
+}
+
 CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
   if (!newest_step_) {
+    const auto all = store_.list();
     std::uint64_t newest = 0;
-    for (const auto& name : names())
+    for (const auto& name : named_by_step(history_of(all)))
       if (!unusable_.contains(name)) newest = *parse_checkpoint_name(name);
+    set_branch(newest_branch(all));
     newest_step_ = newest;
   }
   return *newest_step_;
@@ -67,39 +61,41 @@ CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint6
           "on_older_step = replace, keep them with on_older_step = branch, or save to another directory"});
 }
 
-CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
-  switch (options_.on_older_step) {
-    case when_older::refuse:
-      refuse_earlier(step, newest_step());
-      break;
-    case when_older::replace:
-      if (step < newest_step()) remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
-      break;
-    case when_older::branch:
-      branch_off(step);
-  }
-  return name_of(step);
+/// Whether there are later checkpoints than `step`, or than the one that the run has restored or saved last.
+CAIRN_INLINE bool checkpoint_list::continues_from_older(std::uint64_t step) {
+  const auto newest = newest_step();
+  return step < newest || (run_step_ && *run_step_ < newest);
 }
 
-/// The last of `names` up to `step`, where a branch continues from.
-[[nodiscard]] inline std::optional<run_branch::point> branch_point(const std::vector<std::string>& names,
-                                                                   std::uint64_t step) {
-  std::optional<run_branch::point> last;
-  for (const auto& name : names)
-    if (const auto at = *parse_checkpoint_name(name); at <= step) last = {parse_branch(name).number, at};
-  return last;
+CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
+  if (options_.on_older_step == when_older::refuse) refuse_earlier(step, newest_step());
+  if (options_.on_older_step == when_older::replace && continues_from_older(step)) {
+    const auto last = run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt;
+    would_end_branch(last) ? begin_branch(step) : static_cast<void>(remove_later(last));
+  }
+  branch_off(step);
+  // All of the branch was passed over, and the run continues from where it began or before.
+  if (branch_.from && step <= branch_.from->step) begin_branch(step);
+  return name_of(step);
 }
 
 CAIRN_INLINE void checkpoint_list::branch_off(std::uint64_t step) {
   const auto newest = newest_step();
-  if (options_.on_older_step != when_older::branch || step > newest ||
-      (step == newest && (newest == 0 || run_step_ == newest)))
-    return;
-  run_branch made{newest_branch(store_.list()).number + 1, {}};
-  if (run_step_ && step > 0) made.from = branch_point(names(), std::min(*run_step_, step - 1));
+  if (options_.on_older_step != when_older::branch) return;
+  const bool is_of_another_run = step == newest && newest != 0 && run_step_ != newest;
+  if (is_of_another_run || continues_from_older(step)) begin_branch(step);
+}
+
+/// The next save begins a branch, which continues from the newest checkpoint that the run has had before `step`.
+CAIRN_INLINE void checkpoint_list::begin_branch(std::uint64_t step) {
+  const auto all = store_.list();
+  run_branch made{newest_branch(all).number + 1, {}};
+  for (const auto& name : named_by_step(history_of(all))) {
+    const auto at = *parse_checkpoint_name(name);
+    if (run_step_ && at <= *run_step_ && at < step) made.from = {parse_branch(name).number, at};
+  }
   newest_step_ = made.from ? made.from->step : 0;
-  const std::scoped_lock lock(branch_mutex_);
-  branch_ = made;
+  set_branch(made);
 }
 
 CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report& report) {
@@ -127,13 +123,24 @@ CAIRN_INLINE void checkpoint_list::restored(const std::optional<load_report>& re
   refresh();
 }
 
-CAIRN_INLINE std::vector<removal> checkpoint_list::retention_plan() { return plan_retention(entries(), rules()); }
+CAIRN_INLINE std::vector<removal> checkpoint_list::retention_plan() {
+  return plan_retention(entries(store_.list()), rules());
+}
+
+/// Whether `at` is the last checkpoint of a branch between the oldest and the newest one of the history: without it, its name would no longer
+/// say where that branch continues from.
+[[nodiscard]] inline bool is_link(const std::vector<std::string>& history,
+                                  std::vector<std::string>::const_iterator at) {
+  const auto number = parse_branch(*at).number;
+  return at + 1 != history.end() && parse_branch(at[1]).number != number &&
+         parse_branch(history.front()).number != number;
+}
 
 CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
   if (!rules().any()) return 0;
   std::vector<removal> plan;
   try {
-    const auto all = entries();
+    const auto all = entries(store_.list());
     plan = plan_retention(all, rules());
     report_missing_metric(all);
   } catch (const error& cause) {  // the save has succeeded; the next one retries
@@ -146,9 +153,23 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
   return remove(plan).count;
 }
 
+/// Whether nothing would be left of the newest branch without the checkpoints later than `last_step`, or without all.
+CAIRN_INLINE bool checkpoint_list::would_end_branch(std::optional<std::uint64_t> last_step) const {
+  const auto all = store_.list();
+  const auto number = newest_branch(all).number;
+  return number != 0 && std::none_of(all.begin(), all.end(), [&](const auto& name) {
+           return parse_branch(name).number == number && last_step && *parse_checkpoint_name(name) <= *last_step;
+         });
+}
+
 CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
-  const auto all = entries();
-  const auto mine = names();
+  if (would_end_branch(step))
+    fail(errc::invalid, {"nothing would be left in ", store_.location(), " of the branch that ", names().back(),
+                         " is of, and the run that it has branched off would be continued: begin another "
+                         "branch with on_older_step = branch"});
+  const auto names = store_.list();
+  const auto all = entries(names);
+  const auto mine = named_by_step(history_of(names));
   std::vector<removal> plan;
   const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
   std::set<std::string_view> going;
@@ -167,19 +188,10 @@ CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint
   const auto done = remove(plan);
   newest_step_.reset();
   if (done.failure) throw error(*done.failure);
-  shorten_history(step);
   return done.count;
 }
 
-/// After those later than `step` have been removed, or all: the branch of this run, if nothing is left of it, continues from what is left.
-CAIRN_INLINE void checkpoint_list::shorten_history(std::optional<std::uint64_t> step) {
-  const auto left = names();
-  const std::scoped_lock lock(branch_mutex_);
-  if (!branch_.from || (step && branch_.from->step <= *step)) return;
-  branch_.from = step ? branch_point(left, *step) : std::nullopt;
-}
-
-/// Removes the checkpoints of `plan` in its order, but none that one needs which could not be removed.
+/// Removes the checkpoints of `plan` in its order. Keeps one that is needed by one that could not be removed.
 CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<removal>& plan) {
   removed done;
   std::set<std::string> needed;  // by those that could not be removed
@@ -226,21 +238,22 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
         .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
 }
 
-/// The published checkpoints as retention sees them; no rule applies to those that are not in the history of the run or not named by step,
-/// which count for what they need.
-/// Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are not known.
-CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries() {
-  std::vector<retained_entry> all;
-  const auto mine = names();
-  for (const auto& name : store_.list()) {
+/// The checkpoints `all` as retention sees them: its rules apply to those that are named by step and in the history; the others are listed for
+/// what they need. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are
+/// not known.
+CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
+  std::vector<retained_entry> entries;
+  const auto mine = named_by_step(history_of(all));
+  for (const auto& name : all) {
     const auto step = parse_checkpoint_name(name);
     if (!step) known_.erase(name);  // others may replace it at any time
-    all.push_back(known(name, step).entry);
-    const bool is_mine = std::binary_search(mine.begin(), mine.end(), name, checkpoint_before);
-    all.back().pinned = is_mine && options_.pinned.contains(*step);
-    all.back().is_usable = is_mine && all.back().is_usable && !unusable_.contains(name);
+    auto& entry = entries.emplace_back(known(name, step).entry);
+    const auto at = std::lower_bound(mine.begin(), mine.end(), name, checkpoint_before);
+    const bool is_mine = at != mine.end() && *at == name;
+    entry.pinned = is_mine && (options_.pinned.contains(*step) || is_link(mine, at));
+    entry.is_usable = is_mine && entry.is_usable && !unusable_.contains(name);
   }
-  return all;
+  return entries;
 }
 
 /// The retention entry of a checkpoint: read from its index, unless this process saved it.

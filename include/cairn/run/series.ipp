@@ -101,8 +101,8 @@ CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& jo
           .total = job.state_bytes()};
 }
 
-CAIRN_INLINE error checkpoint_series::failed(std::uint64_t step, const std::exception_ptr& cause) const {
-  auto what = about(event::kind::failed, step);
+CAIRN_INLINE error checkpoint_series::failed(event what, const std::exception_ptr& cause) const {
+  what.what = event::kind::failed;
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
   if (failure.code() == errc::cancelled) {
     what.what = event::kind::skipped;
@@ -119,10 +119,10 @@ auto checkpoint_series::cancel_on_error(const Act& act) {
   try {
     return act();
   } catch (...) {
-    const auto step = running_->job->info.step;
+    const auto what = about(event::kind::failed, *running_->job);
     checkpoints_.forget(running_->job->name);  // it is published if only a sync after that has failed
     cancel();
-    throw error(failed(step, std::current_exception()));
+    throw error(failed(what, std::current_exception()));
   }
 }
 
@@ -167,9 +167,10 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
   running_.reset();
   emit(what);
   // Only the first save with unmatched rules reports them.
-  if (std::exchange(unmatched_reported_, unmatched_reported_ || !report.unmatched_rules.empty())) return report;
+  if (unmatched_reported_ || report.unmatched_rules.empty()) return report;
+  unmatched_reported_ = true;
   for (const auto& pattern : report.unmatched_rules) {
-    what = about(event::kind::unmatched, what.step);
+    what = {.what = event::kind::unmatched, .checkpoint = what.checkpoint, .step = what.step};
     what.message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
     emit(what);
   }

@@ -85,7 +85,7 @@ class session {
 
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
-  void refuse_earlier(std::uint64_t step);
+  void check_step(std::uint64_t step);
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void prepare(any_state state) noexcept;

@@ -84,7 +84,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
   wait();
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
   auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore_best(state, order.value_or(metric_order{"loss"}), options); });
+                            [&] { return series_.restore_best(state, order.value_or(metric_order{}), options); });
   continue_from(report, state, options);
   return report;
 }
@@ -110,8 +110,9 @@ CAIRN_INLINE void session::note_losses(const load_report& report, any_state stat
     restored_losses losses;
     for (const auto& each : describe(state).leaves) {
       const auto stored = options.rename ? options.rename(each.path) : each.path;
-      const auto& known = loaded.contains(stored) ? report.restored : earlier_losses_;
-      const auto at = known.find(&known == &earlier_losses_ ? each.path : stored);
+      const bool was_loaded = loaded.contains(stored);
+      const auto& known = was_loaded ? report.restored : earlier_losses_;
+      const auto at = known.find(was_loaded ? stored : each.path);
       if (at != known.end()) losses.emplace(each.path, at->second);
     }
     earlier_losses_ = std::move(losses);
@@ -166,10 +167,11 @@ CAIRN_INLINE void session::continue_at(std::uint64_t step) {
   policy_.set_newest({.step = step, .began = now, .copied = now});
 }
 
-/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save, unless `on_older_step` allows it.
-CAIRN_INLINE void session::refuse_earlier(std::uint64_t step) {
+/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step` allows it, the policy
+/// counts from the step before.
+CAIRN_INLINE void session::check_step(std::uint64_t step) {
   if (options_.on_older_step != when_older::refuse) {
-    if (!saving_ && step > 0) continue_at(step - 1);
+    if (!saving_ && step < policy_.saved_step()) continue_at(step == 0 ? 0 : step - 1);
     return;
   }
   auto& checkpoints = series_.checkpoints();
@@ -183,7 +185,7 @@ CAIRN_INLINE void session::refuse_earlier(std::uint64_t step) {
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
-  refuse_earlier(now.step);
+  check_step(now.step);
   if (poll()) return preempt(state, now);
   collect_background_result();
   report_hang();
@@ -239,7 +241,7 @@ CAIRN_INLINE bool session::resolve_busy(const observation& now) {
       return false;  // once per running save
     record_.count([](save_stats& all) { ++all.skipped; });
     auto what = series_.about(event::kind::skipped, now.step);
-    what.message = "step " + std::to_string(policy_.saved_step()) + " is still being saved";
+    what.message = "the save or merge of step " + std::to_string(policy_.saved_step()) + " is still running";
     record_.emit(what);
     return false;
   }

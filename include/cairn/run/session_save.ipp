@@ -49,7 +49,7 @@ CAIRN_INLINE void session::save_raw(save_job& job) {
 /// Counts and reports a save that failed in the training thread, and returns its error.
 CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
   record_.count([](save_stats& all) { ++all.failed; });
-  return series_.failed(step, cause);
+  return series_.failed(series_.about(event::kind::failed, step), cause);
 }
 
 /// Copies the state and starts the save of the copy. What fails here is thrown at once.

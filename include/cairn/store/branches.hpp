@@ -18,9 +18,11 @@ namespace cairn::detail {
   return names.empty() ? run_branch() : parse_branch(names.back());
 }
 
-/// The history of `branch`, in ascending order: its checkpoints, those of the branch that it continues from up to that step, and so on. Names
-/// without a step come first and are of no branch. `names` are in the order of checkpoint_before.
-[[nodiscard]] inline std::vector<std::string> history_of(std::vector<std::string> names, const run_branch& branch) {
+/// The history of the newest branch, in ascending order: its checkpoints, those of the branch that it continues from up to that step, and so on
+/// as long as a branch has a checkpoint left. Names without a step come first and are of no branch. `names` are in the order of
+/// checkpoint_before.
+[[nodiscard]] inline std::vector<std::string> history_of(std::vector<std::string> names) {
+  const auto branch = newest_branch(names);
   std::vector<std::string> history;
   auto number = branch.number;
   auto from = branch.from;
@@ -28,25 +30,20 @@ namespace cairn::detail {
   std::reverse(names.begin(), names.end());
   for (auto& name : names) {
     if (const auto step = parse_checkpoint_name(name)) {
-      const auto of = parse_branch(name);
-      if (of.number < number && from) {
+      const auto branch_of_name = parse_branch(name);
+      if (branch_of_name.number < number && from) {
         number = from->branch;
         last_step = std::min(last_step, from->step);
-        from.reset();  // not known if that branch has no checkpoint left
+        from.reset();  // its names say where it continues from
       }
-      if (of.number != number || *step > last_step) continue;
-      from = of.from;
+      if (branch_of_name.number != number) continue;
+      from = branch_of_name.from;
+      if (*step > last_step) continue;
     }
     history.push_back(std::move(name));
   }
   std::reverse(history.begin(), history.end());
   return history;
-}
-
-/// The history of the newest branch.
-[[nodiscard]] inline std::vector<std::string> history_of(std::vector<std::string> names) {
-  const auto branch = newest_branch(names);
-  return history_of(std::move(names), branch);
 }
 
 }  // namespace cairn::detail
