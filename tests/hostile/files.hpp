@@ -66,11 +66,12 @@ inline std::string shard_file(const std::string& metadata, const std::string& te
 /// An index whose checksum holds.
 inline std::string index_file(const std::string& metrics, const std::string& notes, const std::string& shards,
                               const std::string& weight_map, const std::string& leaves = {},
-                              const std::string& structure = {}) {
+                              const std::string& structure = {}, std::uint64_t total_bytes = 0) {
   std::string text = std::string(cairn::detail::index_opening) + R"(0000000000000000","format":"cairn","version":")" +
-                     std::string(cairn::detail::format_version) + R"(","step":1,"total_size":0,"metrics":{)" + metrics +
-                     R"(},"notes":{)" + notes + R"(},"shards":[)" + shards + R"(]},"leaves":[)" + leaves +
-                     R"(],"structure":{)" + structure + R"(},"weight_map":{)" + weight_map + "}}";
+                     std::string(cairn::detail::format_version) + R"(","step":1,"total_size":)" +
+                     std::to_string(total_bytes) + R"(,"metrics":{)" + metrics + R"(},"notes":{)" + notes +
+                     R"(},"shards":[)" + shards + R"(]},"leaves":[)" + leaves + R"(],"structure":{)" + structure +
+                     R"(},"weight_map":{)" + weight_map + "}}";
   text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
                cairn::detail::to_hex(cairn::detail::index_checksum(text)));
   return text;
@@ -156,6 +157,15 @@ inline std::vector<file> files_of(std::size_t bytes) {
   all.push_back({"runs", one_leaf("[999999999]", "\"runs\":[" + of([](std::size_t) { return "0"; }) + "]"), true});
   all.push_back(
       {"cuts", one_leaf("[999999999]", R"("shards":[],"grid":[[)" + of([](std::size_t) { return "0"; }) + "]]"), true});
+  all.push_back(
+      {"more boxes than bytes",  // in shards that the index says to be large
+       index_file("\"" + std::string(bytes, 'x') + "\":1", "",
+                  R"({"file":"shard-00000-of-00001.safetensors","bytes":1000000000000,)"
+                  R"("header_xxh3":"0000000000000000"})",
+                  R"("weight":"shard-00000-of-00001.safetensors")",
+                  R"({"path":"weight","dtype":"F32","shape":[9999999],"grid":[[1]],"shards":[[0,9999999,0]]})", "",
+                  40'000'000),
+       true});
   all.push_back({"dimensions of a grid",
                  one_leaf("[999999999]", R"("shards":[],"grid":[)" + of([](std::size_t) { return "[]"; }) + "]"),
                  true});

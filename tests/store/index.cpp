@@ -110,7 +110,7 @@ TEST_CASE("any index is written and read back") {
       CHECK(read.leaves[i].type == index.leaves[i].type);
       CHECK(read.leaves[i].shape == index.leaves[i].shape);
       const auto &a = read.storage[i], &b = index.storage[i];
-      CHECK(pieces_of(a.layout, read.leaves[i].shape) == pieces_of(b.layout, index.leaves[i].shape));
+      CHECK(sample::pieces_of(a.layout, read.leaves[i].shape) == sample::pieces_of(b.layout, index.leaves[i].shape));
       REQUIRE((a.encoded == nullptr) == (b.encoded == nullptr));
       if (a.encoded) CHECK(*a.encoded == *b.encoded);
       REQUIRE((a.restored == nullptr) == (b.restored == nullptr));
@@ -363,7 +363,7 @@ TEST_CASE("the leaves of 16,384 ranks take a few megabytes") {
   CHECK(text.size() < 4'000'000);
   const auto read = cairn::detail::parse_index(text, "here");
   REQUIRE(read.leaves.size() == leaves);
-  const auto pieces = cairn::detail::pieces_of(read.storage[7].layout, read.leaves[7].shape);
+  const auto pieces = sample::pieces_of(read.storage[7].layout, read.leaves[7].shape);
   REQUIRE(pieces.size() == ranks);
   CHECK(pieces[300] == cairn::detail::placed_piece{300, 0, 1024, cairn::detail::box{{64, 1408}, {32, 32}}});
 }

@@ -94,7 +94,7 @@ TEST_CASE("runs in any order become consecutive runs, and come back") {
     leaf_layout layout;
     REQUIRE(make_layout(shuffled, shape, layout).empty());
     CHECK(find_fault(layout, shape, 7, many).empty());
-    CHECK(pieces_of(layout, shape) == pieces);
+    CHECK(sample::pieces_of(layout, shape) == pieces);
     CHECK(is_same(read(text_of(layout)), layout));
     CHECK((layout.cuts == nullptr) == (pieces.size() == 1));
   }
@@ -127,7 +127,7 @@ TEST_CASE("boxes that cover an array are found to, and others are not") {
     CHECK(find_fault(layout, shape, 7, many).empty());
     const auto back = read(text_of(layout));
     CHECK(is_same(back, layout));
-    auto found = pieces_of(back, shape);
+    auto found = sample::pieces_of(back, shape);
     CHECK(found.size() == pieces.size());
     for (const auto& piece : found) CHECK(std::find(pieces.begin(), pieces.end(), piece) != pieces.end());
   }
@@ -144,7 +144,7 @@ TEST_CASE("a grid is stored as one, with its shards as series") {
   leaf_layout layout;
   REQUIRE(make_layout(pieces, {32, 10}, layout).empty());
   CHECK(text_of(layout) == R"({"grid":[[4],[3]],"shards":[[0,32,1]]})");
-  CHECK(pieces_of(layout, {32, 10}) == pieces);
+  CHECK(sample::pieces_of(layout, {32, 10}) == pieces);
 
   for (auto& piece : pieces) piece.shard *= 3;
   REQUIRE(make_layout(pieces, {32, 10}, layout).empty());
@@ -154,7 +154,7 @@ TEST_CASE("a grid is stored as one, with its shards as series") {
       {5, 0, 6, box{{0, 0}, {2, 3}}}, {2, 0, 9, box{{2, 0}, {3, 3}}}, {9, 0, 3, box{{5, 0}, {1, 3}}}};
   REQUIRE(make_layout(uneven, {6, 3}, layout).empty());
   CHECK(text_of(layout) == R"({"grid":[[0,2,5,6],[3]],"shards":[[5,1,1],[2,2,7]]})");
-  CHECK(pieces_of(layout, {6, 3}) == uneven);
+  CHECK(sample::pieces_of(layout, {6, 3}) == uneven);
 
   const std::vector<placed_piece> others{{0, 0, 6, box{{0, 0}, {3, 2}}}, {1, 0, 3, box{{0, 2}, {3, 1}}}};
   REQUIRE(make_layout(others, {3, 3}, layout).empty());
@@ -193,6 +193,7 @@ TEST_CASE("pieces that do not cover their leaf are refused") {
   CHECK(fault({}, {3}).find("no pieces") != std::string::npos);
   CHECK(fault({{0, 0, 2, {}}}, {3}).find("hole at element 2") != std::string::npos);
   CHECK(fault({{0, 1, 2, {}}}, {3}).find("hole at element 0") != std::string::npos);
+  CHECK(fault({{0, 0, 2, {}}, {0, 2, 2, {}}}, {3}).find("reaches beyond its end") != std::string::npos);
   CHECK(fault({{0, 0, 2, {}}, {0, 1, 2, {}}}, {3}).find("overlap") != std::string::npos);
   CHECK(fault({{0, 0, 3, {}}, {0, 3, 0, {}}}, {3}).find("overlap") != std::string::npos);
   CHECK_FALSE(fault({{0, 0, 4, {}}}, {3}).empty());

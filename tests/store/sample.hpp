@@ -19,6 +19,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/layout.hpp"
 
 namespace sample {
 
@@ -142,6 +143,14 @@ inline std::vector<std::byte> packed(const cairn::detail::memory_view& view) {
   std::vector<std::byte> bytes(view.bytes());
   cairn::detail::gather(view, 0, bytes);
   return bytes;
+}
+
+/// The pieces of a leaf.
+inline std::vector<cairn::detail::placed_piece> pieces_of(const cairn::detail::leaf_layout& layout,
+                                                          const cairn::extents& shape) {
+  std::vector<cairn::detail::placed_piece> all;
+  cairn::detail::for_each_piece(layout, shape, [&](auto piece) { all.push_back(std::move(piece)); });
+  return all;
 }
 
 /// Publishes `files` as checkpoint `name`.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,8 +77,10 @@ struct leaf_layout {
 [[nodiscard]] CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
                                                   std::uint64_t most_pieces);
 
-/// The pieces of a leaf: runs and boxes of a grid in row-major order. Precondition: find_fault finds none.
-[[nodiscard]] CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, const extents& shape);
+/// Calls `visit` for each piece of a leaf, runs and boxes of a grid in row-major order. Precondition: find_fault finds none. A grid of a few bytes
+/// may have any number of pieces: check each before you keep it.
+CAIRN_INLINE void for_each_piece(const leaf_layout& layout, const extents& shape,
+                                 const std::function<void(placed_piece)>& visit);
 
 /// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.
 [[nodiscard]] CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece);

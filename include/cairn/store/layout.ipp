@@ -102,62 +102,58 @@ CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& sh
                                     std::uint64_t most_pieces) {
   constexpr std::string_view no_shard = "is in a shard that is not listed";
   if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
-  const auto are_listed = [&](const auto& each, const auto& last_of) {
-    return std::all_of(each.begin(), each.end(), [&](const auto& part) { return last_of(part) < shards; });
-  };
   if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
-    if (!are_listed(runs->starts, [](const auto& start) { return start.shard; })) return std::string(no_shard);
-    return find_fault(*runs, shape);
+    const auto is_listed = [&](const auto& start) { return start.shard < shards; };
+    const bool are_listed = std::all_of(runs->starts.begin(), runs->starts.end(), is_listed);
+    return are_listed ? find_fault(*runs, shape) : std::string(no_shard);
   }
   if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) {
-    const auto last_of = [&](const auto& series) {
-      if (series.count == 0 || series.first >= shards) return shards;
-      const bool fits = series.stride == 0 || series.count - 1 <= (shards - 1 - series.first) / series.stride;
-      return fits ? series.first : shards;
+    const auto is_listed = [&](const auto& series) {
+      if (series.count == 0 || series.first >= shards) return false;
+      return series.stride == 0 || series.count - 1 <= (shards - 1 - series.first) / series.stride;
     };
-    if (!are_listed(grid->shards, last_of)) return std::string(no_shard);
-    return find_fault(*grid, shape, most_pieces);
+    const bool are_listed = std::all_of(grid->shards.begin(), grid->shards.end(), is_listed);
+    return are_listed ? find_fault(*grid, shape, most_pieces) : std::string(no_shard);
   }
   const auto& boxes = std::get<box_layout>(*layout.cuts);
-  if (!are_listed(boxes.boxes, [](const auto& part) { return part.first; })) return std::string(no_shard);
-  return find_fault(boxes, shape);
+  const auto is_listed = [&](const auto& part) { return part.first < shards; };
+  const bool are_listed = std::all_of(boxes.boxes.begin(), boxes.boxes.end(), is_listed);
+  return are_listed ? find_fault(boxes, shape) : std::string(no_shard);
 }
 
-/// The boxes of a grid, in row-major order.
-[[nodiscard]] inline std::vector<placed_piece> pieces_of(const grid_layout& grid, const extents& shape) {
-  std::vector<placed_piece> pieces;
-  extents index(shape.size());
+/// Calls `visit` for each box of a grid, in row-major order.
+inline void for_each_box(const grid_layout& grid, const extents& shape,
+                         const std::function<void(placed_piece)>& visit) {
+  extents index(shape.size()), boxes;
+  for (std::size_t d = 0; d < shape.size(); ++d) boxes.push_back(boxes_along(grid.cuts[d], shape[d]));
   for (const auto& [first, count, stride] : grid.shards)
     for (std::uint64_t i = 0; i < count; ++i) {
       box part{extents(shape.size()), extents(shape.size())};
       for (std::size_t d = 0; d < shape.size(); ++d)
         std::tie(part.first[d], part.shape[d]) = range_along(grid.cuts[d], shape[d], index[d]);
       const auto elements = part.count();
-      pieces.push_back({first + i * stride, 0, elements, std::move(part)});
+      visit({first + i * stride, 0, elements, std::move(part)});
       for (auto d = shape.size(); d-- > 0;) {
-        if (++index[d] < boxes_along(grid.cuts[d], shape[d])) break;
+        if (++index[d] < boxes[d]) break;
         index[d] = 0;
       }
     }
-  return pieces;
 }
 
-CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, const extents& shape) {
+CAIRN_INLINE void for_each_piece(const leaf_layout& layout, const extents& shape,
+                                 const std::function<void(placed_piece)>& visit) {
   const auto count = element_count(shape);
-  if (layout.cuts == nullptr) return {{layout.shard, 0, count, {}}};
-  if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) return pieces_of(*grid, shape);
-  std::vector<placed_piece> pieces;
-  if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
-    for (std::size_t i = 0; i < runs->starts.size(); ++i) {
-      const auto& [shard, first] = runs->starts[i];
-      const auto end = i + 1 < runs->starts.size() ? runs->starts[i + 1].first : count;
-      pieces.push_back({shard, first, end - first, {}});
-    }
-    return pieces;
+  if (layout.cuts == nullptr) return visit({layout.shard, 0, count, {}});
+  if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) return for_each_box(*grid, shape, visit);
+  if (const auto* boxes = std::get_if<box_layout>(layout.cuts.get())) {
+    for (const auto& [shard, part] : boxes->boxes) visit({shard, 0, part.count(), part});
+    return;
   }
-  for (const auto& [shard, part] : std::get<box_layout>(*layout.cuts).boxes)
-    pieces.push_back({shard, 0, part.count(), part});
-  return pieces;
+  const auto& starts = std::get<run_layout>(*layout.cuts).starts;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto end = i + 1 < starts.size() ? starts[i + 1].first : count;
+    visit({starts[i].shard, starts[i].first, end - starts[i].first, {}});
+  }
 }
 
 /// The cuts of a dimension, in the short form where they are at equal distances.
@@ -190,10 +186,10 @@ CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, cons
       all.push_back({shard, 1, 1});
   }
   if (!find_fault(grid, shape, boxes.boxes.size()).empty()) return {};
-  const auto pieces = pieces_of(grid, shape);
-  const auto is_same = [](const placed_piece& piece, const auto& each) { return piece.region == each.second; };
-  return std::equal(pieces.begin(), pieces.end(), boxes.boxes.begin(), boxes.boxes.end(), is_same) ? std::optional(grid)
-                                                                                                   : std::nullopt;
+  auto next = boxes.boxes.begin();
+  bool is_same = true;
+  for_each_box(grid, shape, [&](const placed_piece& piece) { is_same = is_same && piece.region == (next++)->second; });
+  return is_same ? std::optional(grid) : std::nullopt;
 }
 
 /// make_layout for runs.
@@ -206,7 +202,8 @@ CAIRN_INLINE std::vector<placed_piece> pieces_of(const leaf_layout& layout, cons
   std::uint64_t end = 0;
   for (const auto& each : pieces) {
     if (each.first < end || each.count == 0) return "has pieces that overlap";
-    if (each.first > end || each.count > count - end) break;
+    if (each.first > end) break;
+    if (each.count > count - end) return "has a piece that reaches beyond its end";
     end += each.count;
     runs.starts.push_back({each.shard, each.first});
   }

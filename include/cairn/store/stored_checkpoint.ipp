@@ -17,7 +17,7 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   if (element_count(shape) == 0) return {};
   const auto& storage = index.storage[leaf];
   std::vector<stored_slice> slices;
-  for (auto& piece : pieces_of(storage.layout, shape)) {
+  for_each_piece(storage.layout, shape, [&, &path = path, &type = type, &shape = shape](placed_piece piece) {
     const auto& shard = shards[piece.shard];
     const auto corrupt = [&](std::string_view why) {
       fail(errc::corrupt, {shard.where, ": ", why, " of \"", path, "\""});
@@ -36,7 +36,7 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
       corrupt("has another encoding than the index");
     slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin,
                       tensor->end - tensor->begin, encoded});
-  }
+  });
   return slices;
 }
 
