@@ -25,6 +25,7 @@ TEST_CASE("what a number is, by its bits") {
     const bool is_special = (bits >> 52U & 2047U) == 2047U, has_fraction = bits << 12U != 0;
     const auto value = std::bit_cast<double>(bits);
     REQUIRE(is_finite(value) == !is_special);
+    REQUIRE(cairn::detail::is_negative(value) == (bits >> 63U != 0));
     REQUIRE(is_nan(value) == (is_special && has_fraction));
     REQUIRE(is_infinite(value) == (is_special && !has_fraction));
   }

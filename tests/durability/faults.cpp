@@ -173,6 +173,12 @@ struct counts {
   std::atomic<std::uint64_t> runs{0}, faults{0}, calls{0}, surfaced{0};
 };
 
+/// Errors that say nothing about a checkpoint: no older one may be restored instead.
+bool is_of_the_moment(int error) {
+  constexpr int all[] = {ESTALE, EMFILE, ENOMEM, EACCES};
+  return std::find(std::begin(all), std::end(all), error) != std::end(all);
+}
+
 /// One run with a fault in call `at`, or in all that `selects` returns true for. What was wrong.
 std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool before_rename, counts& counted,
                  bool (*selects)(const tracer::call&) = nullptr, bool (*lasts)(const tracer::call&) = nullptr) {
@@ -194,6 +200,9 @@ std::string meet(const stage& on, const fault& injected, std::uint64_t at, bool 
   if (problem.empty() && told->errors + told->failures == 0 && on.in().is_repeatable() &&
       told->published < on.in().saved.back())
     problem = "no error, and no checkpoint";
+  if (problem.empty() && is_of_the_moment(injected.error) && told->restored != 0 &&
+      told->restored < scenario::newest(on.in().prepared))
+    problem = "an older checkpoint was restored";
   if (problem.empty() && told->errors > 0 && !lasts && is_invisible(result.at, injected)) problem = "an error";
   if (problem.empty() && told->errors + told->failures == 0 && !lasts &&
       has_to_surface(result, injected, before_rename))

@@ -385,6 +385,7 @@ struct testimony {
   std::atomic<unsigned> errors{0};    ///< that surfaced
   std::atomic<unsigned> failures{0};  ///< that the observer received; for removals there is no other report
   std::atomic<pid_t> child{0};        ///< of the traced process, if it has one
+  std::atomic<std::uint64_t> restored{0};  ///< the step that a restore has loaded
   char last_error[400] = {};
   char problem[400] = {};  ///< the first thing that must not be
 
@@ -424,7 +425,7 @@ class performance {
 
   void restore() {
     auto state = trained(on_.in(), 0);
-    static_cast<void>(run_->restore(state, {.threads = 1}));
+    if (const auto report = run_->restore(state, {.threads = 1})) told_.restored = report->step;
   }
 
   void save(std::uint64_t step, bool again = false) {

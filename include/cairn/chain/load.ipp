@@ -209,29 +209,33 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event) {
-  constexpr int most_lists = 100;
+  constexpr int most_lists = 100, most_failures = 3;
+  int failures = 0;
   path_set changed;
   bool is_state_changed = false;
   for (int lists = 1;; ++lists) {
     const auto names = candidates();
     std::vector<skipped_checkpoint> skipped;
     bool is_outdated = false;
-    for (auto name = names.begin(); name != names.end() && !is_outdated; ++name) {
+    for (const auto& name : names) {
       try {
-        auto report = restore_one(store, *name, state, options, on_event, changed);
+        auto report = restore_one(store, name, state, options, on_event, changed);
         report.skipped = std::move(skipped);
         return report;
       } catch (const error& cause) {
         is_state_changed = is_state_changed || cause.state_changed();
-        if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
-        // Another process has removed or replaced it: what is missing now says nothing about what is there.
-        const bool has_gone = cause.code() == errc::not_found;
-        is_outdated = lists < most_lists && (has_gone || candidates() != names);
-        if (is_outdated) continue;
-        skipped.push_back({*name, std::string(cause.sentence())});
+        // Another process may have removed or replaced it: what is missing now says nothing about what is there. After a stale handle the
+        // next attempt tells.
+        const bool has_gone = cause.code() == errc::not_found, has_failed = cause.code() == errc::io;
+        const bool may_be_outdated = (is_of_checkpoint(cause.code()) || has_failed) && lists < most_lists;
+        is_outdated =
+            may_be_outdated && (has_gone || (has_failed && ++failures < most_failures) || candidates() != names);
+        if (is_outdated) break;
+        if (has_gone || !is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
+        skipped.push_back({name, std::string(cause.sentence())});
         notify(on_event, {.what = event::kind::fell_back,
-                          .checkpoint = store.location() + "/" + *name,
-                          .step = parse_checkpoint_name(*name).value_or(0),
+                          .checkpoint = store.location() + "/" + name,
+                          .step = parse_checkpoint_name(name).value_or(0),
                           .message = std::string(cause.sentence())});
       }
     }

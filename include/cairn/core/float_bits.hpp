@@ -8,7 +8,9 @@
 namespace cairn::detail {
 
 inline constexpr std::uint32_t float_exponent_bits = 0x7F80'0000;
-inline constexpr std::uint64_t double_exponent_bits = 0x7FF0'0000'0000'0000;
+inline constexpr std::uint64_t double_exponent_bits = 0x7FF0'0000'0000'0000;  // also the bits of infinity
+inline constexpr std::uint64_t double_sign_bit = 0x8000'0000'0000'0000;
+inline constexpr std::uint64_t quiet_nan_bits = 0x7FF8'0000'0000'0000;
 
 [[nodiscard]] constexpr bool is_finite(const float& value) noexcept {
   return (std::bit_cast<std::uint32_t>(value) & float_exponent_bits) != float_exponent_bits;
@@ -26,5 +28,9 @@ inline constexpr std::uint64_t double_exponent_bits = 0x7FF0'0000'0000'0000;
 
 [[nodiscard]] constexpr bool is_nan(const float& value) noexcept { return !is_finite(value) && !is_infinite(value); }
 [[nodiscard]] constexpr bool is_nan(const double& value) noexcept { return !is_finite(value) && !is_infinite(value); }
+
+[[nodiscard]] constexpr bool is_negative(const double& value) noexcept {
+  return (std::bit_cast<std::uint64_t>(value) & double_sign_bit) != 0;
+}
 
 }  // namespace cairn::detail

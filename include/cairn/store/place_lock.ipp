@@ -120,6 +120,14 @@ CAIRN_INLINE void place_lock::release_dead_owner() {
   if (owner) former_machine_ = owner->machine();
 }
 
+/// After a call has failed for the owner's file: whether its owner is releasing the lock, or has. A stale handle alone does not say so.
+CAIRN_INLINE bool place_lock::is_released(const open_directory& held) const {
+  const int failure = errno;
+  const bool is_there = posix::is_same(root_->fd.get(), std::string(lock_name), held.fd.get());
+  errno = failure;
+  return failure == ENOENT || (failure == ESTALE && !is_there);
+}
+
 CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
                                       std::optional<owner_record>& owner) const {
   using clock = std::chrono::steady_clock;
@@ -128,11 +136,11 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
   while (true) {
     // Opened each time: network file systems then ask the server for the file's time.
     const auto file = posix::open_at(held.fd.get(), std::string(owner_file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file && posix::is_gone(errno)) return true;  // it is being released
+    if (!file && is_released(held)) return true;
     if (!file) fail_io("open", held.file(owner_file));
     char text[2048];
     const auto count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
-    if (count < 0 && errno == ESTALE) return true;
+    if (count < 0 && is_released(held)) return true;
     if (count < 0) fail_io("read", held.file(owner_file));
     owner = parse_owner({text, static_cast<std::size_t>(count)});
 
@@ -144,7 +152,10 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
     if (has_locks && probe.l_type != F_UNLCK) return false;
 
     struct stat about{};
-    if (::fstat(file.get(), &about) != 0 && errno == ESTALE) return true;
+    if (::fstat(file.get(), &about) != 0) {
+      if (is_released(held)) return true;
+      fail_io("look at", held.file(owner_file));
+    }
     const auto renewed = time_in(about);
     if (!first) {
       first = renewed;

@@ -89,7 +89,7 @@ class json_writer {
   json_writer& key(std::string_view name, std::string_view what = "a key") { return text(name, what); }
   CAIRN_INLINE json_writer& natural(std::uint64_t value);
   /// The shortest text that reads back exactly; NaN and infinities become the strings "nan", "inf", "-inf".
-  CAIRN_INLINE json_writer& real(double value);
+  CAIRN_INLINE json_writer& real(const double& value);  // by reference: see float_bits.hpp
   /// A number that is a text already.
   CAIRN_INLINE json_writer& number(std::string_view digits);
   /// Begins a new line before the next key or value.

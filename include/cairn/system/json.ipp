@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -56,10 +57,16 @@ class json_reader {
     const auto& form = expected();
     json_value value{key(), {text, length}, 0, 0};
     if (form.what == kind::text) return take(form, value);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    value.real = value.text == "inf" ? infinity : value.text == "-inf" ? -infinity : 0;
-    if (value.text == "nan") value.real = std::numeric_limits<double>::quiet_NaN();
-    return form.what == kind::real && value.real != 0 ? take(form, value) : mismatch(form);
+    if (form.what != kind::real) return mismatch(form);
+    if (value.text == "nan")
+      value.real = std::bit_cast<double>(quiet_nan_bits);
+    else if (value.text == "inf")
+      value.real = std::bit_cast<double>(double_exponent_bits);
+    else if (value.text == "-inf")
+      value.real = std::bit_cast<double>(double_exponent_bits | double_sign_bit);
+    else
+      return mismatch(form);
+    return take(form, value);
   }
 
   bool StartObject() { return open(kind::object); }
@@ -246,9 +253,9 @@ CAIRN_INLINE json_writer& json_writer::text(std::string_view value, std::string_
 
 CAIRN_INLINE json_writer& json_writer::natural(std::uint64_t value) { return output_->Uint64(value), *this; }
 
-CAIRN_INLINE json_writer& json_writer::real(double value) {
+CAIRN_INLINE json_writer& json_writer::real(const double& value) {
   if (is_nan(value)) return text("nan");
-  if (is_infinite(value)) return text(value > 0 ? "inf" : "-inf");
+  if (is_infinite(value)) return text(is_negative(value) ? "-inf" : "inf");
   char digits[32];
   return number({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
 }

@@ -184,7 +184,7 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> buff
   });
 }
 
-/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable; errc::not_found when another
+/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable; errc::io, also when another
 /// host has deleted the file.
 inline void read_all(int file, std::span<const std::span<std::byte>> buffers, std::uint64_t offset,
                      std::string_view where) {
@@ -195,7 +195,6 @@ inline void read_all(int file, std::span<const std::span<std::byte>> buffers, st
     const int failure = errno;
     if (failure == EIO || failure == EBADMSG || failure == EUCLEAN)
       fail(errc::unreadable, {where, " cannot be read at byte ", at, ": ", std::generic_category().message(failure)});
-    if (failure == ESTALE) fail(errc::not_found, {where, " was deleted by another host while it was read"});
     fail_io("read", where, failure);
   });
 }
