@@ -59,7 +59,6 @@ class place_lock {
   [[nodiscard]] CAIRN_INLINE bool write_record();
   [[nodiscard]] CAIRN_INLINE bool try_take();
   CAIRN_INLINE void release_dead_owner();
-  [[nodiscard]] bool is_released(const open_directory& held) const;
   [[nodiscard]] CAIRN_INLINE bool is_dead(const open_directory& held, file_time now,
                                           std::optional<owner_record>& owner) const;
   CAIRN_INLINE void remove() noexcept;

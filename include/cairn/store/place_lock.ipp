@@ -120,28 +120,32 @@ CAIRN_INLINE void place_lock::release_dead_owner() {
   if (owner) former_machine_ = owner->machine();
 }
 
-/// After a call has failed for the owner's file: whether its owner is releasing the lock, or has. A stale handle alone does not say so.
-CAIRN_INLINE bool place_lock::is_released(const open_directory& held) const {
-  const int failure = errno;
-  const bool is_there = posix::is_same(root_->fd.get(), std::string(lock_name), held.fd.get());
-  errno = failure;
-  return failure == ENOENT || (failure == ESTALE && !is_there);
-}
-
 CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
                                       std::optional<owner_record>& owner) const {
   using clock = std::chrono::steady_clock;
+  const auto pause = [&] {
+    std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(term_ / 20, std::chrono::milliseconds(1),
+                                                                      std::chrono::milliseconds(200)));
+  };
+  const auto stale_end = clock::now() + term_;
   std::optional<file_time> first;
   clock::time_point end;
   while (true) {
     // Opened each time: network file systems then ask the server for the file's time.
     const auto file = posix::open_at(held.fd.get(), std::string(owner_file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file && is_released(held)) return true;
-    if (!file) fail_io("open", held.file(owner_file));
     char text[2048];
-    const auto count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
-    if (count < 0 && is_released(held)) return true;
-    if (count < 0) fail_io("read", held.file(owner_file));
+    ssize_t count = -1;
+    struct stat about{};
+    if (file) count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
+    if (count < 0 || ::fstat(file.get(), &about) != 0) {
+      if (errno == ENOENT) return true;  // it is being released
+      if (errno != ESTALE) fail_io("read", held.file(owner_file));
+      if (!posix::is_same(root_->fd.get(), std::string(lock_name), held.fd.get())) return true;  // it is released
+      if (clock::now() >= stale_end)
+        return true;  // names may be remembered, but there was nothing to renew for a whole term
+      pause();
+      continue;
+    }
     owner = parse_owner({text, static_cast<std::size_t>(count)});
 
     struct flock probe{};
@@ -151,11 +155,6 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
     if (owner && (self_.sees_end_of(*owner) || self_.is_restart_of(*owner))) return true;
     if (has_locks && probe.l_type != F_UNLCK) return false;
 
-    struct stat about{};
-    if (::fstat(file.get(), &about) != 0) {
-      if (is_released(held)) return true;
-      fail_io("look at", held.file(owner_file));
-    }
     const auto renewed = time_in(about);
     if (!first) {
       first = renewed;
@@ -165,8 +164,7 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
     }
     if (renewed != *first) return false;
     if (clock::now() >= end) return true;
-    std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(term_ / 20, std::chrono::milliseconds(1),
-                                                                      std::chrono::milliseconds(200)));
+    pause();
   }
 }
 
