@@ -14,8 +14,22 @@ using namespace cairn::detail;
 
 const std::vector<std::string> characters{"a",      " ",      "\\",         "~",         "\u00e9",
                                           "\u20ac", "\u2027", "\U0001F600", "\U0010FFFF"};
-const std::vector<std::string> hidden{
-    std::string(1, '\0'), "\n", "\x1b", "\x7f", "\u0080", "\u009b", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"};
+const std::vector<std::string> hidden{std::string(1, '\0'),
+                                      "\n",
+                                      "\x1b",
+                                      "\x7f",
+                                      "\u0080",
+                                      "\u009b",
+                                      "\u200b",
+                                      "\u2028",
+                                      "\u202e",
+                                      "\u2066",
+                                      "\ufeff",
+                                      "\u00ad",
+                                      "\u061c",
+                                      "\u180e",
+                                      "\ufffa",
+                                      "\U000E0041"};
 const std::vector<std::string> broken{"\x80",         "\xc1\x81",         "\xe0\x81\x81",
                                       "\xed\xa0\x80", "\xf0\x81\x81\x81", "\xf4\x90\x80\x80",
                                       "\xff",         "\xe2\x82",         "\xf0\x9f\x98"};

@@ -76,7 +76,7 @@ class leaf_encoder {
     return encoded;
   }
 
-  /// What the checkpoint records beside the pieces. Call it once, after all shards.
+  /// What the checkpoint records beside the pieces. Drops the references of leaves that it does not have. Call it once, after all shards.
   [[nodiscard]] encode_summary finish() {
     if (base_ != nullptr) {
       std::set<std::string_view> kept;

@@ -268,7 +268,8 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
                                     [&](const auto& name) { return parse_checkpoint_name(name) == options.step; });
     if (found == names.end())
       fail(errc::not_found,
-           {"there is no checkpoint of step ", *options.step, " in ", store.location(),
+           {"there is no checkpoint of step ", *options.step, " in ",
+            newest_branch(names).number != 0 ? "the history of the newest branch in " : "", store.location(),
             names.empty() ? missing_advice(store.location())
                           : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
     return std::vector{std::move(*found)};

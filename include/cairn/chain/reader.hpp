@@ -50,7 +50,7 @@ class chain_reader {
   /// The code tables that payloads of a shard of a link name.
   [[nodiscard]] std::shared_ptr<const code_tables> tables_of(std::size_t link, std::size_t shard) const;
 
-  /// Opens the files of a few shards, which stay readable when their checkpoints are replaced or removed: all, where they are no more than 64.
+  /// Opens the files of the first 64 shards of the chain, the newest link first: they stay readable when their checkpoint is replaced or removed.
   void hold() const;
 
   /// Whether a link has been replaced in the store since it was opened, so that the chain has to be opened again.
@@ -68,7 +68,7 @@ class chain_reader {
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
-  /// Reads the elements of one leaf from `first` on into `out`. Takes no other memory where all links cut the leaf there.
+  /// Reads the elements of one leaf from `first` on into `out`. Needs a buffer only where the range cuts an encoded slice or a box.
   void read(std::size_t leaf, std::uint64_t first, std::span<std::byte> out, const read_options& options = {}) const;
 
  private:

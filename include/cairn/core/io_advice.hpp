@@ -29,14 +29,14 @@ namespace cairn::detail {
   return missing.empty() ? missing : "; " + missing + " is not there";
 }
 
-/// A text for an errno value that `path` has given: who owns what may not be used, how many bytes a full disk has free, which limit is too
+/// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free, which limit is too
 /// low. Begins with "; ", and is empty where there is nothing to say.
 [[nodiscard]] inline std::string io_advice(std::string path, int number) {
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
   if (number == EMFILE) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    return "; this process may have " + text(limit.rlim_cur) + " open: raise the limit (ulimit -n)";
+    return "; this process may have " + text(limit.rlim_cur) + " files open: raise the limit (ulimit -n)";
   }
   if (number != EACCES && number != EPERM && number != ENOSPC) return {};
   struct stat about{};

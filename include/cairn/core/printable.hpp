@@ -15,8 +15,8 @@ namespace cairn::detail {
 /// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between them.
 [[nodiscard]] CAIRN_INLINE std::string cut(std::string_view text, std::size_t most);
 
-/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the direction of
-/// writing become \x1b or \u202e. What is printable already stays as it is, backslashes too.
+/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the direction of writing are
+/// escaped, for example as \x1b or \u202e. What is printable already stays as it is, backslashes too.
 [[nodiscard]] CAIRN_INLINE std::string printable(std::string_view text);
 
 }  // namespace cairn::detail

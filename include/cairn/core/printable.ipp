@@ -37,8 +37,10 @@ CAIRN_INLINE std::string cut(std::string_view text, std::size_t most) {
 /// Whether a terminal obeys the character, or shows nothing for it.
 [[nodiscard]] inline bool is_hidden(std::uint32_t code) noexcept {
   const auto within = [&](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
-  return code < 0x20 || within(0x7f, 0x9f) || within(0x200b, 0x200f) || within(0x2028, 0x202e) ||
-         within(0x2060, 0x206f) || code == 0xfeff;
+  return code < 0x20 || within(0x7f, 0x9f) || code == 0xad || code == 0x34f || code == 0x61c ||
+         within(0x115f, 0x1160) || within(0x180b, 0x180f) || within(0x200b, 0x200f) || within(0x2028, 0x202e) ||
+         within(0x2060, 0x206f) || code == 0x3164 || within(0xfe00, 0xfe0f) || code == 0xfeff || code == 0xffa0 ||
+         within(0xfff9, 0xfffb) || within(0xe0000, 0xe0fff);
 }
 
 CAIRN_INLINE std::string printable(std::string_view text) {
@@ -56,8 +58,10 @@ CAIRN_INLINE std::string printable(std::string_view text) {
       shown += text.substr(0, length);
     else if (length <= 1)
       escape('x', code, 2);
-    else
+    else if (code <= 0xffff)
       escape('u', code, 4);
+    else
+      escape('U', code, 8);
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return shown;

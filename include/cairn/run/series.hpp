@@ -83,7 +83,7 @@ class checkpoint_series {
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
-  /// With the codecs of the checkpointer. Reads once where an older checkpoint can be loaded over a damaged one.
+  /// With the codecs of the checkpointer. Checksums are compared before the state is changed only with `rename`, or if the caller asks.
   [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;

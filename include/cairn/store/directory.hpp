@@ -15,8 +15,8 @@
 namespace cairn::stores {
 
 struct directory_options {
-  bool durable = true;  ///< commit waits for the disk; new files are written with direct I/O
-  /// How long the owner of another host must be silent before it counts as dead, above 0; the owner gives a sign four times in it. On one
+  bool durable = true;  ///< publishing waits for the disk; new files are written with direct I/O
+  /// How long the owner of another host must be silent before it counts as dead, above 0; the owner renews its lock four times per lease. On one
   /// host a dead owner is noticed at once.
   std::chrono::milliseconds lease{60'000};
   scheduler_job job = scheduler_job::of_environment();  ///< whose earlier starts are dead
@@ -28,7 +28,7 @@ class place_lock;
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
 /// does not change it, and messages have the absolute path. Each checkpoint is written under a temporary name, synced and
-/// renamed. Copies share the lock.
+/// renamed. Copies that are made while one is locked share the lock.
 class directory {
  public:
   CAIRN_INLINE explicit directory(std::string root, directory_options options = {});

@@ -152,8 +152,8 @@ struct info_members {
        {"shards", json_list(shard)}});
 }
 
-/// Checks what the fields of a version 2 say of each other.
-inline void check_leaves(const checkpoint_index& index, std::string_view origin) {
+/// Checks the parts of an index against each other.
+inline void check_parts(const checkpoint_index& index, std::string_view origin) {
   std::uint64_t bytes = 0;
   for (const auto& shard : index.shards) bytes += shard.bytes;
   const auto has_leaves = [](const index_shard& shard) { return shard.role.empty(); };
@@ -201,8 +201,9 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
     if (index.shards[i].file != shard_file(i, index.shards.size()))
       fail(errc::corrupt, {origin, ": shard ", i, " is called \"", index.shards[i].file, "\""});
   const bool is_complete = index.version == 1 ? !has_leaves && !has_structure : has_leaves && has_structure;
-  if (part == index_part::all && !is_complete) fail(errc::corrupt, {origin, ": has not the members of its version"});
-  check_leaves(index, origin);
+  if (part == index_part::all && !is_complete)
+    fail(errc::corrupt, {origin, ": does not have the members of its version"});
+  check_parts(index, origin);
   return index;
 }
 

@@ -37,7 +37,7 @@ CAIRN_INLINE json_form layout_reader::form_of(rows& into) {
     const auto width = into.numbers.size() - into.count * into.width;
     into.is_even = into.is_even && (into.count == 0 || width == into.width);
     if (into.count++ == 0) into.width = width;
-    return into.is_even && width > 0 ? "" : "has lists of other lengths";
+    return into.is_even && width > 0 ? "" : "has lists of different lengths, or empty ones";
   };
   return json_list(
       json_list(json_natural([&into](const json_value& number) { into.numbers.push_back(number.natural); }), {}, close),

@@ -39,7 +39,7 @@ CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored
 [[nodiscard]] CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
                                                     std::size_t index, std::span<std::byte> out);
 
-/// A published checkpoint. Opening reads the index only, of version 1 also the headers of the shards; these are opened when they are needed.
+/// A published checkpoint. Opening reads the index, and of version 1 the headers of the shards; of version 2 a shard is opened when it is needed.
 /// Thread-safe after construction.
 class checkpoint_reader {
  public:

@@ -15,7 +15,7 @@
 
 namespace cairn::detail {
 
-/// The views of the boxes of a leaf, whose memory may have any shape of its number of elements. Null: the elements have to be copied.
+/// The memory of a leaf as an array of `shape`. Null if it is strided and has another shape: then the elements must be copied.
 [[nodiscard]] inline std::optional<memory_view> with_shape(const memory_view& into, const extents& shape) {
   if (into.shape == shape) return into;
   if (!into.contiguous()) return std::nullopt;

@@ -50,7 +50,7 @@ struct new_shard;
 /// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a time calls it.
 class checkpoint_writer {
  public:
-  /// For checkpoint `name` of `shards` shards in all. `spec` must outlive the writer; its `shards` are ignored. No I/O yet. errc::invalid for two
+  /// For checkpoint `name` of `shards` shards in all. `spec` must outlive the writer; its `shards` and `parent` are not used. No I/O yet. errc::invalid for two
   /// leaves of one path.
   CAIRN_INLINE checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
                                  std::size_t shards);

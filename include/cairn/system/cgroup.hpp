@@ -9,7 +9,8 @@
 
 namespace cairn::detail {
 
-/// Bytes of memory and swap that a process may have by its cgroup and those around it, of version 1 or 2; 2^64 - 1 if they set no limit.
+/// Bytes of memory and swap that a process may have by its cgroup and those around it; 2^64 - 1 if they set no limit. Of version 1 the limit
+/// on swap is not read.
 /// `membership`: what /proc/self/cgroup says. `mount`: where the cgroups are, /sys/fs/cgroup. `swap`: what the machine has.
 [[nodiscard]] CAIRN_INLINE std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount,
                                                        std::uint64_t swap);

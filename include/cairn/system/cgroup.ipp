@@ -37,8 +37,9 @@ inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::ma
     const auto memory = limit_of_file(group + memory_file);
     if (memory < no_limit - swap)
       least = std::min(least, memory + std::min(swap, swap_file.empty() ? swap : limit_of_file(group + swap_file)));
-    if (path.empty() || path == "/") return least;
-    path = path.substr(0, path.rfind('/'));
+    const auto parent = path.rfind('/');
+    if (path == "/" || parent == path.npos) return least;
+    path = path.substr(0, parent);
   }
 }
 
