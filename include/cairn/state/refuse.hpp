@@ -37,7 +37,8 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::raw_pointer>,
       "cairn: a raw pointer does not say how much it points to, nor who owns it: use std::vector, unique_ptr, "
-      "shared_ptr, span or cairn::tensor_view. If it is not state: cairn::skip<T>, or list the other members");
+      "shared_ptr, span or cairn::tensor_view, or specialise cairn::adapter for its class. If it is not state: "
+      "cairn::skip<T>, or list the other members");
   static_assert(is_not<Problem, problem::pointer_to_array>,
                 "cairn: a pointer to an array does not say how long it is: use std::vector");
   static_assert(is_not<Problem, problem::pointer_to_void>,
