@@ -1,0 +1,25 @@
+// expect: a part that an adapter passes must not be const
+// expect: "const int"
+#include <vector>
+
+#include "cairn/state/describe.hpp"
+
+class owner {
+ public:
+  explicit owner(int);
+};
+
+template <>
+struct cairn::adapter<owner> {
+  template <class Field>
+  static void fields(owner& /*object*/, const Field& field) {
+    const int limit = 3;
+    field("limit", limit);  // here
+  }
+};
+
+struct state {
+  std::vector<owner> all;
+};
+
+void check(state& s) { (void)cairn::detail::describe(s); }  // here
