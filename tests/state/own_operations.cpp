@@ -68,6 +68,15 @@ struct plain_list {
   std::vector<float> values;
   SEQUENCE_OPERATIONS
 };
+struct referring_list {
+  std::vector<float>& values;
+  SEQUENCE_OPERATIONS
+};
+struct named_referring_list {
+  std::vector<float>& values;
+  std::string name;
+  SEQUENCE_OPERATIONS
+};
 struct named_list {
   std::vector<float> values;
   std::string name;
@@ -146,6 +155,7 @@ TEST_CASE("an aggregate with operations of its own is what they say if its field
   STATIC_REQUIRE(category_of<crtp_list>() == category::sequence);
   STATIC_REQUIRE(category_of<fixed_list>() == category::sequence);
   STATIC_REQUIRE(category_of<pointer_span>() == category::span);
+  STATIC_REQUIRE(category_of<referring_list>() == category::sequence);
   STATIC_REQUIRE(category_of<used_fixed_list>() == category::sequence);
   plain_tensor tensor{{1, 2, 3}, {3, 1}}, fresh{{}, {0, 0}};
   CHECK(tests::comes_back(tensor, fresh));
@@ -155,6 +165,7 @@ TEST_CASE("an aggregate with operations of its own is what they say if its field
 TEST_CASE("an aggregate with operations of its own and further fields is a record: no member is lost") {
   STATIC_REQUIRE(category_of<labelled_tensor>() == category::record);
   STATIC_REQUIRE(category_of<counted_map>() == category::record);
+  STATIC_REQUIRE(category_of<named_referring_list>() == category::record);  // which is refused
   STATIC_REQUIRE(category_of<fixed_list_with_step>() == category::record);
   STATIC_REQUIRE(cairn::detail::may_lose_members<pointer_span_with_step>());
   parameter weight{{1, 2}, {2, 1}, "weight", true}, fresh;

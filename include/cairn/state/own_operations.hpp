@@ -8,7 +8,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "cairn/state/arity.hpp"
+#include "cairn/state/brace_table.hpp"
 #include "cairn/state/concepts.hpp"
+#include "cairn/state/field_table.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/record.hpp"
 
@@ -112,9 +115,13 @@ consteval bool needs_fields(type_list<Fields...>) {
   }
   return others <= 1;
 }
+/// The fields cannot be read: all are in base classes, or the only one is a reference.
 template <class T>
 consteval bool needs_fields(no_address) {
-  return counted_fields<T>.known && arity<T> == 0;
+  if constexpr (counted_fields<T>.known)
+    return arity<T> == 0;
+  else
+    return braces<0>::template take<T, any_reference> && !requires { T{any_reference{}, {}}; };
 }
 
 /// An aggregate that declares the operations of a container, tensor or pointer itself, and has more fields than these need: it is a record, so
