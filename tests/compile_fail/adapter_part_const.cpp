@@ -1,5 +1,6 @@
 // expect: a part that an adapter passes must not be const
 // expect: "const int"
+// lines: 45 clang: the functions that call the adapter are between the part and the state
 #include <vector>
 
 #include "cairn/state/describe.hpp"

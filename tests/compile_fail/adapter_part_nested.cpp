@@ -1,5 +1,6 @@
 // expect: a raw pointer does not say how much it points to
 // expect: [^a-z]layers\.\*\.gradient: float
+// lines: 45 clang: the functions that call the adapter are between the part and the state
 #include <vector>
 
 #include "cairn/state/describe.hpp"
