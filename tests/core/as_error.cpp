@@ -22,7 +22,8 @@ TEST_CASE("any exception becomes an error that says where; one of Cairn's stays 
   CHECK(ours.sentence() == "b");
   CHECK(converted(std::bad_alloc()).code() == cairn::errc::no_memory);
   CHECK(converted(std::bad_alloc()).sentence() == "run/a: not enough memory");
-  CHECK(converted(std::length_error("vector")).sentence() == "run/a: not enough memory");
+  CHECK(converted(std::length_error("at most 4")).code() == cairn::errc::invalid);
+  CHECK(converted(std::length_error("at most 4")).sentence() == "run/a: at most 4");
   CHECK(converted(std::system_error(std::make_error_code(std::errc::no_space_on_device), "b")).code() ==
         cairn::errc::io);
   CHECK(converted(std::runtime_error("c")).code() == cairn::errc::invalid);

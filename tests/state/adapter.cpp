@@ -88,6 +88,12 @@ struct view_thrower : thrower {
 };
 struct fields_thrower : thrower {};
 
+/// An array of an even number of elements.
+struct even {
+  std::vector<int> values;
+  virtual ~even() = default;
+};
+
 struct positive {
   int value = 1;
   explicit positive(int v = 1) : value(v) {}
@@ -207,6 +213,15 @@ struct cairn::adapter<view_thrower> {
 };
 
 template <>
+struct cairn::adapter<even> {
+  static tensor_view<int> view(even& e) { return {e.values.data(), {e.values.size()}}; }
+  static void resize(even& e, const extents& shape) {
+    if (shape[0] % 2 != 0) throw std::invalid_argument("an odd size");
+    e.values.resize(shape[0]);
+  }
+};
+
+template <>
 struct cairn::adapter<fields_thrower> {
   template <class Field>
   static void fields(fields_thrower& t, const Field& field) {
@@ -292,6 +307,28 @@ TEST_CASE("what an adapter refuses for the current object is found before anythi
   CHECK(smaller.last.value == 5);
   REQUIRE(smaller.many.size() == 1);
   CHECK(smaller.many[0].value == 7);
+}
+
+TEST_CASE("a shape that the resize of an adapter refuses is found before anything is changed") {
+  struct state {
+    std::vector<int> first;
+    even last;
+    std::vector<even> many;
+  };
+  struct any {
+    std::vector<int> first{1};
+    std::vector<int> last;
+    std::vector<std::vector<int>> many;
+  };
+  state fresh;
+  const tests::kept odd(cairn::detail::describe(any{{1}, {1, 2, 3}, {}}));
+  CHECK_THROWS_WITH(odd.load(fresh), Catch::Matchers::ContainsSubstring("last has shape [3]") &&
+                                         Catch::Matchers::ContainsSubstring("refuses the shape: an odd size"));
+  CHECK(fresh.first.empty());
+  const tests::kept good(cairn::detail::describe(any{{1}, {1, 2}, {{1, 2, 3, 4}}}));
+  good.load(fresh);
+  CHECK(fresh.last.values == std::vector<int>{1, 2});
+  CHECK(fresh.many.at(0).values == std::vector<int>{1, 2, 3, 4});
 }
 
 TEST_CASE("make() gives the objects that a load fills") {
@@ -403,9 +440,10 @@ TEST_CASE("what an adapter throws is a cairn::error with the path") {
   CHECK(message([&] { unlucky.load(fresh); }) == "kept cannot be loaded: copy: foreign");
   CHECK(fresh.first.empty());
 
-  state late;
+  state late;  // can_be accepts what resize refuses: what precedes it is changed
   late.view.in = "resize";
   CHECK(message([&] { kept.load(late); }) == "kept cannot be loaded: view: foreign");
+  CHECK(late.first.size() == 1);
   late.view.in = "";
   late.view.makes_wrong_shape = true;
   CHECK(message([&] { kept.load(late); }) == "view was resized to I32 [3], but is I32 [1]");

@@ -75,6 +75,25 @@ class cube {
   std::vector<float> values_;
 };
 
+/// A vector on the heap of at most four elements. Like a null handle, one that is made with `Usable` false takes no shape at all.
+template <bool Usable>
+class limited_tensor {
+ public:
+  limited_tensor() = default;
+  explicit limited_tensor(std::size_t size) : values_(size), usable_(true) {}
+  [[nodiscard]] float* data() { return values_.data(); }
+  [[nodiscard]] std::array<std::size_t, 1> shape() const { return {values_.size()}; }
+  void resize(const cairn::extents& shape) {
+    if (!usable_) throw std::logic_error("null");
+    if (shape[0] > 4) throw std::length_error("at most 4");
+    values_.resize(shape[0]);
+  }
+
+ private:
+  std::vector<float> values_;
+  bool usable_ = Usable;
+};
+
 }  // namespace
 
 TEST_CASE("a strided view is gathered and scattered") {
@@ -137,6 +156,46 @@ TEST_CASE("another shape than a fixed tensor can have is refused before anything
       Catch::Matchers::ContainsSubstring("tensor has shape [3, 2] in the checkpoint and [2, 3] in the state"));
   CHECK(fresh.first == std::vector<int>{9});
   CHECK(tests::comes_back(fixed{}));
+}
+
+TEST_CASE("a shape that the resize of a tensor on the heap refuses is found before anything is changed") {
+  struct any {
+    std::vector<int> first{1, 2};
+    any_rank_tensor tensor;
+  };
+  struct limited {
+    std::vector<int> first{9};
+    limited_tensor<true> tensor;
+  };
+  limited fresh;
+  const tests::kept large(cairn::detail::describe(any{{1, 2}, any_rank_tensor({5})}));
+  try {
+    large.load(fresh);
+    FAIL("loaded");
+  } catch (const cairn::error& refused) {
+    CHECK(refused.code() == cairn::errc::mismatch);
+    CHECK_FALSE(refused.state_changed());
+    CHECK_THAT(refused.what(), Catch::Matchers::ContainsSubstring("tensor has shape [5] in the checkpoint and [0] in "
+                                                                  "the state; its type refuses the shape: at most 4"));
+  }
+  CHECK(fresh.first == std::vector<int>{9});
+  const tests::kept small(cairn::detail::describe(any{{1, 2}, any_rank_tensor({3})}));
+  small.load(fresh);
+  CHECK(fresh.tensor.shape()[0] == 3);
+
+  // An array this large is not made to try its shape.
+  const tests::kept huge(cairn::detail::describe(any{{1, 2}, any_rank_tensor({(1U << 20U) + 1})}));
+  fresh.first = {9};
+  CHECK_THROWS_WITH(huge.load(fresh), Catch::Matchers::EndsWith("tensor: at most 4"));
+  CHECK(fresh.first.size() == 2);
+
+  // What another object refuses tells nothing if it refuses all.
+  struct {
+    std::vector<int> first;
+    limited_tensor<false> tensor{1};
+  } handle;
+  small.load(handle);
+  CHECK(handle.tensor.shape()[0] == 3);
 }
 
 TEST_CASE("two views of one buffer are stored once and come back tied") {

@@ -3,7 +3,6 @@
 
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -12,15 +11,14 @@
 namespace cairn::detail {
 
 /// Converts any exception to cairn::error: errors of the system are errc::io, too little memory is errc::no_memory, and what is not known is
-/// errc::invalid. `what` is the start of the message, except for a cairn::error, which stays as it is.
+/// errc::invalid, also a std::length_error: Cairn itself asks a container for its `max_size` first. `what` is the start of the message, except for a
+/// cairn::error, which stays as it is.
 [[nodiscard]] inline error as_error(const std::exception_ptr& cause, const std::string& what) {
   try {
     std::rethrow_exception(cause);
   } catch (const error& ours) {
     return ours;
   } catch (const std::bad_alloc&) {
-    return {errc::no_memory, what + ": not enough memory"};
-  } catch (const std::length_error&) {  // a container of more elements than it can have
     return {errc::no_memory, what + ": not enough memory"};
   } catch (const std::system_error& other) {  // of a user's store, or a thread that cannot be started
     return {errc::io, what + ": " + other.what()};

@@ -14,7 +14,8 @@ namespace cairn {
 ///   element type is known only at run time, or if the array is in the memory of a device. Where it can grow,
 ///   `static void resize(T&, const extents&)`, or `resize(T&, const extents&, dtype)`, which also gets the stored element type.
 ///   `static bool can_be(const extents&)`, or `can_be(const T&, const extents&)`: whether `resize` can give it that shape;
-///   without it, `resize` gets shapes of the same number of dimensions only.
+///   without it, `resize` gets shapes of the same number of dimensions only, and is tried on another T before a load changes the state,
+///   but not for more than 2^20 elements.
 /// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)` for each
 ///   part. `field` also tells the purpose of the call and what the checkpoint has: see `adapter_field`.
 /// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. A load calls

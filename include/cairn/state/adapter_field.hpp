@@ -18,7 +18,7 @@ class adapter_field {
   /// The part `name` of the object, which is `member`.
   template <class Member>
   void operator()(std::string_view name, Member& member) const {
-    detail::walk_field(*walker_, name, member);
+    walker_->part(name, detail::address_of(member), detail::checked_part_walk<Member>());
   }
 
   /// Why `fields` is called. It may change the object only for the purpose `apply`: to make parts that the checkpoint has and the object

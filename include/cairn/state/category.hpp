@@ -9,6 +9,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
+#include "cairn/state/own_operations.hpp"
 #include "cairn/state/skip.hpp"
 
 namespace cairn::detail {
@@ -86,6 +87,8 @@ consteval category category_of() {
     return category::variant;
   else if constexpr (tuple_type<T>)
     return category::tuple;
+  else if constexpr (is_record_with_operations<T>())
+    return has_bridge<T> ? category::bridged : category::record;
   else if constexpr (tensor_type<T>)
     return category::tensor;
   else if constexpr (span_type<T>)

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -29,6 +30,7 @@ class checker final : public loader {
   loader& begin_copy() override;
   void drop_copy() override;
   void keep_whole() override;
+  void note_refusal(std::string_view why) override { refusal_ = {at_.path, std::string(why)}; }
   bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
   void note_owner(const void* object, const void* type, const void* content) override;
   void note_freed(const void* memory, std::uint64_t bytes) override;
@@ -68,6 +70,7 @@ class checker final : public loader {
   std::array<std::size_t, 4> before_copy_{};  // the sizes of the lists of arrays
   std::vector<std::string> problems_;         // the first ones
   std::size_t more_problems_ = 0;
+  std::pair<std::string, std::string> refusal_;   // the last array whose type refuses the stored shape, and why
   std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
   std::set<std::string, std::less<>> explained_;  // paths of what is missing; their parts are not reported
   freed_objects freed_;

@@ -192,16 +192,19 @@ CAIRN_INLINE void checker::finish() {
 
 CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
   const bool same_shape = takes_shape(stored, path, view.shape);
+  const std::string refusal = refusal_.first == at_.path ? refusal_.second : std::string();
   const auto add = [&](std::string_view has, const std::string& there, const std::string& here,
                        std::string_view advice) {
-    add_problem(sentence({path, has, there, " in the checkpoint and ", here, " in the state",
-                          advice.empty() ? "; leave it out with filter" : advice}));
+    add_problem(sentence(
+        {path, has, there, " in the checkpoint and ", here, advice.empty() ? "; leave it out with filter" : advice}));
   };
   if (!same_shape)
-    add(" has shape ", to_string(stored.shape), to_string(view.shape), reshaping_advice(stored.shape, view.shape));
+    add(" has shape ", to_string(stored.shape),
+        to_string(view.shape) + " in the state" + (refusal.empty() ? "" : "; " + refusal),
+        reshaping_advice(stored.shape, view.shape));
   const bool convertible = is_convertible(stored.type, view.type, load_.stored.options().convert);
   if (!convertible)
-    add(" is ", std::string(name(stored.type)), std::string(name(view.type)),
+    add(" is ", std::string(name(stored.type)), std::string(name(view.type)) + " in the state",
         conversion_advice(stored.type, view.type));
   return same_shape && convertible;
 }

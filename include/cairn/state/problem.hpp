@@ -34,6 +34,7 @@ enum class problem : unsigned char {
   reference_member,
   volatile_part,
   const_part,
+  const_adapter_part,
   const_content,
   inherited_list,
   unlisted_members,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/type_search.hpp"
 #include "cairn/state/walk_object.hpp"
 
@@ -37,7 +39,8 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::raw_pointer>,
       "cairn: a raw pointer does not say how much it points to, nor who owns it: use std::vector, unique_ptr, "
-      "shared_ptr, span or cairn::tensor_view. If it is not state: cairn::skip<T>, or list the other members");
+      "shared_ptr, span or cairn::tensor_view, or specialise cairn::adapter for its class. If it is not state: "
+      "cairn::skip<T>, or list the other members");
   static_assert(is_not<Problem, problem::pointer_to_array>,
                 "cairn: a pointer to an array does not say how long it is: use std::vector");
   static_assert(is_not<Problem, problem::pointer_to_void>,
@@ -120,6 +123,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::const_part>,
                 "cairn: a const member cannot be loaded into, only saved, nor can a cairn::const_state: drop the "
                 "const, also of the elements of a span, view or tuple, or list the members to load with cairn_fields");
+  static_assert(
+      is_not<Problem, problem::const_adapter_part>,
+      "cairn: a part that an adapter passes must not be const: `fields` is called for saves and loads; pass a "
+      "member that is not const, or write `get` and `set`");
   static_assert(is_not<Problem, problem::const_content>,
                 "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
   static_assert(
@@ -216,9 +223,22 @@ consteval walk_function checked_walk() {
     return nullptr;
 }
 
+/// The text that names a part by its type.
+template <class T>
+consteval auto type_text() {
+  part_text text;
+  text.add(type_name_view<T>());
+  return text;
+}
+
 template <class T>
 consteval walk_function checked_part_walk() {
-  return checked_walk<T, true>();
+  if constexpr (std::is_const_v<T>) {
+    constexpr part_text text = type_text<T>();
+    return checked_walk<T, true, problem::const_adapter_part, short_name<text.ended().size()>(text.ended())>();
+  } else {
+    return checked_walk<T, true>();
+  }
 }
 
 template <class T, bool Loads>

@@ -97,13 +97,7 @@ void walk_members(walker& w, T& object) {
     detail::walk_listed(w, object);
 }
 
-/// Walks a part of the current object that an adapter names.
-template <class Member>
-void walk_field(walker& w, std::string_view name, Member& member) {
-  w.part(name, std::addressof(member), checked_part_walk<Member>());
-}
-
-/// The same for a part that the load will make. `temporary` is walked in its place.
+/// Walks a part that the load will make, and that an adapter names. `temporary` is walked in its place.
 template <class Member>
 void walk_field_prototype(walker& w, std::string_view name, Member& temporary) {
   w.part(name, std::addressof(temporary),

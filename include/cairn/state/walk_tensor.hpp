@@ -66,8 +66,8 @@ struct tensor_operations {
   bool (*can_be)(const void* tensor, const extents& shape);
   /// Its values are unspecified then. Null if it cannot be resized.
   void (*resize)(void* tensor, const extents& shape, dtype type);
-  /// Resizes a new tensor, and tells whether it has the shape. Null: none can be made.
-  bool (*try_resize)(const extents& shape, dtype type);
+  /// Resizes a new tensor, which is like this one, and tells whether it has the shape. Null: none can be made.
+  bool (*try_resize)(const void* tensor, const extents& shape, dtype type);
   /// Its number of dimensions can change: one without dimensions takes any number.
   bool has_dynamic_rank;
   std::size_t size;  ///< of the tensor object, in bytes
@@ -98,8 +98,8 @@ struct tensor_of {
       adapter<T>::resize(object, shape);
   }
 
-  static bool try_resize(const extents& shape, dtype type) {
-    const std::unique_ptr<T> trial(new_object<T>());
+  static bool try_resize(const void* tensor, const extents& shape, dtype type) {
+    const std::unique_ptr<T> trial(detail::new_prototype(*static_cast<const T*>(tensor)));
     resize(trial.get(), shape, type);
     return view(trial.get()).shape() == shape;
   }
@@ -120,7 +120,7 @@ struct tensor_of {
     tensor_operations all{view, nullptr, nullptr, nullptr, false, sizeof(T)};
     if constexpr (can_resize()) {
       all.resize = resize;
-      if constexpr (makeable<T>) all.try_resize = try_resize;
+      if constexpr (makeable<T> || has_prototype_adapter<T>) all.try_resize = try_resize;
       if constexpr (adapted && has_can_be())
         all.can_be = can_be;
       else if constexpr (!adapted)

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <new>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/walk_tensor.hpp"
@@ -41,8 +43,24 @@ inline extents wanted_shape(const any_tensor_view& view, const stored_leaf& stor
   return wanted;
 }
 
-inline bool can_take_shape(const void* tensor, const tensor_operations& how, const any_tensor_view& now,
-                           const extents& wanted) {
+/// Resizes another tensor, and notes why that refuses the shape. Lack of memory is no reason, but an error.
+inline bool another_takes_shape(walker& w, const void* tensor, const tensor_operations& how, const extents& shape,
+                                dtype type) {
+  try {
+    return how.try_resize(tensor, shape, type);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
+    w.note_refusal(as_error(std::current_exception(), "its type refuses the shape").sentence());
+    return false;
+  }
+}
+
+/// Arrays of more elements are not made to try a shape, except for a tensor that contains its elements: that would take as long as the load.
+inline constexpr std::uint64_t most_tried = std::uint64_t{1} << 20U;
+
+inline bool can_take_shape(walker& w, const void* tensor, const tensor_operations& how, const any_tensor_view& now,
+                           const extents& wanted, dtype type) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 48U;  // per dimension: far below the limit of signed sizes
   for (const auto n : wanted)
     if (n > largest) return false;
@@ -50,14 +68,19 @@ inline bool can_take_shape(const void* tensor, const tensor_operations& how, con
   if (!is_size_of_memory(wanted, widest)) return false;
   if (how.can_be) return how.can_be(tensor, wanted);
   if (wanted.size() != now.shape().size() && !(how.has_dynamic_rank && now.shape().empty())) return false;
-  // A tensor that contains its elements may have a fixed shape, or room for some elements only: another one is tried.
+  if (!how.try_resize) return true;
+  // A tensor that contains its elements may have a fixed shape, or room for some elements only.
   const auto object = reinterpret_cast<std::uintptr_t>(tensor), elements = reinterpret_cast<std::uintptr_t>(now.data());
-  if (!how.try_resize || elements < object || elements >= object + how.size) return true;
-  try {
-    return how.try_resize(wanted, now.type());
-  } catch (const std::exception&) {
-    return false;
-  }
+  const bool contains_elements = elements >= object && elements < object + how.size;
+  const auto is_small = [](const extents& shape) { return element_count(shape) <= most_tried; };
+  if (!contains_elements && (now.device() || !is_small(wanted))) return true;
+  if (another_takes_shape(w, tensor, how, wanted, type)) return true;
+  // One that refuses also the present shape, as a null handle does, tells nothing.
+  const bool is_default = !now.data() && now.shape().empty();
+  if (contains_elements || is_default) return false;
+  const bool tells = is_small(now.shape()) && another_takes_shape(w, tensor, how, now.shape(), type);
+  if (!tells) w.note_refusal({});
+  return !tells;
 }
 
 CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& how) {
@@ -79,7 +102,7 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
     const extents wanted = wanted_shape(view, *stored);
     const dtype type = view.exists() ? view.type() : stored->type;
     if ((wanted != view.shape() || type != view.type() || is_unmade(view)) &&
-        call_adapter(w, [&] { return can_take_shape(tensor, how, view, wanted); })) {
+        call_adapter(w, [&] { return can_take_shape(w, tensor, how, view, wanted, type); })) {
       const std::uint64_t width = size_of(type) * view.components();
       if (view.data() && view.strides().empty() && !view.device())
         w.note_freed(view.data(), count * size_of(view.type()) * view.components());

@@ -139,6 +139,8 @@ class walker {
 
   /// In a load: records that the current object cannot be loaded: "<path> <problem>".
   virtual void reject(const std::string& /*problem*/) {}
+  /// In a load: why the current array keeps another shape than the stored one: "; " and this follow in the message.
+  virtual void note_refusal(std::string_view /*why*/) {}
 
   /// In a load: records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
   /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
