@@ -1,9 +1,12 @@
 #include "cairn/merge.hpp"
 
+#include <map>
 #include <optional>
 #include <random>
 
+#include "cairn/chain/reader.hpp"
 #include "cairn/save.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"
@@ -220,6 +223,27 @@ TEST_CASE("a merge writes each shard before it merges the next, so that it holds
     CHECK(std::count(first_write, log.end(), "write") == 3);
     CHECK(chain::restored(made.store, name, rules) == made.bits.back());
     CHECK(cairn::detail::chain_reader(made.store, name, rules).links().size() == (can_join ? 2 : 1));
+  }
+}
+
+TEST_CASE("a merge keeps to the memory that it may take, with more shards") {
+  for (const std::uint64_t most : {1U, 1000U, 100'000'000U}) {
+    chain_of made(4, chain::mixed_rules(), 2);
+    const auto name = cairn::detail::checkpoint_name(4);
+    const auto shards = [&] { return cairn::detail::read_index(made.store, name).shards.size(); };
+    const auto before = shards();
+    cairn::merge_checkpoints(made.store, name, {.deltas = 3, .max_bytes = most});
+    CHECK(chain::restored(made.store, name) == made.bits.back());
+    const cairn::detail::chain_reader reader(made.store, name);
+    std::map<std::size_t, std::uint64_t> bytes, slices;
+    const auto& leaves = reader.contents().leaves;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      for (const auto& slice : reader.newest().slices_of(reader.newest().contents().find(leaves[i].path))) {
+        bytes[slice.shard] += slice.count * cairn::size_of(leaves[i].type);
+        ++slices[slice.shard];
+      }
+    for (const auto& [shard, sum] : bytes) CHECK((sum <= most || slices[shard] == 1));
+    CHECK((most < 100'000'000 ? shards() > before : shards() == before));
   }
 }
 

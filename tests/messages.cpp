@@ -131,7 +131,7 @@ TEST_CASE("too many open files: the limit, and that it can be raised") {
                ::setrlimit(RLIMIT_NOFILE, &few);
                cairn::load(scratch.path("many"), back);
              }),
-             errc::io, {"Too many open files", "this process may have 30 open", "raise the limit (ulimit -n)"});
+             errc::io, {"Too many open files", "this process may have 30 files open", "raise the limit (ulimit -n)"});
 }
 
 TEST_CASE("a layer of another size: both shapes, and how to load it") {

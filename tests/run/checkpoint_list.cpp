@@ -86,6 +86,9 @@ TEST_CASE("a checkpoint under the name of another step is kept for a person to l
   tests::save_as(on.store, checkpoint_name(9), 1, {.step = 3});
   CHECK(on.list.prune() == 2);
   CHECK(on.list.steps() == steps{3, 9});
+  CHECK(on.list.newest_step_for(4) == 3);
+  CHECK_NOTHROW(on.list.make_way(4));
+  CHECK(sample::failure_of([&] { on.list.make_way(2); }).code == errc::stale);
 }
 
 TEST_CASE("what a copy under another name is built on is kept, as long as the copy is there") {

@@ -23,6 +23,25 @@
 
 namespace cairn::detail {
 
+/// Divides each shard so that the elements of a part have at most `most` bytes, except where a part is one slice.
+inline void divide_shards(std::vector<std::vector<stored_slice>>& shards, std::span<const leaf> leaves,
+                          std::uint64_t most) {
+  std::vector<std::vector<stored_slice>> parts;
+  for (auto& shard : shards) {
+    std::uint64_t bytes = 0;
+    parts.emplace_back();
+    for (auto& slice : shard) {
+      bytes += slice.count * size_of(leaves[slice.leaf].type);
+      if (bytes > most && !parts.back().empty()) {
+        parts.emplace_back();
+        bytes = slice.count * size_of(leaves[slice.leaf].type);
+      }
+      parts.back().push_back(std::move(slice));
+    }
+  }
+  shards = std::move(parts);
+}
+
 /// Merges the newest `deltas` links of a chain into one checkpoint, and writes it one shard at a time: it holds the memory of one shard, and
 /// while it merges a slice that of its payloads.
 class merger {
@@ -42,6 +61,7 @@ class merger {
       }
     }
     if (slices_.empty()) slices_.resize(1);  // a state without leaves
+    if (options.max_bytes) divide_shards(slices_, leaves_, *options.max_bytes);
     spec_.leaves = leaves_;
     spec_.structure = chain.contents().structure;
     spec_.info = chain.newest().info();

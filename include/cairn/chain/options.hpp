@@ -56,8 +56,11 @@ struct chain_options {
 struct merge_options {
   /// The newest n deltas, the given one included. nullopt: all of them, into a whole checkpoint.
   std::optional<std::size_t> deltas{};
-  unsigned threads = 0;           ///< for decoding, encoding and writing
-  codec_rules codecs{};           ///< a user's own codecs
+  unsigned threads = 0;  ///< for decoding, encoding and writing
+  codec_rules codecs{};  ///< a user's own codecs
+  /// Elements of more bytes than this go into further shards, one after another: at most this much is merged in memory at a time, or one piece
+  /// of a leaf. nullopt: as many shards as before.
+  std::optional<std::uint64_t> max_bytes{};
   std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
   /// Called for each written block, from any thread, with the bytes so far and an estimate of all. It may wait, to limit the rate; what it
   /// throws cancels the merge.

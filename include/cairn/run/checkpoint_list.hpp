@@ -39,6 +39,9 @@ class checkpoint_list {
   /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
   /// or `forget`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step();
+  /// As above. But later checkpoints than `step` count only if their index, which this reads, does not say that they are of another step than
+  /// their name.
+  [[nodiscard]] std::uint64_t newest_step_for(std::uint64_t step);
   /// The store may have changed: forgets what is known of it.
   void refresh() noexcept {
     newest_step_.reset();

@@ -53,6 +53,24 @@ CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
   return *newest_step_;
 }
 
+CAIRN_INLINE std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
+  const auto is_of_another_step = [&](const std::string& name) {
+    try {
+      return read_index(store_, name, index_part::metadata).info.step != parse_checkpoint_name(name);
+    } catch (const error&) {  // damaged, or not to be read just now: it counts
+      return false;
+    }
+  };
+  while (step < newest_step()) {
+    auto all = names();
+    while (!all.empty() && unusable_.contains(all.back())) all.pop_back();
+    if (all.empty() || !is_of_another_step(all.back())) break;
+    unusable_.insert(all.back());
+    newest_step_.reset();
+  }
+  return newest_step();
+}
+
 CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
   if (step < newest)
     fail(errc::stale,
@@ -63,12 +81,12 @@ CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint6
 
 /// Whether there are later checkpoints than `step`, or than the one that the run has restored or saved last.
 CAIRN_INLINE bool checkpoint_list::continues_from_older(std::uint64_t step) {
-  const auto newest = newest_step();
+  const auto newest = newest_step_for(step);
   return step < newest || (run_step_ && *run_step_ < newest);
 }
 
 CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
-  if (options_.on_older_step == when_older::refuse) refuse_earlier(step, newest_step());
+  if (options_.on_older_step == when_older::refuse) refuse_earlier(step, newest_step_for(step));
   if (options_.on_older_step == when_older::replace && continues_from_older(step)) {
     const auto last = run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt;
     would_end_branch(last) ? begin_branch(step) : static_cast<void>(remove_later(last));
@@ -80,7 +98,7 @@ CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
 }
 
 CAIRN_INLINE void checkpoint_list::branch_off(std::uint64_t step) {
-  const auto newest = newest_step();
+  const auto newest = newest_step_for(step);
   if (options_.on_older_step != when_older::branch) return;
   const bool is_of_another_run = step == newest && newest != 0 && run_step_ != newest;
   if (is_of_another_run || continues_from_older(step)) begin_branch(step);

@@ -202,6 +202,7 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& 
               {.deltas = options_.chain.merge_to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
                .threads = options_.background_threads,
                .codecs = options_.codecs,
+               .max_bytes = options_.max_staging_bytes,
                .check = check,
                .progress = progress});
     base_.merged(report.parent.empty());

@@ -177,7 +177,7 @@ CAIRN_INLINE void session::check_step(std::uint64_t step) {
   auto& checkpoints = series_.checkpoints();
   if (saving_) return checkpoints.refuse_earlier(step, policy_.saved_step());
   try {
-    checkpoints.refuse_earlier(step, checkpoints.newest_step());
+    checkpoints.refuse_earlier(step, checkpoints.newest_step_for(step));
   } catch (const error& cause) {
     if (cause.code() == errc::stale) throw;  // else the store cannot be listed: a save will report that
   }
