@@ -40,7 +40,10 @@ TEST_CASE("a checkpoint that is hidden is restored if there is no other one, els
   const auto root = open(scratch.path());
   const auto make = [&](const std::string& name, const std::string& text) {
     fs::create_directories(scratch.path(name));
-    sample::spill(scratch.path(name + "/index.json"), text);
+    sample::spill(scratch.path(name + "/index.json"), std::string(cairn::detail::index_opening) + text);
+  };
+  const auto text_of_a = [&] {
+    return sample::slurp(scratch.path("a/index.json")).substr(cairn::detail::index_opening.size());
   };
   const std::string hidden = new_hidden_name(root, replaced_prefix, "a");
   make(hidden, "old");
@@ -48,11 +51,22 @@ TEST_CASE("a checkpoint that is hidden is restored if there is no other one, els
   CHECK(recover(root, {.name = "b"}).empty());
   CHECK(fs::exists(scratch.path(hidden)));
   CHECK(recover(root, {}).empty());
-  CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
+  CHECK(text_of_a() == "old");
   make(hidden, "older");
   CHECK(recover(root, {.name = "a"}).empty());
-  CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
+  CHECK(text_of_a() == "old");
   CHECK_FALSE(fs::exists(scratch.path(hidden)));
+
+  fs::rename(scratch.path("a"), scratch.path(hidden));
+  sample::spill(scratch.path(hidden + "/index.json"), "damaged");
+  CHECK(find_replaced(root, "a").empty());
+  recover(root, {});
+  CHECK(sample::slurp(scratch.path("a/index.json")) == "damaged");  // for a person to examine
+
+  fs::create_directories(scratch.path(hidden));
+  sample::spill(scratch.path(hidden + "/index.json"), cairn::detail::index_opening);
+  recover(root, {});
+  CHECK(fs::exists(scratch.path(hidden)));  // what is there now may be somebody else's
 }
 
 TEST_CASE("what another machine writes is left alone until it has been silent") {
