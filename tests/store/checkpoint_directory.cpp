@@ -72,13 +72,13 @@ TEST_CASE("a checkpoint that is hidden is restored if there is no other one, els
 TEST_CASE("what another machine writes is left alone until it has been silent") {
   const sample::scratch scratch;
   const auto root = open(scratch.path());
-  const std::string left = ".tmp-a.aaaaaaaa01234567";
+  const std::string left = ".tmp-a.aaaaaaaabbbbbbbb01234567";
   fs::create_directories(scratch.path(left));
   sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(0, 1)), "x");
   const auto now = time_of(root.fd.get(), root.path);
   const auto is_there = [&] { return fs::exists(scratch.path(left)); };
   CHECK(recover(root, {}).empty());
-  CHECK(recover(root, {.former_machine = "cccccccc", .before = now - std::chrono::hours(1)}).empty());
+  CHECK(recover(root, {.former_writer = "aaaaaaaacccccccc", .before = now - std::chrono::hours(1)}).empty());
   CHECK(is_there());
   fs::last_write_time(scratch.path(left), fs::file_time_type::clock::now() - std::chrono::hours(2));
   recover(root, {.before = now - std::chrono::hours(1)});
@@ -92,9 +92,18 @@ TEST_CASE("what another machine writes is left alone until it has been silent") 
     recover(root, {.before = now - std::chrono::hours(1)});
     CHECK_FALSE(is_there());
   }
-  SECTION("it is of the machine of a dead owner") {
-    recover(root, {.former_machine = "aaaaaaaa"});
+  SECTION("it is of a dead owner") {
+    recover(root, {.former_writer = "aaaaaaaabbbbbbbb"});
     CHECK_FALSE(is_there());
+  }
+  SECTION("it is of a process that is not known") {
+    for (const std::string unknown : {".tmp-a.aaaaaaaa0000000001234567", ".tmp-a.aaaaaaaa01234567"}) {
+      fs::rename(scratch.path(left), scratch.path(unknown));
+      for (const std::string former : {"", "aaaaaaaa", "aaaaaaaa00000000", "aaaaaaaa01234567"})
+        recover(root, {.former_writer = former});
+      CHECK(fs::exists(scratch.path(unknown)));
+      fs::rename(scratch.path(unknown), scratch.path(left));
+    }
   }
   SECTION("it is of this machine, and not locked") {
     const auto own = new_hidden_name(root, temporary_prefix, "a");

@@ -218,7 +218,7 @@ using file_time = std::chrono::nanoseconds;
 /// A hidden name for the checkpoint `name` that no directory in `root` has.
 [[nodiscard]] inline std::string new_hidden_name(const open_directory& root, std::string_view prefix,
                                                  std::string_view name) {
-  return hidden_name(prefix, name, new_attempt(machine_id(device_of(root))));
+  return hidden_name(prefix, name, new_attempt(machine_id(device_of(root)), process_id()));
 }
 
 /// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned time.
@@ -231,7 +231,7 @@ using file_time = std::chrono::nanoseconds;
 struct recovery {
   std::string_view name{};            ///< only those of this checkpoint; empty: all
   std::string_view own{};             ///< the caller's directory
-  std::string former_machine{};       ///< of a former owner of the root, which is dead
+  std::string former_writer{};        ///< a former owner of the root, which is dead: see owner_record::writer
   std::optional<file_time> before{};  ///< what other machines have last changed before is abandoned; nullopt: nothing
 };
 
@@ -239,7 +239,9 @@ struct recovery {
 [[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
   const auto attempt = attempt_of(entry);
   const auto machine = attempt.substr(0, machine_digits);
-  if (attempt.empty() || machine == machine_id(device_of(left)) || machine == what.former_machine) return true;
+  if (attempt.empty() || machine == machine_id(device_of(left))) return true;
+  // Other processes of the former owner's machine may live.
+  if (const auto writer = writer_of(attempt); !writer.empty() && writer == what.former_writer) return true;
   if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
   const auto files = left.entries();
   return std::all_of(files.begin(), files.end(), [&](const std::string& file) {

@@ -104,8 +104,8 @@ CAIRN_INLINE ownership directory::lock() {
                                                        [](const detail::place_lock* held) {
                                                          if (held->is_here()) delete held;
                                                        });
-  detail::recover(*root, {.former_machine = lock->former_machine(),
-                          .before = detail::abandoned_before(lock->now(), options_.lease)});
+  detail::recover(
+      *root, {.former_writer = lock->former_writer(), .before = detail::abandoned_before(lock->now(), options_.lease)});
   if (options_.durable) detail::sync_existing(*root, list());
   lock_ = lock;
   return lock;
