@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cairn/core/checksum.hpp"
+#include "cairn/inspect.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
@@ -272,6 +273,46 @@ TEST_CASE("files of others are never deleted, in the root nor in a checkpoint") 
   const auto failure = sample::failure_of([&] { save_all(checkpoints, {7}); });
   CHECK(failure.code == errc::invalid);
   CHECK(failure.says(root + "/step-000000007 is no checkpoint and holds \"mine.txt\""));
+}
+
+TEST_CASE("a place with an index.json of somebody else is one of a first run") {
+  const sample::scratch scratch;
+  fs::create_directories(scratch.path("html"));
+  sample::spill(scratch.path("html/index.json"), R"({"name": "a web project"})");
+  checkpointer checkpoints(scratch.path());
+  trainer state;
+  CHECK_FALSE(checkpoints.restore(state));
+  save_all(checkpoints, {1});
+  CHECK(checkpoints.restore(state).value().step == 1);
+  fs::remove_all(scratch.path(checkpoint_name(1)));
+  CHECK_FALSE(checkpoints.restore(state));
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path())); }).code == errc::not_found);
+}
+
+TEST_CASE("directories of others that may not be read stop no save, no restore and no retention") {
+  const sample::scratch scratch;
+  for (const auto* name : {"searchable", "hidden index"}) {
+    fs::create_directories(scratch.path(name));
+    sample::spill(scratch.path(name) + "/index.json", R"({"name": "a web project"})");
+  }
+  // Neither an owner nor anybody else may read them; root is somebody else below.
+  fs::permissions(scratch.path(), fs::perms::all);
+  fs::permissions(scratch.path("searchable"),
+                  fs::perms::owner_exec | fs::perms::owner_write | fs::perms::group_exec | fs::perms::others_exec);
+  fs::permissions(scratch.path("hidden index/index.json"), fs::perms::none);
+  const auto failure = tests::in_child([&] {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+    heard events;
+    checkpointer checkpoints(scratch.path(), {.keep_last = 1, .on_event = std::ref(events)});
+    save_all(checkpoints, {1, 2, 3});
+    trainer state;
+    if (checkpoints.restore(state).value().step != 3) ::_exit(3);
+    for (const auto& line : events.lines)
+      if (line.starts_with("failed")) cairn::fail(errc::io, {line});
+    if (steps_in(scratch.path()) != steps{3}) ::_exit(4);
+  });
+  fs::permissions(scratch.path("searchable"), fs::perms::owner_all);
+  CHECK(failure.sentence.empty());
 }
 
 TEST_CASE("a damaged newest checkpoint: the one before is restored, and retention counts only good ones") {

@@ -1,11 +1,19 @@
 #include "cairn/merge.hpp"
 
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -17,11 +25,12 @@ namespace {
 
 /// Steps 1 to `steps`, all but the first one deltas.
 struct chain_of {
-  cairn::any_store store = cairn::stores::memory();
+  cairn::any_store store;
   std::vector<chain::bits> bits;  // what each restores
 
-  explicit chain_of(std::uint64_t steps, const cairn::codec_rules& rules = chain::mixed_rules(),
-                    std::size_t shards = 1) {
+  explicit chain_of(std::uint64_t steps, const cairn::codec_rules& rules = chain::mixed_rules(), std::size_t shards = 1,
+                    cairn::any_store in = cairn::stores::memory())
+      : store(std::move(in)) {
     std::mt19937 random(7);
     auto state = chain::start(random);
     cairn::detail::delta_base chain;
@@ -304,4 +313,57 @@ TEST_CASE("a merge that fails leaves the checkpoint as it was") {
   CHECK(sample::get(made.store, cairn::detail::checkpoint_name(5), file) == before);
   sample::put(made.store, third, {{file, good}, {"index.json", index}});
   CHECK(made.is_unchanged());
+}
+
+namespace {
+
+/// Notes which files of a checkpoint this process has open when a new one takes its place.
+struct watched_directory : cairn::stores::directory {
+  using directory::directory;
+
+  struct watching final : cairn::stores::transaction {
+    watching(std::unique_ptr<cairn::stores::transaction> real, std::string at, std::vector<std::string>& found)
+        : inner(std::move(real)), place(std::move(at)), open(found) {}
+    cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
+      return inner->create(file, bytes);
+    }
+    void prepare() override { inner->prepare(); }
+    void publish() override {
+      inner->prepare();
+      for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;  // the descriptor of this loop
+        const auto file = std::filesystem::read_symlink(each.path(), gone).string();
+        if (file.starts_with(place + "/") || file == place) open.push_back(file);
+      }
+      inner->publish();
+    }
+    std::unique_ptr<cairn::stores::transaction> inner;
+    std::string place;
+    std::vector<std::string>& open;
+  };
+
+  std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+    return std::make_unique<watching>(directory::begin(name), location() + "/" + std::string(name), *open_files);
+  }
+
+  std::shared_ptr<std::vector<std::string>> open_files = std::make_shared<std::vector<std::string>>();
+};
+
+}  // namespace
+
+TEST_CASE("no file of a checkpoint is open any more when the merged one replaces it") {
+  const sample::scratch scratch;
+  const watched_directory place(std::filesystem::canonical(scratch.path()).string());
+  cairn::any_store store = place;
+  const auto name = cairn::detail::checkpoint_name(4);
+  chain_of made(4, chain::mixed_rules(), 3, store);
+  place.open_files->clear();
+  REQUIRE(cairn::merge_checkpoints(store, name, {.deltas = 2}).deltas == 2);
+  CHECK(*place.open_files == std::vector<std::string>());
+  REQUIRE(cairn::merge_checkpoints(store, name).deltas > 0);
+  CHECK(*place.open_files == std::vector<std::string>());
+  CHECK(chain::restored(store, name) == made.bits.back());
+  const auto reader = store.open(name, cairn::detail::shard_file(0, 3));  // such a file is seen
+  cairn::save(store, name, std::vector<float>(5));
+  CHECK(place.open_files->size() == 1);
 }

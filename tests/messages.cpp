@@ -121,17 +121,17 @@ TEST_CASE("the directory of an older run: its newest step, and what can be done"
 
 TEST_CASE("too many open files: the limit, and that it can be raised") {
   const sample::scratch scratch;
-  cairn::save(scratch.path("many"), std::vector<float>(1'000), {.shards = 200});
+  cairn::save(scratch.path("many"), std::vector<float>(1'000), {.shards = 2});
   check_says(tests::in_child([&] {
                // The sanitizer opens a pipe when it first sees an object of a type with virtual functions.
                static_cast<void>(sample::failure_of([] { cairn::fail_io("open", "a file", EMFILE); }));
                std::vector<float> seen, back;
                cairn::load(scratch.path("many"), seen);
-               const rlimit few{30, 30};
+               const rlimit few{3, 3};
                ::setrlimit(RLIMIT_NOFILE, &few);
                cairn::load(scratch.path("many"), back);
              }),
-             errc::io, {"Too many open files", "this process may have 30 files open", "raise the limit (ulimit -n)"});
+             errc::io, {"Too many open files", "this process may have 3 files open", "raise the limit (ulimit -n)"});
 }
 
 TEST_CASE("a layer of another size: both shapes, and how to load it") {

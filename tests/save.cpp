@@ -136,13 +136,14 @@ TEST_CASE("files of many shards are not open at the same time") {
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit few{150, before.rlim_max};
   for (const bool durable : {false, true}) {
+    std::vector<float> loaded;
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
-    const auto failure =
-        sample::failure_of([&] { cairn::save(scratch.path("many"), state, {.durable = durable, .shards = 1000}); });
+    const auto failure = sample::failure_of([&] {
+      cairn::save(scratch.path("many"), state, {.durable = durable, .shards = 1000});
+      cairn::load(scratch.path("many"), loaded);
+    });
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
     CHECK(failure.sentence.empty());
-    std::vector<float> loaded;
-    cairn::load(scratch.path("many"), loaded);
     CHECK(loaded == state);
   }
 }

@@ -20,6 +20,7 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
+#include "gate.hpp"
 #include "store/sample.hpp"
 
 namespace {
@@ -276,4 +277,51 @@ TEST_CASE(
     CHECK(fresh.values == original.values);
     CHECK(fresh.early == original.early);
   }
+}
+
+// More shards than are kept open: some are opened again while they are read into the state.
+TEST_CASE("a checkpoint that is replaced or removed while it is read into the state is not mixed with another one") {
+  constexpr std::size_t shards = 200;
+  const auto state_of = [](float with) { return std::vector<float>(20'000, with); };
+  enum class act { replaces, removes_all_older, removes };
+  for (const auto what : {act::replaces, act::removes_all_older, act::removes}) {
+    tests::gated_store store;
+    cairn::save(store.inner, cairn::detail::checkpoint_name(1), state_of(1), {.step = 1, .shards = shards});
+    cairn::save(store.inner, cairn::detail::checkpoint_name(2), state_of(2), {.step = 2, .shards = shards});
+    int opened = 0;
+    store.opened = [&](std::string_view name, std::string_view file) {
+      if (name != cairn::detail::checkpoint_name(2) || file != cairn::detail::shard_file(9, shards) || ++opened != 2)
+        return;
+      if (what == act::replaces)
+        return static_cast<void>(cairn::save(store.inner, std::string(name), state_of(3), {.step = 2, .shards = 7}));
+      if (what == act::removes_all_older) {
+        cairn::save(store.inner, cairn::detail::checkpoint_name(4), state_of(4), {.step = 4});
+        store.inner.remove(cairn::detail::checkpoint_name(1));
+      }
+      store.inner.remove(name);
+    };
+    std::vector<float> state;
+    const auto report = cairn::detail::restore(store, cairn::refer(state), {.verify_first = false, .threads = 1});
+    REQUIRE(report);
+    CHECK(opened >= 2);
+    CHECK(report->skipped.empty());
+    CHECK(report->step == (what == act::replaces ? 2U : what == act::removes ? 1U : 4U));
+    CHECK((state == state_of(what == act::replaces ? 3.F : what == act::removes ? 1.F : 4.F)));
+  }
+}
+
+TEST_CASE("a load over what a replaced checkpoint has changed says so if it fails") {
+  constexpr std::size_t shards = 200;
+  tests::gated_store store;
+  cairn::save(store.inner, "c", std::vector<float>(20'000, 1.F), {.shards = shards});
+  int opened = 0;
+  store.opened = [&](std::string_view, std::string_view file) {
+    if (file == cairn::detail::shard_file(9, shards) && ++opened == 2)
+      cairn::save(store.inner, "c", std::vector<double>(7), {.shards = 1});
+  };
+  std::vector<float> state;
+  const auto failure = sample::failure_of(
+      [&] { cairn::load(cairn::any_store(store), "c", state, {.verify_first = false, .threads = 1}); });
+  CHECK(failure.code == cairn::errc::mismatch);
+  CHECK(failure.state_changed);
 }

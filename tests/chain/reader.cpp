@@ -2,7 +2,10 @@
 
 #include <random>
 
+#include <sys/resource.h>
+
 #include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/merge.hpp"
@@ -280,4 +283,33 @@ TEST_CASE("a delta whose parent is not older is refused") {
     CHECK(failure.code == errc::corrupt);
     CHECK(failure.says("is built on parent, which is not older"));
   }
+}
+
+TEST_CASE("a long chain is loaded with few open files") {
+  const sample::scratch scratch(sample::in_memory());
+  cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
+  std::mt19937 random(31);
+  auto state = chain::start(random, 100);
+  cairn::detail::delta_base chain;
+  for (int i = 0; i <= 100; ++i) {
+    chain::train(state, random);
+    save(store, chain, state);
+  }
+  const auto newest = cairn::detail::checkpoint_name(state.step);
+  CHECK(cairn::detail::chain_reader(store, newest).links().size() == 101);
+  const auto expected = chain::restored(store, newest);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{64, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  chain::bits found;
+  const auto failure = sample::failure_of([&] {
+    found = chain::restored(store, newest);
+    cairn::merge_checkpoints(store, newest, {});
+  });
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(failure.sentence.empty());
+  CHECK(found == expected);
+  CHECK(chain::restored(store, newest) == expected);
+  CHECK(cairn::detail::chain_reader(store, newest).links().size() == 1);
 }

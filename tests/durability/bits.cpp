@@ -1,11 +1,14 @@
 // Every byte of a small chain of checkpoints altered, every file cut at every length and made longer: what is restored
-// afterwards is what was saved, or an older checkpoint as it was saved, or nothing.
+// afterwards is what was saved, or an older checkpoint as it was saved, or nothing. In memory; in a directory, CAIRN_TEST_PLACE or one in memory,
+// some of the bytes and lengths.
 #include "cairn/checkpointer.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,10 +16,13 @@
 #include <random>
 #include <set>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
-#include "cairn/system/parallel.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "store/sample.hpp"
@@ -24,6 +30,8 @@
 namespace altered_bits {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 using files = std::map<std::string, std::map<std::string, std::string>>;  // checkpoint -> file -> bytes
 
@@ -138,27 +146,67 @@ struct tally {
 /// Restores from altered files and says into the tally what came of it.
 class examiner {
  public:
-  examiner(const chain_of_two& real, tally& result) : real_(real), files_(real.stored), tally_(result) {}
+  /// With a `root`, the files are in that directory.
+  examiner(const chain_of_two& real, tally& result, std::string root = {})
+      : real_(real), files_(real.stored), root_(std::move(root)), tally_(result) {
+    for (const auto& [name, held] : files_)
+      for (const auto& [file, bytes] : held) put(name, file, bytes);
+  }
 
   /// `alter` gets the bytes of the file; afterwards they are as before.
   void examine(const subject& of, const std::string& how, const std::function<void(std::string&)>& alter) {
     auto& bytes = files_.at(of.checkpoint).at(of.file);
     alter(bytes);
-    if (const auto what = outcome(of.checkpoint == newer); !what.empty()) {
-      const std::lock_guard lock(tally_.mutex);
-      tally_.wrong.insert(of.checkpoint + "/" + of.file + " " + how + ": " + what);
-    }
+    put(of.checkpoint, of.file, bytes);
+    note(of, how);
     bytes = *of.bytes;
+    put(of.checkpoint, of.file, bytes);
+  }
+
+  /// The file is not there, or something else is; in a directory only.
+  void examine_without(const subject& of) {
+    const auto at = path_of(of.checkpoint, of.file);
+    fs::remove(at);
+    note(of, "is not there");
+    std::error_code has_no_links;
+    fs::create_symlink("nowhere", at, has_no_links);
+    if (!has_no_links) note(of, "is a link to nothing");
+    fs::remove(at);
+    fs::create_directory(at);
+    note(of, "is a directory");
+    fs::remove(at);
+    put(of.checkpoint, of.file, *of.bytes);
   }
 
  private:
+  [[nodiscard]] std::string path_of(const std::string& checkpoint, const std::string& file) const {
+    return root_ + "/" + checkpoint + "/" + file;
+  }
+
+  void put(const std::string& checkpoint, const std::string& file, const std::string& bytes) const {
+    if (root_.empty()) return;
+    fs::create_directories(root_ + "/" + checkpoint);
+    sample::spill(path_of(checkpoint, file), bytes);
+  }
+
+  [[nodiscard]] cairn::any_store store() const {
+    return root_.empty() ? cairn::any_store(shelf(&files_)) : cairn::stores::directory(root_);
+  }
+
+  void note(const subject& of, const std::string& how) {
+    const auto what = outcome(of.checkpoint == newer);
+    if (what.empty()) return;
+    const std::lock_guard lock(tally_.mutex);
+    tally_.wrong.insert(of.checkpoint + "/" + of.file + " " + how + ": " + what);
+  }
+
   /// What is wrong; empty where nothing is.
   [[nodiscard]] std::string outcome(bool has_older) {
     chain::state state;
     state.net.bias = {1, 2, 3};
     const auto before = chain::bits_of(state);
     try {
-      cairn::checkpointer run(shelf(&files_), {.threads = 1});
+      cairn::checkpointer run(store(), {.threads = 1});
       verifies_first_ = !verifies_first_;
       const auto report = run.restore(state, {.verify_first = verifies_first_, .threads = 1});
       if (!report) return "nothing was found";
@@ -178,6 +226,7 @@ class examiner {
   bool verifies_first_ = false;
   const chain_of_two& real_;
   files files_;
+  std::string root_;
   tally& tally_;
 };
 
@@ -244,6 +293,37 @@ TEST_CASE("altered bits: a file of any other length is found") {
               result.wrong.size());
   check(result);
   CHECK(result.harmless == 0);
+}
+
+TEST_CASE("altered bits: in a directory") {
+  const char* const chosen = std::getenv("CAIRN_TEST_PLACE");
+  const sample::scratch scratch(chosen != nullptr ? chosen : sample::in_memory());
+  const std::size_t every = std::getenv("CAIRN_LONG_TESTS") != nullptr ? 1 : 7;
+  const auto real = save_two();
+  tally result;
+  examiner with(real, result, scratch.path());
+  with.examine(subjects_of(real).front(), "as it was", [](std::string&) {});
+  CHECK(result.harmless == 1);
+  result.harmless = 0;
+  std::size_t number = 0;
+  for (const auto& of : subjects_of(real)) {
+    with.examine_without(of);
+    for (std::size_t at = number++ % every; at < of.bytes->size(); at += every) {
+      const auto is_text = at < text_end(of);
+      with.examine(of, "byte " + std::to_string(at), [&](std::string& bytes) {
+        bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (is_text ? 1U << at % 8 : 0xFFU));
+      });
+      with.examine(of, "cut at " + std::to_string(at), [&](std::string& bytes) { bytes.resize(at); });
+    }
+    with.examine(of, "longer", [](std::string& bytes) { bytes += '\0'; });
+  }
+  std::printf(
+      "altered in a directory: %zu found (%zu older checkpoint restored, %zu refused), %zu harmless, %zu wrong\n",
+      result.detected(), result.passed_over.load(), result.refused.load(), result.harmless.load(), result.wrong.size());
+  check(result);
+  CHECK(result.harmless == 0);
+  CHECK(result.passed_over > 1'000);
+  CHECK(result.refused > 1'000);
 }
 
 }  // namespace altered_bits

@@ -112,6 +112,7 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
     fresh.wait();
   }
   if (auto left = durability::half_done_in(on.root()); !left.empty()) return left;
+  if (auto lost = on.lost_notes(); !lost.empty()) return lost;
   cairn::checkpointer next(on.root(), in.options());
   auto state = durability::trained(in, 0);
   const auto report = next.restore(state, {.threads = 1});
@@ -261,6 +262,7 @@ TEST_CASE("killed while it merges deltas and cannot exchange names") { kill_ever
 TEST_CASE("killed while it saves deltas") { kill_everywhere("delta"); }
 TEST_CASE("killed while it merges deltas") { kill_everywhere("merge"); }
 TEST_CASE("killed while it removes old checkpoints") { kill_everywhere("prune"); }
+TEST_CASE("killed while it removes checkpoints with a file of somebody else") { kill_everywhere("prune notes"); }
 TEST_CASE("killed while it removes an old chain") { kill_everywhere("prune deltas"); }
 TEST_CASE("killed while it writes several files at a time") { kill_everywhere("threads"); }
 TEST_CASE("killed while it saves in parts") { kill_in_background("parts"); }

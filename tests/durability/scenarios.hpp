@@ -77,8 +77,9 @@ struct scenario {
   std::optional<std::uint64_t> max_staging_bytes{};
   cairn::when_busy on_busy = cairn::when_busy::wait;
   cairn::when_older on_older_step = cairn::when_older::refuse;
-  bool forks = false;    ///< the traced process has a child, which outlives it
-  unsigned thinned = 1;  ///< outside of the long tests, every n-th crash or fault is enough
+  bool has_notes = false;  ///< somebody has put a file into each prepared checkpoint
+  bool forks = false;      ///< the traced process has a child, which outlives it
+  unsigned thinned = 1;    ///< outside of the long tests, every n-th crash or fault is enough
 
   /// Whether each run makes the same calls in the same order, and publishes all that it saves.
   [[nodiscard]] bool is_repeatable() const { return threads == 1 && on_busy == cairn::when_busy::wait; }
@@ -156,6 +157,12 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.prepared = {1, 2, 3};
     made.saved = saved;
     made.keep_last = 1;
+  } else if (name == "prune notes") {
+    made.parameters = small;
+    made.prepared = {1, 2, 3};
+    made.saved = saved;
+    made.keep_last = 1;
+    made.has_notes = true;
   } else if (name == "prune deltas") {  // 4 needs 3; 1 and 2 may go
     made.parameters = small;
     made.prepared = {1, 2, 3};
@@ -285,11 +292,15 @@ inline std::string name_in(const std::string& root, std::uint64_t step) {
   return found == all.rend() ? cairn::detail::checkpoint_name(step) : *found;
 }
 
-/// What is half-done in a directory; empty when nothing is.
+/// The file of somebody in a checkpoint.
+inline constexpr const char* notes_file = "notes.txt";
+
+/// What is half-done in a directory; empty when nothing is. Where there are notes a directory stays, with what a killed process has not deleted.
 inline std::string half_done_in(const std::string& root) {
   for (const auto& entry : fs::directory_iterator(root)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with("step-")) return name + " is left";
+    if (fs::exists(entry.path() / notes_file)) continue;
     if (!fs::exists(entry.path() / "index.json")) return name + " is left without its index";
   }
   return {};
@@ -323,7 +334,10 @@ class stage {
     options.keep_last.reset();
     options.chain.merge_every.reset();
     cairn::checkpointer run(prepared_ + "/" + name, options);
-    for (const auto step : in_.prepared) run.save(trained(in_, step), {.step = step});
+    for (const auto step : in_.prepared) {
+      run.save(trained(in_, step), {.step = step});
+      if (in_.has_notes) sample::spill(prepared_ + "/" + name + "/" + notes_of(step), std::to_string(step));
+    }
     for (std::uint64_t step = 0; step < in_.last() + 3; ++step) static_cast<void>(trained(in_, step));
   }
 
@@ -337,6 +351,14 @@ class stage {
     copy_tree(prepared_, run_);
   }
 
+  /// What has become of the notes that somebody has put into the checkpoints; empty if they are there.
+  [[nodiscard]] std::string lost_notes() const {
+    for (const auto step : in_.prepared)
+      if (in_.has_notes && sample::slurp(root() + "/" + notes_of(step)) != std::to_string(step))
+        return notes_of(step) + " is not there any more";
+    return {};
+  }
+
   /// Makes the root one of a short path: every part of it is a few calls. Returns that.
   std::string enter() const {
     fs::current_path(run_);
@@ -345,6 +367,10 @@ class stage {
 
  private:
   static constexpr const char* name = "all/checkpoints";
+
+  [[nodiscard]] static std::string notes_of(std::uint64_t step) {
+    return cairn::detail::checkpoint_name(step) + "/" + notes_file;
+  }
 
   scenario in_;
   sample::scratch place_{place()};

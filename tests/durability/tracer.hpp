@@ -293,7 +293,7 @@ class tracing {
     const auto counts = find(made)->counts;
     change& now = changed_[thread] = {.count = made.arguments[2]};
     if (counts == length::bytes) set(thread, RDX, half(now.count));
-    if (counts == length::entries) set(thread, RDX, std::uint64_t{72});
+    if (counts == length::entries) set(thread, RDX, std::uint64_t{96});
     if (counts != length::vectors) return;
     std::vector<iovec> vectors(now.count);
     load(thread, made.arguments[1], vectors);

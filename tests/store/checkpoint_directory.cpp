@@ -40,7 +40,10 @@ TEST_CASE("a checkpoint that is hidden is restored if there is no other one, els
   const auto root = open(scratch.path());
   const auto make = [&](const std::string& name, const std::string& text) {
     fs::create_directories(scratch.path(name));
-    sample::spill(scratch.path(name + "/index.json"), text);
+    sample::spill(scratch.path(name + "/index.json"), std::string(cairn::detail::index_opening) + text);
+  };
+  const auto text_of_a = [&] {
+    return sample::slurp(scratch.path("a/index.json")).substr(cairn::detail::index_opening.size());
   };
   const std::string hidden = new_hidden_name(root, replaced_prefix, "a");
   make(hidden, "old");
@@ -48,23 +51,34 @@ TEST_CASE("a checkpoint that is hidden is restored if there is no other one, els
   CHECK(recover(root, {.name = "b"}).empty());
   CHECK(fs::exists(scratch.path(hidden)));
   CHECK(recover(root, {}).empty());
-  CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
+  CHECK(text_of_a() == "old");
   make(hidden, "older");
   CHECK(recover(root, {.name = "a"}).empty());
-  CHECK(sample::slurp(scratch.path("a/index.json")) == "old");
+  CHECK(text_of_a() == "old");
   CHECK_FALSE(fs::exists(scratch.path(hidden)));
+
+  fs::rename(scratch.path("a"), scratch.path(hidden));
+  sample::spill(scratch.path(hidden + "/index.json"), "damaged");
+  CHECK(find_replaced(root, "a").empty());
+  recover(root, {});
+  CHECK(sample::slurp(scratch.path("a/index.json")) == "damaged");  // for a person to examine
+
+  fs::create_directories(scratch.path(hidden));
+  sample::spill(scratch.path(hidden + "/index.json"), cairn::detail::index_opening);
+  recover(root, {});
+  CHECK(fs::exists(scratch.path(hidden)));  // what is there now may be somebody else's
 }
 
 TEST_CASE("what another machine writes is left alone until it has been silent") {
   const sample::scratch scratch;
   const auto root = open(scratch.path());
-  const std::string left = ".tmp-a.aaaaaaaa01234567";
+  const std::string left = ".tmp-a.aaaaaaaabbbbbbbb01234567";
   fs::create_directories(scratch.path(left));
   sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(0, 1)), "x");
   const auto now = time_of(root.fd.get(), root.path);
   const auto is_there = [&] { return fs::exists(scratch.path(left)); };
   CHECK(recover(root, {}).empty());
-  CHECK(recover(root, {.former_machine = "cccccccc", .before = now - std::chrono::hours(1)}).empty());
+  CHECK(recover(root, {.former_writer = "aaaaaaaacccccccc", .before = now - std::chrono::hours(1)}).empty());
   CHECK(is_there());
   fs::last_write_time(scratch.path(left), fs::file_time_type::clock::now() - std::chrono::hours(2));
   recover(root, {.before = now - std::chrono::hours(1)});
@@ -78,9 +92,18 @@ TEST_CASE("what another machine writes is left alone until it has been silent") 
     recover(root, {.before = now - std::chrono::hours(1)});
     CHECK_FALSE(is_there());
   }
-  SECTION("it is of the machine of a dead owner") {
-    recover(root, {.former_machine = "aaaaaaaa"});
+  SECTION("it is of a dead owner") {
+    recover(root, {.former_writer = "aaaaaaaabbbbbbbb"});
     CHECK_FALSE(is_there());
+  }
+  SECTION("it is of a process that is not known") {
+    for (const std::string unknown : {".tmp-a.aaaaaaaa0000000001234567", ".tmp-a.aaaaaaaa01234567"}) {
+      fs::rename(scratch.path(left), scratch.path(unknown));
+      for (const std::string former : {"", "aaaaaaaa", "aaaaaaaa00000000", "aaaaaaaa01234567"})
+        recover(root, {.former_writer = former});
+      CHECK(fs::exists(scratch.path(unknown)));
+      fs::rename(scratch.path(unknown), scratch.path(left));
+    }
   }
   SECTION("it is of this machine, and not locked") {
     const auto own = new_hidden_name(root, temporary_prefix, "a");

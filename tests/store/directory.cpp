@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -271,18 +273,27 @@ TEST_CASE("an owner that was taken over changes nothing more") {
 
 TEST_CASE("what a dead owner of another host was writing is removed by the next one") {
   const sample::scratch scratch;
-  const cairn::stores::detail::owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .job = {"slurm 1", 0}};
+  const cairn::stores::detail::owner_record elsewhere{
+      .host = "node7", .boot = "b", .device = 1, .processes = 2, .process = 3, .started = 4, .job = {"slurm 1", 0}};
   fs::create_directories(scratch.path(".lock"));
   sample::spill(scratch.path(".lock/owner"), to_text(elsewhere));
-  for (const auto& machine : {elsewhere.machine(), std::string("0a0a0a0a")}) {
-    fs::create_directories(scratch.path(".tmp-a." + machine + "01234567"));
-    fs::create_directories(scratch.path(".tmp-b." + machine + "01234567"));
+  auto neighbour = elsewhere;  // it saves without the lock
+  neighbour.process = 5;
+  std::vector<std::string> others;
+  for (const std::string name : {"a", "b"}) {
+    fs::create_directories(scratch.path(".tmp-" + name + "." + elsewhere.writer() + "01234567"));
+    for (const auto& writer : {neighbour.writer(), elsewhere.machine() + "00000000", elsewhere.machine(),
+                               std::string("0a0a0a0a0b0b0b0b"), std::string("0a0a0a0a")}) {
+      others.push_back(".tmp-" + name + "." + writer + "01234567");
+      fs::create_directories(scratch.path(others.back()));
+    }
   }
   directory store(scratch.path(), {.job = {"slurm 1", 1}});
   CHECK_NOTHROW(write_shard(store, "b", 10));  // without the lock, beside what others may be writing
   const auto owned = store.lock();
-  CHECK(names_in(scratch.path()) ==
-        std::vector<std::string>{".lock", ".tmp-a.0a0a0a0a01234567", ".tmp-b.0a0a0a0a01234567", "b"});
+  others.insert(others.end(), {".lock", "b"});
+  std::sort(others.begin(), others.end());
+  CHECK(names_in(scratch.path()) == others);
   CHECK_NOTHROW(write_shard(store, "a", 10));
 }
 
@@ -567,4 +578,81 @@ TEST_CASE("a checkpoint that may not be read is an error, somebody else's direct
   CHECK(failure.code == errc::io);
   CHECK(failure.says("step-000000001"));
   CHECK(failure.says("Permission denied"));
+}
+
+TEST_CASE("directories of others that may not be read are passed over, also where there is an index.json") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "step-000000001", 10);
+  write_shard(store, "best", 10);
+  fs::permissions(scratch.path(), fs::perms::all);
+  for (const std::string name : {"searchable", "hidden index", "of cairn"}) {
+    fs::create_directories(scratch.path(name));
+    sample::spill(scratch.path(name + "/index.json"),
+                  name == "of cairn" ? cairn::detail::index_opening : R"({"name": "a web project"})");
+  }
+  // Neither an owner nor anybody else may read them; root is somebody else below.
+  const auto search = fs::perms::owner_exec | fs::perms::owner_write | fs::perms::group_exec | fs::perms::others_exec;
+  fs::permissions(scratch.path("searchable"), search);
+  fs::permissions(scratch.path("of cairn"), search);
+  fs::permissions(scratch.path("hidden index/index.json"), fs::perms::none);
+  const auto failure = in_child([&] {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+    if (store.list() != std::vector<std::string>{"best", "step-000000001"}) ::_exit(3);
+    const auto owned = store.lock();
+    write_shard(store, "step-000000002", 10);
+    store.remove("step-000000002");
+  });
+  fs::permissions(scratch.path("step-000000001"), search);
+  const auto of_step = in_child([&] {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+    static_cast<void>(store.lock());
+  });
+  for (const auto* name : {"searchable", "of cairn", "step-000000001"})
+    fs::permissions(scratch.path(name), fs::perms::owner_all);
+  CHECK(failure.sentence.empty());
+  CHECK(of_step.code == errc::io);
+  CHECK(of_step.says("step-000000001"));
+}
+
+TEST_CASE("of names without a step only those are listed whose index begins as Cairn's") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  for (const std::string name : {"html", "step-000000003", "step-3", "empty", "directory", "pipe", "link"})
+    fs::create_directories(scratch.path(name));
+  for (const std::string name : {"html", "step-000000003", "step-3"})
+    sample::spill(scratch.path(name + "/index.json"), R"({"metadata": 1})");
+  sample::spill(scratch.path("empty/index.json"), "");
+  fs::create_directories(scratch.path("directory/index.json"));
+  REQUIRE(::mkfifo(scratch.path("pipe/index.json").c_str(), 0666) == 0);
+  fs::create_symlink("nowhere", scratch.path("link/index.json"));
+  fs::create_directories(scratch.path(std::string(220, 'x')));
+  sample::spill(scratch.path(std::string(220, 'x') + "/index.json"), cairn::detail::index_opening);
+  write_shard(store, "best", 10);
+  CHECK(store.list() == std::vector<std::string>{"best", "step-000000003"});
+}
+
+TEST_CASE("links and pipes of others by the names of shards do no harm") {
+  for (const bool durable : {true, false}) {
+    const sample::scratch scratch;
+    directory store(scratch.path(), {.durable = durable});
+    for (const std::string name : {"a", "step-000000001"}) {
+      write_shard(store, name, 10);
+      fs::create_symlink("nowhere", scratch.path(name + "/" + cairn::detail::shard_file(7, 9)));
+      fs::create_symlink(cairn::detail::shard_file(8, 9), scratch.path(name + "/" + cairn::detail::shard_file(8, 9)));
+      const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+      sockaddr_un at{AF_UNIX, {}};
+      const auto path = fs::path(scratch.path(name)) / cairn::detail::shard_file(6, 9);
+      REQUIRE(path.string().size() < sizeof at.sun_path);
+      std::copy_n(path.c_str(), path.string().size(), at.sun_path);
+      REQUIRE(::bind(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
+      ::close(socket);
+      const auto owned = store.lock();
+      write_shard(store, name, 20);
+      CHECK(shard_bytes(scratch, name) == 20);
+      store.remove(name);
+    }
+    CHECK(store.list().empty());
+    CHECK(names_in(scratch.path()).empty());
+  }
 }

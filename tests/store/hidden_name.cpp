@@ -9,8 +9,8 @@ using namespace cairn::stores::detail;
 
 TEST_CASE("a hidden name leads back to the checkpoint, also without an attempt, as older versions wrote it") {
   for (const std::string name : {"step-000000120", "best", "a.b", "a.0123456789abcdef"}) {
-    const auto hidden = hidden_name(replaced_prefix, name, new_attempt("0a1b2c3d"));
-    CHECK(hidden.size() == name.size() + 22);
+    const auto hidden = hidden_name(replaced_prefix, name, new_attempt("0a1b2c3d", "4e5f6071"));
+    CHECK(hidden.size() == name.size() + 30);
     CHECK(hidden_checkpoint(hidden, replaced_prefix) == name);
     CHECK(hidden_checkpoint(hidden, temporary_prefix).empty());
     CHECK(hidden_checkpoint(name, replaced_prefix).empty());
@@ -21,15 +21,25 @@ TEST_CASE("a hidden name leads back to the checkpoint, also without an attempt, 
 
 TEST_CASE("attempts differ") {
   std::set<std::string> all;
-  for (int i = 0; i < 1000; ++i) all.insert(new_attempt("0a1b2c3d"));
+  for (int i = 0; i < 1000; ++i) all.insert(new_attempt("0a1b2c3d", "4e5f6071"));
   CHECK(all.size() == 1000);
-  for (const auto& each : all) CHECK(each.starts_with("0a1b2c3d"));
-  CHECK(new_attempt("").starts_with("00000000"));
+  for (const auto& each : all) CHECK(each.starts_with("0a1b2c3d4e5f6071"));
+  CHECK(new_attempt("", "").starts_with("0000000000000000"));
+  CHECK(new_attempt("", "4e5f6071").starts_with("000000004e5f6071"));
 }
 
 TEST_CASE("the attempt in a name") {
   CHECK(attempt_of(".tmp-a.0123456789abcdef") == "0123456789abcdef");
+  CHECK(attempt_of(".tmp-a.0123456789abcdef01234567") == "0123456789abcdef01234567");
+  CHECK(attempt_of(".tmp-a.0123456789abcdef0123456").empty());
   for (const std::string name :
        {"", ".tmp-a", ".0123456789abcdef", ".tmp-a.0123456789abcdeF", ".tmp-a.0123456789abcde"})
     CHECK(attempt_of(name).empty());
+}
+
+TEST_CASE("the writer in an attempt") {
+  CHECK(writer_of(new_attempt("0a1b2c3d", "4e5f6071")) == "0a1b2c3d4e5f6071");
+  CHECK(writer_of(new_attempt("0a1b2c3d", "")).empty());
+  CHECK(writer_of("0a1b2c3d01234567").empty());  // of an earlier version
+  CHECK(writer_of("").empty());
 }

@@ -1,5 +1,6 @@
 #include "cairn/store/owner_record.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -53,6 +54,24 @@ TEST_CASE("this process") {
   CHECK(self.machine().size() == 8);
   CHECK(self.machine() != machine_id(6));
   CHECK(owner_record{}.machine().empty());
+  CHECK(process_id().size() == 8);
+  CHECK(self.writer() == self.machine() + process_id());
+  for (const auto member : {&owner_record::processes, &owner_record::process, &owner_record::started}) {
+    auto another = self;
+    another.*member += 1;
+    CHECK(another.writer() != self.writer());
+    another.*member = 0;
+    CHECK(another.writer().empty() == (member != &owner_record::process));
+  }
+  const auto of_parent = process_id();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto here = owner_record::of_this_process(5, {});
+    ::_exit(process_id() != of_parent && here.writer() == here.machine() + process_id() ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
 
   auto other = self;
   CHECK(other.name_for(self) == "another object of this process");

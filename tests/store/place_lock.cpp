@@ -40,7 +40,7 @@ void set_time(const std::string& path, std::chrono::seconds ago) {
   fs::last_write_time(path, fs::file_time_type::clock::now() - ago);
 }
 
-const owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .process = 42, .started = 3};
+const owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .processes = 9, .process = 42, .started = 3};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ TEST_CASE("one process has the lock; what it leaves is nothing") {
     const place_lock lock(open(scratch.path()), 60s, {});
     CHECK(parse_owner(sample::slurp(scratch.path(".lock/owner"))));
     CHECK_NOTHROW(lock.check());
-    CHECK(lock.former_machine().empty());
+    CHECK(lock.former_writer().empty());
     const auto same = sample::failure_of([&] { take(scratch.path()); });
     CHECK(same.code == errc::busy);
     CHECK(same.says("another object of this process saves to " + scratch.path()));
@@ -127,7 +127,8 @@ TEST_CASE("an owner of another host is dead when it has been silent for a term")
   set_time(scratch.path(".lock/owner"), 61s);
   {
     const place_lock lock(open(scratch.path()), 60s, {});
-    CHECK(lock.former_machine() == elsewhere.machine());
+    CHECK(lock.former_writer() == elsewhere.writer());
+    CHECK(lock.former_writer().size() == 16);
   }
   leave_lock(scratch, elsewhere);  // silent from now on
   CHECK_NOTHROW(take(scratch.path(), 30ms));

@@ -317,3 +317,49 @@ TEST_CASE("a checkpoint that is replaced again and again is not opened for ever"
   CHECK(failure.code == cairn::errc::corrupt);
   CHECK(replaced < 1000);
 }
+
+TEST_CASE("the file of a shard that is opened again is the same one, or an error") {
+  cairn::any_store store = cairn::stores::memory();
+  const auto save = [&](const std::string& name, float with) {
+    std::vector<float> values(60, with);
+    std::vector<cairn::detail::leaf> leaves(1);
+    leaves[0].path = "x";
+    leaves[0].type = cairn::dtype::f32;
+    leaves[0].shape = {60};
+    leaves[0].memory = reinterpret_cast<std::byte*>(values.data());
+    cairn::detail::checkpoint_spec spec;
+    spec.leaves = leaves;
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 3));
+    cairn::detail::write_checkpoint(store, name, spec);
+  };
+  save("c", 1);
+  save("other", 2);
+  const auto pool = std::make_shared<cairn::detail::file_pool>(1);
+  const auto opened = cairn::detail::open_checkpoint(store, "c", pool);
+  const auto first = [&](std::size_t shard) {
+    const auto& from = opened.shards[shard];
+    float value = 0;
+    from.file->read(from.header.data_start, std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  };
+  for (const std::size_t shard : {0U, 1U, 2U, 1U, 0U}) CHECK(first(shard) == 1);
+  CHECK(pool->open() == 1);
+  const auto files_of = [&](const std::string& of) {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto& file : store.files(of)) files.emplace_back(file, sample::get(store, of, file));
+    return files;
+  };
+  const auto own = files_of("c");
+  sample::put(store, "c", files_of("other"));
+  CHECK(first(0) == 1);  // it is open
+  const auto replaced = sample::failure_of([&] { first(1); });
+  CHECK(replaced.code == cairn::errc::corrupt);
+  CHECK(replaced.says("another file has replaced it"));
+  CHECK(replaced.says(cairn::detail::shard_file(1, 3)));
+  sample::put(store, "c", {own.front()});  // the index alone
+  CHECK(sample::failure_of([&] { first(1); }).code == cairn::errc::corrupt);
+  store.remove("c");
+  CHECK(sample::failure_of([&] { first(1); }).code == cairn::errc::not_found);
+  sample::put(store, "c", own);
+  CHECK(first(1) == 1);
+}

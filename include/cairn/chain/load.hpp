@@ -24,7 +24,8 @@ CAIRN_INLINE void refuse_step(const load_options& options);
 /// `load_options::verify_first`.
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
-/// Loads checkpoint `name` of a store. If it is replaced before its shards are open, as by a merge, opens it again.
+/// Loads checkpoint `name` of a store. If it is replaced before all of it has been read, as by a merge, opens it again, and loads it over what it has
+/// changed in the state.
 CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                                     const load_options& options);
 

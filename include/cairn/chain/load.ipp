@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -170,15 +171,19 @@ CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
 CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                                     const load_options& options, const check_reader& check, path_set& changed) {
   constexpr int most = 20;
+  bool is_state_changed = false;
   for (int attempt = 1;; ++attempt) {
-    const chain_reader reader(store, name, options.codecs);
-    if (check) check(reader);
+    std::optional<chain_reader> reader;
     try {
-      auto report = load_from(reader, state, options, changed);
+      reader.emplace(store, name, options.codecs);
+      if (check) check(*reader);
+      auto report = load_from(*reader, state, options, changed);
       report.name = name;
       return report;
-    } catch (const error& cause) {  // shards are opened late: the checkpoint may have been merged meanwhile
-      if (attempt == most || cause.state_changed() || !reader.is_outdated(store)) throw;
+    } catch (const error& cause) {  // shards are opened late, and again: the checkpoint may have been merged meanwhile
+      is_state_changed = is_state_changed || cause.state_changed();
+      if (attempt == most || !reader || !reader->is_outdated(store))
+        throw is_state_changed ? cause.after_change() : cause;
     }
   }
 }

@@ -23,7 +23,7 @@
 namespace cairn::detail {
 
 /// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Shards are opened when they
-/// are needed. Thread-safe after construction.
+/// are needed, and few are open at a time. Thread-safe after construction.
 class chain_reader {
  public:
   /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or has been replaced by another
@@ -50,7 +50,8 @@ class chain_reader {
   /// The code tables that payloads of a shard of a link name.
   [[nodiscard]] std::shared_ptr<const code_tables> tables_of(std::size_t link, std::size_t shard) const;
 
-  /// Opens the files of the first 64 shards of the chain, the newest link first: they stay readable when their checkpoint is replaced or removed.
+  /// Opens the files of the first 64 shards of the chain, or of as many as a quarter of the files that the process may open, the newest link
+  /// first: they stay readable when their checkpoint is replaced or removed.
   void hold() const;
 
   /// Whether a link has been replaced in the store since it was opened, so that the chain has to be opened again.
@@ -91,6 +92,7 @@ class chain_reader {
               const read_options& options) const;
 
   codec_rules rules_;
+  std::shared_ptr<file_pool> files_ = std::make_shared<file_pool>();
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;
   std::vector<std::string> names_;  // of the links, in their store
   std::shared_ptr<const code_tables>

@@ -23,7 +23,7 @@ CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view
     : rules_(std::move(rules)) {
   const auto open = [&] {
     links_.clear();
-    const auto newest = std::make_shared<checkpoint_reader>(store, name);
+    const auto newest = std::make_shared<checkpoint_reader>(store, name, files_);
     newest->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
     links_ = {newest};
     names_ = {std::string(name)};
@@ -53,7 +53,7 @@ CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
     const auto& link = *child.parent();
     std::shared_ptr<const checkpoint_reader> parent;
     try {
-      parent = std::make_shared<const checkpoint_reader>(store, link.name);
+      parent = std::make_shared<const checkpoint_reader>(store, link.name, files_);
     } catch (const error& cause) {
       if (cause.code() != errc::not_found) throw;
       fail(errc::corrupt, {origin, ": is built on checkpoint ", link.name, ", which is not there"});
@@ -114,7 +114,7 @@ CAIRN_INLINE code_tables chain_reader::tables() const {
 }
 
 CAIRN_INLINE void chain_reader::hold() const {
-  std::size_t left = 64;
+  std::size_t left = std::min<std::size_t>(64, files_->most());
   for (const auto& link : links_) left -= link->hold(left);
 }
 

@@ -35,17 +35,60 @@ struct open_directory {
   return opened;
 }
 
-/// Whether `name` is a directory in `root`, and no link to one, that has an index. An error does not mean that it has none: errc::io, unless it
-/// is a directory of somebody else that may not be read.
-[[nodiscard]] inline bool has_index(const open_directory& root, const std::string& name) {
+/// Whether a file or directory cannot be opened because of what it is or whose it is: it is not there, of another kind, or may not be read. Not
+/// because of the file system or the process.
+[[nodiscard]] inline bool is_foreign(int failure) noexcept {
+  return posix::is_gone(failure) || failure == ENOTDIR || failure == ENAMETOOLONG || failure == ELOOP ||
+         failure == ENXIO || failure == EACCES || failure == EPERM;
+}
+
+/// Whether an open index begins as Cairn writes it; nullopt, with errno, if it cannot be read.
+[[nodiscard]] inline std::optional<bool> begins_as_index(int index) noexcept {
+  char text[cairn::detail::index_opening.size()];
+  const auto count = posix::retried([&] { return ::pread(index, text, sizeof text, 0); });
+  if (count < 0) return std::nullopt;
+  return std::string_view(text, static_cast<std::size_t>(count)) == cairn::detail::index_opening;
+}
+
+/// Whether the directory that is open as `there` is a checkpoint under a name without a step: its index begins as Cairn's, or cannot be read just
+/// now. What may not be read is somebody else's.
+[[nodiscard]] inline bool has_own_index(int there, std::string_view where) {
+  const auto listed = posix::open_at(there, ".", O_RDONLY | O_DIRECTORY);
+  const auto index = listed
+                         ? posix::open_at(listed.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK)
+                         : posix::descriptor();
+  if (!index && is_foreign(errno)) return false;
+  if (!index) fail_io("look for", sentence({where, "/", cairn::detail::index_file}));
+  return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
+}
+
+/// The name of the checkpoint in a directory: its own, or that in its hidden name.
+[[nodiscard]] inline std::string_view checkpoint_in(std::string_view entry) {
+  for (const auto prefix : {replaced_prefix, temporary_prefix})
+    if (const auto of = hidden_checkpoint(entry, prefix); !of.empty()) return of;
+  return entry;
+}
+
+/// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does not mean that it has none:
+/// errc::io.
+[[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
   const auto file = sentence({name, "/", cairn::detail::index_file});
   struct stat about{};
   const bool is_there = ::fstatat(root.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 &&
                         ::fstatat(root.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
   if (is_there) return S_ISDIR(about.st_mode);
   if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return false;
-  if (errno == EACCES && !cairn::detail::parse_checkpoint_name(name)) return false;
   fail_io("look for", root.file(file));
+}
+
+/// Whether `name` is a checkpoint in `root`, which may be damaged: as above, and without a step in its name as `has_own_index` says.
+[[nodiscard]] inline bool has_index(const open_directory& root, const std::string& name) {
+  const auto of = checkpoint_in(name);
+  if (cairn::detail::parse_checkpoint_name(of)) return has_index_file(root, name);
+  if (!cairn::detail::is_checkpoint_name(of)) return false;
+  const auto there = posix::open_at(root.fd.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(name));
+  return there && has_own_index(there.get(), root.file(name));
 }
 
 /// Whether the files are those of a checkpoint, which may be damaged: the index begins as Cairn writes it, or there are only Cairn's files, and
@@ -56,10 +99,9 @@ struct open_directory {
   const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
   if (!index && errno == ENOENT) return false;
   if (!index) fail_io("open", there.file(cairn::detail::index_file));
-  char text[cairn::detail::index_opening.size()];
-  const auto count = posix::retried([&] { return ::pread(index.get(), text, sizeof text, 0); });
-  if (count < 0) fail_io("read", there.file(cairn::detail::index_file));
-  return std::string_view(text, static_cast<std::size_t>(count)) == cairn::detail::index_opening;
+  const auto begins = begins_as_index(index.get());
+  if (!begins) fail_io("read", there.file(cairn::detail::index_file));
+  return *begins;
 }
 
 /// Throws errc::invalid if the directory has files of others, and no checkpoint.
@@ -128,8 +170,12 @@ inline void delete_directory(const open_directory& root, const std::string& name
 [[nodiscard]] inline bool has_changed(const open_directory& root, const std::string& name) {
   const auto there = posix::open_at(root.fd.get(), name, O_PATH | O_NOFOLLOW);
   struct stat about{};
-  return !there || ::fstatat(there.get(), cairn::detail::index_file.data(), &about, AT_SYMLINK_NOFOLLOW) == 0 ||
-         !posix::is_same(root.fd.get(), name, there.get());
+  const auto has_index_now = [&] {
+    return cairn::detail::parse_checkpoint_name(checkpoint_in(name))
+               ? ::fstatat(there.get(), cairn::detail::index_file.data(), &about, AT_SYMLINK_NOFOLLOW) == 0
+               : cairn::detail::is_checkpoint_name(checkpoint_in(name)) && has_own_index(there.get(), root.file(name));
+  };
+  return !there || has_index_now() || !posix::is_same(root.fd.get(), name, there.get());
 }
 
 /// The names of the checkpoints in `root`, also of those that are being replaced. False if a name has led to something else meanwhile, so
@@ -172,7 +218,7 @@ using file_time = std::chrono::nanoseconds;
 /// A hidden name for the checkpoint `name` that no directory in `root` has.
 [[nodiscard]] inline std::string new_hidden_name(const open_directory& root, std::string_view prefix,
                                                  std::string_view name) {
-  return hidden_name(prefix, name, new_attempt(machine_id(device_of(root))));
+  return hidden_name(prefix, name, new_attempt(machine_id(device_of(root)), process_id()));
 }
 
 /// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned time.
@@ -185,7 +231,7 @@ using file_time = std::chrono::nanoseconds;
 struct recovery {
   std::string_view name{};            ///< only those of this checkpoint; empty: all
   std::string_view own{};             ///< the caller's directory
-  std::string former_machine{};       ///< of a former owner of the root, which is dead
+  std::string former_writer{};        ///< a former owner of the root, which is dead: see owner_record::writer
   std::optional<file_time> before{};  ///< what other machines have last changed before is abandoned; nullopt: nothing
 };
 
@@ -193,7 +239,9 @@ struct recovery {
 [[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
   const auto attempt = attempt_of(entry);
   const auto machine = attempt.substr(0, machine_digits);
-  if (attempt.empty() || machine == machine_id(device_of(left)) || machine == what.former_machine) return true;
+  if (attempt.empty() || machine == machine_id(device_of(left))) return true;
+  // Other processes of the former owner's machine may live.
+  if (const auto writer = writer_of(attempt); !writer.empty() && writer == what.former_writer) return true;
   if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
   const auto files = left.entries();
   return std::all_of(files.begin(), files.end(), [&](const std::string& file) {
@@ -221,7 +269,7 @@ inline std::vector<std::string> recover(const open_directory& root, const recove
       if (!posix::is_same(root.fd.get(), entry, left.fd.get())) continue;  // published or deleted in the meantime
       const bool is_needed = !replaced.empty() && !has_index(root, of);
       if ((replaced.empty() || is_needed) && !is_abandoned(entry, left, what)) continue;
-      if (is_needed && has_index(root, entry)) {
+      if (is_needed && has_index_file(root, entry)) {
         static_cast<void>(rename_in(root, entry, of, left));  // if that fails it stays what a reader of `of` gets
         continue;
       }

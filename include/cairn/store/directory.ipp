@@ -74,7 +74,7 @@ inline void sync_existing(const open_directory& root, const std::vector<std::str
     for (const auto& entry : there.entries()) {
       if (!cairn::detail::is_own_file(entry)) continue;
       const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY | O_NONBLOCK);  // it may be a pipe
-      if (!file && errno != EACCES) fail_io("open", there.file(entry));  // no delta is built on what cannot be read
+      if (!file && !is_foreign(errno)) fail_io("open", there.file(entry));  // no delta is built on what cannot be read
       if (file && posix::is_regular(file.get())) posix::sync(file.get(), there.file(entry));
     }
     posix::sync(there.fd.get(), there.path);
@@ -104,8 +104,8 @@ CAIRN_INLINE ownership directory::lock() {
                                                        [](const detail::place_lock* held) {
                                                          if (held->is_here()) delete held;
                                                        });
-  detail::recover(*root, {.former_machine = lock->former_machine(),
-                          .before = detail::abandoned_before(lock->now(), options_.lease)});
+  detail::recover(
+      *root, {.former_writer = lock->former_writer(), .before = detail::abandoned_before(lock->now(), options_.lease)});
   if (options_.durable) detail::sync_existing(*root, list());
   lock_ = lock;
   return lock;

@@ -15,27 +15,38 @@ namespace cairn::stores::detail {
 /// cannot exchange names; it is the checkpoint `<name>` while there is no other one.
 inline constexpr std::string_view temporary_prefix = ".tmp-", replaced_prefix = ".old-";
 
-inline constexpr std::size_t machine_digits = 8, attempt_digits = 16;
+inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digits = 8,
+                             attempt_digits = machine_digits + process_digits + random_digits,
+                             old_attempt_digits = machine_digits + random_digits;
 
-/// 16 hexadecimal digits: the 8 of the machine (`machine_id`), or zeros where it is not known, and 8 random ones. No two attempts to write a checkpoint have the
-/// same.
-[[nodiscard]] inline std::string new_attempt(std::string_view machine) {
+/// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not known, and 8 random ones. No two
+/// attempts to write a checkpoint have the same.
+[[nodiscard]] inline std::string new_attempt(std::string_view machine, std::string_view process) {
   std::random_device random;
   const auto digits = cairn::detail::to_hex(random());
-  return sentence(
-      {machine, std::string(machine_digits - machine.size(), '0'), std::string_view(digits).substr(machine_digits)});
+  return sentence({machine, std::string(machine_digits - machine.size(), '0'), process,
+                   std::string(process_digits - process.size(), '0'),
+                   std::string_view(digits).substr(digits.size() - random_digits)});
 }
 
 [[nodiscard]] inline std::string hidden_name(std::string_view prefix, std::string_view name, std::string_view attempt) {
   return sentence({prefix, name, ".", attempt});
 }
 
-/// The attempt at the end of a hidden name; empty in those of earlier versions.
+/// The attempt at the end of a hidden name. Earlier versions wrote 16 digits, without those of the process, or none: then it is empty.
 [[nodiscard]] inline std::string_view attempt_of(std::string_view entry) {
-  if (entry.size() < attempt_digits + 2) return {};
-  const auto dot = entry.size() - attempt_digits - 1;
-  const bool has_attempt = entry[dot] == '.' && entry.find_last_not_of("0123456789abcdef") == dot;
-  return has_attempt ? entry.substr(dot + 1) : std::string_view();
+  const auto dot = entry.find_last_not_of("0123456789abcdef");
+  if (dot == entry.npos || dot == 0 || entry[dot] != '.') return {};
+  const auto attempt = entry.substr(dot + 1);
+  return attempt.size() == attempt_digits || attempt.size() == old_attempt_digits ? attempt : std::string_view();
+}
+
+/// The digits of the machine and the process in an attempt; empty where it does not have those of a process.
+[[nodiscard]] inline std::string_view writer_of(std::string_view attempt) {
+  if (attempt.size() != attempt_digits) return {};
+  const auto process = attempt.substr(machine_digits, process_digits);
+  return process.find_first_not_of('0') == process.npos ? std::string_view()
+                                                        : attempt.substr(0, machine_digits + process_digits);
 }
 
 /// The checkpoint's name in a name with that prefix; empty for other names.

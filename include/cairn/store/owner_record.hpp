@@ -25,6 +25,10 @@ namespace detail {
 /// 8 hexadecimal digits that are the same for all processes of this machine that use the mount `device`; empty if the boot is not known.
 [[nodiscard]] CAIRN_INLINE std::string machine_id(std::uint64_t device);
 
+/// 8 hexadecimal digits that differ between processes of a machine, also such as have ended; empty if the kernel does not tell. Forks by `vfork`, `_Fork`
+/// or a raw system call are not noticed.
+[[nodiscard]] CAIRN_INLINE std::string process_id();
+
 struct owner_record {
   std::string host{};
   std::string boot{};           ///< the kernel's random id of this boot; empty: not known
@@ -48,6 +52,8 @@ struct owner_record {
   }
   /// See `machine_id`.
   [[nodiscard]] CAIRN_INLINE std::string machine() const;
+  /// Its `machine_id` and `process_id`, as in the names of what it writes; empty if one of them is not known.
+  [[nodiscard]] CAIRN_INLINE std::string writer() const;
   /// For messages, such as "process 42 on host node7".
   [[nodiscard]] CAIRN_INLINE std::string name_for(const owner_record& reader) const;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::stores {
@@ -74,6 +76,33 @@ CAIRN_INLINE std::string machine_id(std::uint64_t device) { return machine_id(bo
   return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
 }
 
+/// 8 digits of a process; all zeros if it is not known.
+[[nodiscard]] inline std::uint32_t process_number(std::uint64_t processes, std::uint64_t process,
+                                                  std::uint64_t started) {
+  if (processes == 0 || started == 0) return 0;
+  const std::uint64_t all[] = {processes, process, started};
+  return static_cast<std::uint32_t>(cairn::detail::checksum(std::as_bytes(std::span(all))));
+}
+
+[[nodiscard]] inline std::string process_text(std::uint32_t number) {
+  return number == 0 ? std::string()
+                     : cairn::detail::to_hex(number).substr(cairn::detail::checksum_digits - process_digits);
+}
+
+CAIRN_INLINE std::string process_id() {
+  static const cairn::detail::owner_process counts_forks;
+  static std::atomic<std::uint64_t> known{
+      0};  // the number of forks before it was found out, from 1, and the process's number
+  const std::uint64_t forks = cairn::detail::fork_generation + 1;
+  auto now = known.load();
+  if (now >> 32U != forks) {
+    const auto process = static_cast<std::uint64_t>(::getpid());
+    now = forks << 32U | process_number(namespace_of_this_process(), process, start_of(process));
+    known = now;
+  }
+  return process_text(static_cast<std::uint32_t>(now));
+}
+
 CAIRN_INLINE owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job job) {
   char host[256]{};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
@@ -87,6 +116,11 @@ CAIRN_INLINE owner_record owner_record::of_this_process(std::uint64_t device, sc
 }
 
 CAIRN_INLINE std::string owner_record::machine() const { return machine_id(boot, device); }
+
+CAIRN_INLINE std::string owner_record::writer() const {
+  const auto on = machine(), id = process_text(process_number(processes, process, started));
+  return on.empty() || id.empty() ? std::string() : on + id;
+}
 
 CAIRN_INLINE bool owner_record::sees_end_of(const owner_record& other) const {
   const bool is_visible = !boot.empty() && boot == other.boot && processes != 0 && processes == other.processes;

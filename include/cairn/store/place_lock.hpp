@@ -51,8 +51,8 @@ class place_lock {
     if (::futimens(file_.get(), nullptr) != 0) fail_io("set the time of", here_.file(owner_file));
     return time_of(file_.get(), here_.path);
   }
-  /// The machine of the owner from which the lock was taken over; empty if there was none.
-  [[nodiscard]] const std::string& former_machine() const noexcept { return former_machine_; }
+  /// The owner from which the lock was taken over, as owner_record::writer names it; empty if there was none, or if that is not known.
+  [[nodiscard]] const std::string& former_writer() const noexcept { return former_writer_; }
 
  private:
   CAIRN_INLINE void make_own();
@@ -67,7 +67,7 @@ class place_lock {
   std::shared_ptr<const open_directory> root_;
   std::chrono::milliseconds term_;
   owner_record self_;
-  std::string former_machine_;
+  std::string former_writer_;
   std::string name_;  // of the directory: hidden, then that of the lock
   open_directory here_;
   posix::descriptor file_;

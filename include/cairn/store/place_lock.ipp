@@ -117,7 +117,7 @@ CAIRN_INLINE void place_lock::release_dead_owner() {
     fail(errc::busy, {owner ? owner->name_for(self_) : "another process", " saves to ", root_->path,
                       ": wait until it ends, or use another directory"});
   delete_lock(*root_, std::string(lock_name), held);
-  if (owner) former_machine_ = owner->machine();
+  if (owner) former_writer_ = owner->writer();
 }
 
 CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,

@@ -43,8 +43,9 @@ CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored
 /// Thread-safe after construction.
 class checkpoint_reader {
  public:
-  /// Opens checkpoint `name`. Errors: not_found, corrupt, unsupported, io; each names the file.
-  CAIRN_INLINE checkpoint_reader(const any_store& store, std::string_view name);
+  /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors: not_found, corrupt, unsupported,
+  /// io; each names the file.
+  CAIRN_INLINE checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {});
 
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
   CAIRN_INLINE checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
@@ -59,7 +60,8 @@ class checkpoint_reader {
     opened_->contents.fetch = std::move(fetch);
   }
 
-  /// Opens the files of up to `most` shards, which then stay readable when the checkpoint is replaced or removed. Returns their number.
+  /// Opens the files of up to `most` shards, which then stay readable when the checkpoint is replaced or removed, unless `files` closes them for
+  /// others. Returns their number.
   CAIRN_INLINE std::size_t hold(std::size_t most) const;
 
   /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file that Cairn did

@@ -84,8 +84,9 @@ CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpo
   });
 }
 
-CAIRN_INLINE checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name)
-    : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name))) {}
+CAIRN_INLINE checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name,
+                                                  std::shared_ptr<file_pool> files)
+    : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name, std::move(files)))) {}
 
 CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
     : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}

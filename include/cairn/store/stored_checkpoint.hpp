@@ -14,6 +14,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/file_pool.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/stored_shard.hpp"
 
@@ -45,8 +46,9 @@ struct stored_checkpoint {
 };
 
 /// Opens checkpoint `name` and checks its index; of version 1 also its shards. If it is replaced meanwhile, as by merging, either the old or the new one
-/// is opened. Errors: not_found, corrupt, unsupported, io.
-[[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name);
+/// is opened. `files` keeps its shards open. Errors: not_found, corrupt, unsupported, io.
+[[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
+                                                             std::shared_ptr<file_pool> files = {});
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
 [[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin);

@@ -73,6 +73,30 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   return file;
 }
 
+/// The checksum of all before the data section, of a file that may be any.
+[[nodiscard]] inline std::uint64_t header_checksum_of(const stores::source& file) {
+  std::uint64_t length = 0;
+  file.read(0, std::as_writable_bytes(std::span(&length, 1)));
+  running_checksum sum;
+  std::byte part[4096];
+  const auto end = length <= file.size() - sizeof length ? sizeof length + length : file.size();
+  for (std::uint64_t at = 0; at < end; at += sizeof part) {
+    const auto now = std::span(part).first(std::min<std::uint64_t>(sizeof part, end - at));
+    file.read(at, now);
+    sum.add(now);
+  }
+  return sum.value();
+}
+
+/// Opens the file of a shard again, whose header has been or will be compared with the index. The header has the checksums of all its bytes.
+[[nodiscard]] inline std::unique_ptr<stores::source> open_file_again(const any_store& store, std::string_view name,
+                                                                     const index_shard& listed) {
+  auto file = open_file(store, name, listed);
+  if (file->size() < sizeof(std::uint64_t) || header_checksum_of(*file) != listed.header_checksum)
+    fail(errc::corrupt, {store.location(), "/", name, "/", listed.file, ": another file has replaced it"});
+  return file;
+}
+
 /// Reads the header of a shard and compares it with the index.
 [[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
                                              const index_shard& listed, unsigned version, std::uint64_t step) {
@@ -152,7 +176,9 @@ CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name, con
   }
 }
 
-CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name) {
+CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
+                                               std::shared_ptr<file_pool> files) {
+  if (!files) files = std::make_shared<file_pool>();
   std::vector<index_shard> listed;
   const auto open = [&] {
     stored_checkpoint opened;
@@ -165,8 +191,10 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::stri
                        {}};
     opened.shards = shard_list(
         listed.size(),
-        [store, name = std::string(name), listed](std::size_t number) {
-          return open_file(store, name, listed[number]);
+        [store, name = std::string(name), listed, files](std::size_t number) {
+          return std::make_unique<pooled_file>(files, [store, name, shard = listed[number]](bool again) {
+            return again ? open_file_again(store, name, shard) : open_file(store, name, shard);
+          });
         },
         [origin = opened.contents.origin, listed, version = opened.index.version, step = opened.index.info.step](
             std::size_t number, auto file) {
