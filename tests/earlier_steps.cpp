@@ -383,6 +383,21 @@ TEST_CASE("the step that a branch continues from can be saved again, after nothi
   }
 }
 
+TEST_CASE("on_older_step = branch: step 0 of another run is kept, and there is a last branch") {
+  const auto store = store_with({0});
+  {
+    checkpointer run(store, {.on_older_step = cairn::when_older::branch});
+    CHECK(run.save(trained(7), {.step = 0}).path == "memory/step-000000000.branch-1");
+    CHECK(run.save(trained(8), {.step = 0}).path == "memory/step-000000000.branch-1");  // its own
+  }
+  trainer state;
+  cairn::load(store, checkpoint_name(0), state);
+  CHECK(state == trained(0));
+  cairn::save(store, checkpoint_name(10, {~std::uint64_t{0}, {}}), trained(10), {.step = 10});
+  checkpointer run(store, {.on_older_step = cairn::when_older::branch});
+  CHECK(sample::failure_of([&] { run.save(trained(5), {.step = 5}); }).code == errc::invalid);
+}
+
 TEST_CASE("a run that continues from an older checkpoint does so also if its first save is later than the newest") {
   trainer state;
   {

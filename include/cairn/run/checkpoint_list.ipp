@@ -100,7 +100,7 @@ CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
 CAIRN_INLINE void checkpoint_list::branch_off(std::uint64_t step) {
   const auto newest = newest_step_for(step);
   if (options_.on_older_step != when_older::branch) return;
-  const bool is_of_another_run = step == newest && newest != 0 && run_step_ != newest;
+  const bool is_of_another_run = step == newest && run_step_ != newest && !names().empty();
   if (is_of_another_run || continues_from_older(step)) begin_branch(step);
 }
 
@@ -108,6 +108,8 @@ CAIRN_INLINE void checkpoint_list::branch_off(std::uint64_t step) {
 CAIRN_INLINE void checkpoint_list::begin_branch(std::uint64_t step) {
   const auto all = store_.list();
   run_branch made{newest_branch(all).number + 1, {}};
+  if (made.number == 0)
+    fail(errc::invalid, {"there can be no later branch than that of ", all.back(), " in ", store_.location()});
   for (const auto& name : named_by_step(history_of(all))) {
     const auto at = *parse_checkpoint_name(name);
     if (run_step_ && at <= *run_step_ && at < step) made.from = {parse_branch(name).number, at};

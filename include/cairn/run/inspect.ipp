@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/as_error.hpp"
@@ -13,6 +14,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_source.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/paths.hpp"
 
 namespace cairn {
@@ -120,9 +122,14 @@ CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs)
     return detail::with_errors(path + " cannot be opened",
                                [&] { return checkpoint(detail::open_checkpoint(path, codecs)); });
   const any_store store = stores::directory(path);
-  const auto names = store.list();
-  if (names.empty()) fail(errc::not_found, {"there is no checkpoint in ", path});
-  return open(store, names.back(), codecs);
+  std::vector<std::string> names;
+  const auto open_newest = [&] {
+    names = store.list();
+    if (names.empty()) fail(errc::not_found, {"there is no checkpoint in ", path});
+    return open(store, names.back(), codecs);
+  };
+  // Another process may remove or replace it meanwhile.
+  return detail::open_again(open_newest, [&] { return store.list() != names; });
 }
 
 CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {

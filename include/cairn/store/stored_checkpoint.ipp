@@ -13,11 +13,13 @@
 namespace cairn::detail {
 
 CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const {
-  const auto& [path, type, shape] = contents.leaves[leaf];
+  const auto& path = contents.leaves[leaf].path;
+  const auto& shape = contents.leaves[leaf].shape;
+  const auto type = contents.leaves[leaf].type;
   if (element_count(shape) == 0) return {};
   const auto& storage = index.storage[leaf];
   std::vector<stored_slice> slices;
-  for_each_piece(storage.layout, shape, [&, &path = path, &type = type, &shape = shape](placed_piece piece) {
+  for_each_piece(storage.layout, shape, [&](placed_piece piece) {
     const auto& shard = shards[piece.shard];
     const auto corrupt = [&](std::string_view why) {
       fail(errc::corrupt, {shard.where, ": ", why, " of \"", path, "\""});
