@@ -179,7 +179,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
           reader.contents().fetch(i, values);
         } catch (const cairn::error& error) {
           const std::string said = error.what();
-          require(error.code() == cairn::errc::unsupported || said.find(leaves[i].path) != said.npos);
+          // The header of its shard may be wrong for another leaf.
+          const bool is_named = std::any_of(leaves.begin(), leaves.end(),
+                                            [&](const auto& leaf) { return said.find(leaf.path) != said.npos; });
+          require(error.code() == cairn::errc::unsupported || is_named);
           require(said.find("step-") != said.npos);
         }
       }
