@@ -10,6 +10,7 @@
 #include "cairn/state/derived.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -160,6 +161,24 @@ TEST_CASE("an aggregate with operations of its own is what they say if its field
   plain_tensor tensor{{1, 2, 3}, {3, 1}}, fresh{{}, {0, 0}};
   CHECK(tests::comes_back(tensor, fresh));
   CHECK(fresh.dims == sizes{3, 1});
+}
+
+TEST_CASE("a sequence in an array takes no more elements than it has room for, although its resize does not check") {
+  for (const std::size_t count : {3U, 4U, 5U, 9U}) {
+    const std::vector<int> saved(count, 7);
+    fixed_list list;
+    used_fixed_list used;
+    list.items[1] = used.items[1] = 5;
+    list.count = used.count = 2;
+    const bool fits = count <= 4;
+    const tests::kept kept(cairn::detail::describe(saved));
+    for (const auto& failure :
+         {sample::failure_of([&] { kept.load(list); }), sample::failure_of([&] { kept.load(used); })})
+      CHECK((failure.code == cairn::errc::mismatch) == !fits);
+    CHECK(list.count == (fits ? count : 2));
+    CHECK(used.count == (fits ? count : 2));
+    CHECK(list.items[1] == (fits ? 7 : 5));
+  }
 }
 
 TEST_CASE("an aggregate with operations of its own and further fields is a record: no member is lost") {

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -135,6 +136,33 @@ consteval bool is_record_with_operations() {
     return false;
   else
     return !detail::needs_fields<T>(field_types<T>{});
+}
+
+template <class Value, class... Fields>
+consteval std::uint64_t capacity_of_array(type_list<Fields...>) {
+  const auto bytes_of = []<class Field>(std::type_identity<Field>) {
+    return std::is_array_v<Field> || is_std_array<Field> ? sizeof(Field) : std::size_t{0};
+  };
+  const std::size_t bytes = (std::size_t{0} + ... + bytes_of(std::type_identity<Fields>{}));
+  return bytes == 0 ? ~std::uint64_t{0} : bytes / sizeof(Value);
+}
+template <class Value>
+consteval std::uint64_t capacity_of_array(no_address) {
+  return ~std::uint64_t{0};
+}
+
+/// The elements for which a sequence has room if they are in an array in the object; 2^64 - 1 if they are not. Its `resize` may not check that.
+template <class T>
+consteval std::uint64_t array_capacity() {
+  if constexpr (!sequence_type<T>) {
+    return ~std::uint64_t{0};
+  } else {
+    using owner = operations_base<T>;
+    if constexpr (!std::is_aggregate_v<owner> || is_of_known_library(type_name_view<owner>()))
+      return ~std::uint64_t{0};
+    else
+      return detail::capacity_of_array<typename T::value_type>(field_types<owner>{});
+  }
 }
 
 }  // namespace cairn::detail

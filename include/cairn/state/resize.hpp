@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/own_operations.hpp"
 
 namespace cairn::detail {
 
@@ -88,7 +89,7 @@ template <class T>
   else if constexpr (requires { object.max_size(); })
     return {0, object.max_size()};
   else
-    return {};
+    return {0, array_capacity<T>()};
 }
 
 /// Precondition: `size` is within `limits_of(object, its size)`. O(size).
