@@ -236,7 +236,7 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
         is_outdated =
             may_be_outdated && (has_gone || (has_failed && ++failures < most_failures) || candidates() != names);
         if (is_outdated) break;
-        if (has_gone || !is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
+        if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
         skipped.push_back({name, std::string(cause.sentence())});
         notify(on_event, {.what = event::kind::fell_back,
                           .checkpoint = store.location() + "/" + name,

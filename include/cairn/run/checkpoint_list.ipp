@@ -57,8 +57,9 @@ CAIRN_INLINE std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) 
   const auto is_of_another_step = [&](const std::string& name) {
     try {
       return read_index(store_, name, index_part::metadata).info.step != parse_checkpoint_name(name);
-    } catch (const error&) {  // damaged, or not to be read just now: it counts
-      return false;
+    } catch (const error& cause) {
+      if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
+      return false;  // damaged: it counts
     }
   };
   while (step < newest_step()) {
