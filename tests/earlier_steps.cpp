@@ -398,6 +398,18 @@ TEST_CASE("on_older_step = branch: step 0 of another run is kept, and there is a
   CHECK(sample::failure_of([&] { run.save(trained(5), {.step = 5}); }).code == errc::invalid);
 }
 
+TEST_CASE("the policy counts from the step before only where the run goes back") {
+  for (const auto how : {cairn::when_older::replace, cairn::when_older::branch}) {
+    const cairn::stores::memory store;
+    checkpointer run(store, {.when = cairn::policies::every_steps{5}, .asynchronous = false, .on_older_step = how});
+    const auto is_saved = [&](std::uint64_t step) { return run.step(trained(step), {.step = step}).started; };
+    for (std::uint64_t step = 1; step <= 10; ++step) CHECK(is_saved(step) == (step % 5 == 0));
+    CHECK_FALSE(is_saved(10));
+    CHECK_FALSE(is_saved(8));
+    CHECK(is_saved(10));
+  }
+}
+
 TEST_CASE("a run that continues from an older checkpoint does so also if its first save is later than the newest") {
   trainer state;
   {

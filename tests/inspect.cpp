@@ -13,6 +13,7 @@
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "gate.hpp"
 #include "save_as.hpp"
 #include "store/sample.hpp"
 #include "trainer.hpp"
@@ -46,6 +47,29 @@ TEST_CASE("a checkpoint is looked into without its state") {
     CHECK(cairn::load(opened, back).step == 7);
     CHECK(back == state);
   }
+}
+
+TEST_CASE("a store is listed again when its newest checkpoint goes while it is opened") {
+  using cairn::detail::checkpoint_name;
+  tests::gated_store gated;
+  std::uint64_t newest = 1;
+  const auto save = [&] {
+    cairn::save(gated.inner, checkpoint_name(newest), tests::trained(newest), {.step = newest});
+  };
+  save();
+  // Another process saves, and removes the older one.
+  gated.opened = [&](std::string_view, std::string_view) {
+    if (newest == 4) return;
+    gated.inner.remove(checkpoint_name(newest));
+    ++newest;
+    save();
+    cairn::fail(errc::not_found, {"it has gone"});
+  };
+  CHECK(cairn::open(cairn::any_store(gated)).step() == 4);
+  CHECK(sample::failure_of([] { static_cast<void>(cairn::open(cairn::stores::memory())); }).code == errc::not_found);
+
+  gated.opened = [](std::string_view, std::string_view) { cairn::fail(errc::not_found, {"it is not there"}); };
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(cairn::any_store(gated))); }).says("it is not there"));
 }
 
 TEST_CASE("a tensor that is not there, of another dtype or of another size is an error that names it") {

@@ -99,6 +99,9 @@ class checkpoint {
 /// safetensors file of any origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs = {});
 
+/// Opens the newest checkpoint of a store, also if it is damaged.
+[[nodiscard]] CAIRN_INLINE checkpoint open(const any_store& store, const codec_rules& codecs = {});
+
 /// Opens checkpoint `name` of a store.
 [[nodiscard]] CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name,
                                            const codec_rules& codecs = {});

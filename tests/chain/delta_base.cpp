@@ -37,6 +37,15 @@ TEST_CASE("a restored chain knows how long it is") {
   CHECK_FALSE(chain.can_extend(5, {.anchor_every = 5}));
 }
 
+TEST_CASE("nothing is to be merged of a chain that was cleared") {
+  cairn::detail::delta_base base;
+  base.restored({"step-000000005", 7}, 5, 3);
+  CHECK(base.deltas_to_merge() == 2);
+  base.clear();
+  CHECK(base.deltas_to_merge() == 0);
+  CHECK_FALSE(base.parent());
+}
+
 TEST_CASE("references are found by path, type and shape") {
   cairn::detail::delta_base chain;
   CHECK_FALSE(chain.has_references());

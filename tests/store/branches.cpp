@@ -87,3 +87,25 @@ TEST_CASE("names without a step are of no branch") {
   CHECK(history_of(names{"best"}) == names{"best"});
   CHECK(cairn::detail::newest_branch({"best"}) == run_branch());
 }
+
+TEST_CASE("what would be left of the newest branch") {
+  using cairn::detail::would_end_branch;
+  CHECK_FALSE(would_end_branch({"best", checkpoint_name(1), checkpoint_name(3)}, {}));  // the first run is no branch
+  const names all{checkpoint_name(1), checkpoint_name(3), checkpoint_name(2, {1, {{0, 1}}}),
+                  checkpoint_name(4, {1, {{0, 1}}})};
+  CHECK(would_end_branch(all, {}));
+  for (const std::uint64_t last : {0U, 1U, 2U, 3U, 4U}) CHECK(would_end_branch(all, last) == (last < 2));
+}
+
+TEST_CASE("a link is the last checkpoint of a branch that is neither the oldest nor the newest one of the history") {
+  const names history{checkpoint_name(1),
+                      checkpoint_name(2),
+                      checkpoint_name(3, {1, {{0, 2}}}),
+                      checkpoint_name(4, {1, {{0, 2}}}),
+                      checkpoint_name(5, {2, {{1, 4}}}),
+                      checkpoint_name(6, {2, {{1, 4}}})};
+  for (auto at = history.begin(); at != history.end(); ++at)
+    CHECK(cairn::detail::is_link(history, at) == (*at == history[3]));
+  const names rest(history.begin() + 3, history.end());  // nothing older is left that it could lead to
+  CHECK_FALSE(cairn::detail::is_link(rest, rest.begin()));
+}

@@ -31,6 +31,7 @@ TEST_CASE("without a limit there is none") {
   CHECK(groups.of("") == unlimited);
   CHECK(groups.of("0::/a/b\n") == unlimited);
   CHECK(groups.of("no cgroup\n:\n0:\n") == unlimited);
+  CHECK(groups.of("0::no slash\n") == unlimited);
   groups.limit("a", "memory.max", "max");
   CHECK(groups.of("0::/a\n", 1000) == unlimited);
 }

@@ -31,11 +31,12 @@ inline void divide_shards(std::vector<std::vector<stored_slice>>& shards, std::s
     std::uint64_t bytes = 0;
     parts.emplace_back();
     for (auto& slice : shard) {
-      bytes += slice.count * size_of(leaves[slice.leaf].type);
-      if (bytes > most && !parts.back().empty()) {
+      const auto more = slice.count * size_of(leaves[slice.leaf].type);
+      if (bytes + more > most && !parts.back().empty()) {
         parts.emplace_back();
-        bytes = slice.count * size_of(leaves[slice.leaf].type);
+        bytes = 0;
       }
+      bytes += more;
       parts.back().push_back(std::move(slice));
     }
   }

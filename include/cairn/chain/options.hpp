@@ -27,8 +27,8 @@ struct load_options {
   /// Whether an array may have another shape, by its path in the checkpoint. Not set: none may. An array for which this does not give
   /// reshaping::none keeps its shape, unless it is empty; any other one is resized if it can be.
   std::function<reshaping(std::string_view path)> reshape{};
-  bool verify =
-      true;  ///< compare the checksums of all that is read; those of converted and copied leaves are compared in any case
+  /// Compare the checksums of all that is read. Those of converted and copied leaves are compared in any case.
+  bool verify = true;
   /// Read all twice: compare the checksums before the state is changed. Without it, a damaged checkpoint is found when a part of it has been loaded:
   /// a restore then loads an older one over it; if there is none, the error has `state_changed()`. nullopt: as the function says; `load` reads
   /// twice, `checkpointer::restore` once, but twice with `rename`.

@@ -93,7 +93,6 @@ class checkpoint_list {
 
   void emit(const event& what) const { notify(on_event_, what); }
   [[nodiscard]] bool continues_from_older(std::uint64_t step);
-  [[nodiscard]] bool would_end_branch(std::optional<std::uint64_t> last_step) const;
   void begin_branch(std::uint64_t step);
   void set_branch(const run_branch& branch);
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }

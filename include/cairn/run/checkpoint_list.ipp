@@ -15,12 +15,6 @@
 
 namespace cairn::detail {
 
-/// Those of `names` that have a step.
-[[nodiscard]] inline std::vector<std::string> named_by_step(std::vector<std::string> names) {
-  std::erase_if(names, [](const auto& name) { return !parse_checkpoint_name(name); });
-  return names;
-}
-
 CAIRN_INLINE std::vector<std::string> checkpoint_list::names() const {
   return named_by_step(history_of(store_.list()));
 }
@@ -90,7 +84,10 @@ CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
   if (options_.on_older_step == when_older::refuse) refuse_earlier(step, newest_step_for(step));
   if (options_.on_older_step == when_older::replace && continues_from_older(step)) {
     const auto last = run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt;
-    would_end_branch(last) ? begin_branch(step) : static_cast<void>(remove_later(last));
+    if (would_end_branch(store_.list(), last))
+      begin_branch(step);
+    else
+      remove_later(last);
   }
   branch_off(step);
   // All of the branch was passed over, and the run continues from where it began or before.
@@ -148,15 +145,6 @@ CAIRN_INLINE std::vector<removal> checkpoint_list::retention_plan() {
   return plan_retention(entries(store_.list()), rules());
 }
 
-/// Whether `at` is the last checkpoint of a branch between the oldest and the newest one of the history: without it, its name would no longer
-/// say where that branch continues from.
-[[nodiscard]] inline bool is_link(const std::vector<std::string>& history,
-                                  std::vector<std::string>::const_iterator at) {
-  const auto number = parse_branch(*at).number;
-  return at + 1 != history.end() && parse_branch(at[1]).number != number &&
-         parse_branch(history.front()).number != number;
-}
-
 CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
   if (!rules().any()) return 0;
   std::vector<removal> plan;
@@ -174,21 +162,12 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
   return remove(plan).count;
 }
 
-/// Whether nothing would be left of the newest branch without the checkpoints later than `last_step`, or without all.
-CAIRN_INLINE bool checkpoint_list::would_end_branch(std::optional<std::uint64_t> last_step) const {
-  const auto all = store_.list();
-  const auto number = newest_branch(all).number;
-  return number != 0 && std::none_of(all.begin(), all.end(), [&](const auto& name) {
-           return parse_branch(name).number == number && last_step && *parse_checkpoint_name(name) <= *last_step;
-         });
-}
-
 CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
-  if (would_end_branch(step))
-    fail(errc::invalid, {"nothing would be left in ", store_.location(), " of the branch that ", names().back(),
+  const auto names = store_.list();
+  if (would_end_branch(names, step))
+    fail(errc::invalid, {"nothing would be left in ", store_.location(), " of the branch that ", names.back(),
                          " is of, and the run that it has branched off would be continued: begin another "
                          "branch with on_older_step = branch"});
-  const auto names = store_.list();
   const auto all = entries(names);
   const auto mine = named_by_step(history_of(names));
   std::vector<removal> plan;

@@ -121,11 +121,14 @@ CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs)
   if (detail::is_checkpoint(path))
     return detail::with_errors(path + " cannot be opened",
                                [&] { return checkpoint(detail::open_checkpoint(path, codecs)); });
-  const any_store store = stores::directory(path);
+  return open(any_store(stores::directory(path)), codecs);
+}
+
+CAIRN_INLINE checkpoint open(const any_store& store, const codec_rules& codecs) {
   std::vector<std::string> names;
   const auto open_newest = [&] {
     names = store.list();
-    if (names.empty()) fail(errc::not_found, {"there is no checkpoint in ", path});
+    if (names.empty()) fail(errc::not_found, {"there is no checkpoint in ", store.location()});
     return open(store, names.back(), codecs);
   };
   // Another process may remove or replace it meanwhile.

@@ -67,7 +67,7 @@ class checkpoint_series {
   [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
   [[nodiscard]] event about(event::kind what, const save_job& job) const;
 
-  /// Reports a save that failed or was cancelled, of the checkpoint that `what` names, and returns its error. Any thread.
+  /// Reports a save that failed or was cancelled, and returns its error. `what` is an event `failed` about it. Any thread.
   [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const;
 
   [[nodiscard]] checkpoint_list& checkpoints() noexcept { return checkpoints_; }

@@ -102,7 +102,6 @@ CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& jo
 }
 
 CAIRN_INLINE error checkpoint_series::failed(event what, const std::exception_ptr& cause) const {
-  what.what = event::kind::failed;
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
   if (failure.code() == errc::cancelled) {
     what.what = event::kind::skipped;

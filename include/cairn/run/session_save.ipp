@@ -12,7 +12,6 @@
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/naming.hpp"
 
 namespace cairn::detail {
 

@@ -46,4 +46,28 @@ namespace cairn::detail {
   return history;
 }
 
+/// Those of `names` that have a step.
+[[nodiscard]] inline std::vector<std::string> named_by_step(std::vector<std::string> names) {
+  std::erase_if(names, [](const auto& name) { return !parse_checkpoint_name(name); });
+  return names;
+}
+
+/// Whether removing the checkpoints later than `last_step`, or all, would leave nothing of the newest branch.
+[[nodiscard]] inline bool would_end_branch(const std::vector<std::string>& names,
+                                           std::optional<std::uint64_t> last_step) {
+  const auto number = newest_branch(names).number;
+  return number != 0 && std::none_of(names.begin(), names.end(), [&](const auto& name) {
+           return parse_branch(name).number == number && last_step && *parse_checkpoint_name(name) <= *last_step;
+         });
+}
+
+/// Whether `at` is the last checkpoint of a branch between the oldest and the newest one of the history: without it, its name would no longer
+/// say where that branch continues from.
+[[nodiscard]] inline bool is_link(const std::vector<std::string>& history,
+                                  std::vector<std::string>::const_iterator at) {
+  const auto number = parse_branch(*at).number;
+  return at + 1 != history.end() && parse_branch(at[1]).number != number &&
+         parse_branch(history.front()).number != number;
+}
+
 }  // namespace cairn::detail

@@ -91,8 +91,8 @@ CAIRN_INLINE std::string machine_id(std::uint64_t device) { return machine_id(bo
 
 CAIRN_INLINE std::string process_id() {
   static const cairn::detail::owner_process counts_forks;
-  static std::atomic<std::uint64_t> known{
-      0};  // the number of forks before it was found out, from 1, and the process's number
+  // The number of forks before it was found out, from 1, and the process's number.
+  static std::atomic<std::uint64_t> known{0};
   const std::uint64_t forks = cairn::detail::fork_generation + 1;
   auto now = known.load();
   if (now >> 32U != forks) {

@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <new>
 
 // RapidJSON's empty stack adds to a null pointer, which is harmless and which clang's sanitizer would report to users.

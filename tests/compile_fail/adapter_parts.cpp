@@ -1,10 +1,19 @@
+// expect: a part that an adapter passes must not be const
+// expect: "const int"
 // expect: a raw pointer does not say how much it points to
 // expect: "int ?\*"
-// lines: 45 clang: the functions that call the adapter are between the part and the state
+// expect: [^a-z]layers\.\*\.gradient: float
+// lines: 120 clang: the functions that call the adapter are between each part and the state
 #include <vector>
 
 #include "cairn/state/describe.hpp"
 
+struct layer {
+  float* gradient;
+};
+struct net {
+  std::vector<layer> layers;
+};
 class owner {
  public:
   explicit owner(int);
@@ -14,8 +23,12 @@ template <>
 struct cairn::adapter<owner> {
   template <class Field>
   static void fields(owner& /*object*/, const Field& field) {
+    const int limit = 3;
     int* raw = nullptr;
-    field("raw", raw);  // here
+    net parts;
+    field("limit", limit);  // here
+    field("raw", raw);      // here
+    field("net", parts);    // here
   }
 };
 
