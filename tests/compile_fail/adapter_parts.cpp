@@ -3,7 +3,7 @@
 // expect: a raw pointer does not say how much it points to
 // expect: "int ?\*"
 // expect: [^a-z]layers\.\*\.gradient: float
-// lines: 120 clang: the functions that call the adapter are between each part and the state
+// lines: 126 clang: the functions that call the adapter are between each part and the state
 #include <vector>
 
 #include "cairn/state/describe.hpp"
