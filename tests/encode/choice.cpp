@@ -23,6 +23,8 @@ TEST_CASE("a path has the codec of its rule, or lossless") {
   CHECK(cairn::detail::codec_for("c", rules).name() == "lossless");
   CHECK(cairn::detail::codec_of_rule(1, rules).name() == "lc2");
   CHECK(cairn::detail::codec_of_rule(2, rules).name() == "lossless");
+  CHECK(cairn::detail::use_parent(rules));
+  CHECK_FALSE(cairn::detail::use_parent({{"a", cairn::codecs::raw{}}}));
 }
 
 TEST_CASE("a payload's codec is found by name") {

@@ -440,7 +440,7 @@ TEST_CASE("save writes nothing where the step before it has published the same s
 
     state.momentum.back() = 1;
     save(first, true);
-    save(first, true);  // the save before was not a copy
+    save(first, false);  // the save before was not in the background
     step(first);
     state.note += "!";
     save(first, true);
@@ -464,25 +464,67 @@ TEST_CASE("save writes nothing where the step before it has published the same s
   }
 }
 
-TEST_CASE(
-    "save writes the same state again with a policy that remembers: the notes then say that the run may have ended") {
+TEST_CASE("save writes nothing where the same state is published, by whatever kind of save, policy and process") {
   struct remembering {
-    const bool* now;
     static cairn::decision should_save(const cairn::moment& /*now*/) { return true; }
-    [[nodiscard]] cairn::policy_memory remember() const {
-      return *now ? cairn::policy_memory{{"kept", {1}}} : cairn::policy_memory{};
-    }
+    [[nodiscard]] static cairn::policy_memory remember() { return {{"kept", {1}}}; }
     static void recall(const cairn::policy_memory& /*kept*/) {}
   };
-  for (const bool at_once : {true, false}) {
-    const cairn::stores::memory store;
-    bool remembers = at_once;
-    checkpointer run(store, {.when = remembering{&remembers}});
-    CHECK(run.step(trained(1), {.step = 1}).started);
+  tests::gated_store gated;
+  std::size_t begun = 0;
+  gated.refuses = [&](std::string_view) { return ++begun, false; };
+  const cairn::observation now{.step = 1, .loss = 0.5};
+  auto state = trained(1, 300'000);
+  const auto save = [&](checkpointer& run, bool writes, cairn::observation what) {
+    const auto before = begun;
+    const auto report = run.save(state, what);
+    CHECK(begun == before + std::size_t{writes});
+    CHECK(report.path == "memory/" + checkpoint_name(what.step));
+    CHECK(restored(gated.inner, checkpoint_name(what.step)) == state);
+    return report;
+  };
+  const auto bytes_of_files = [&](std::uint64_t step) {
+    std::uint64_t bytes = 0;
+    for (const auto& file : gated.inner.files(checkpoint_name(step)))
+      bytes += gated.inner.open(checkpoint_name(step), file)->size();
+    return bytes;
+  };
+  for (const bool asynchronous : {true, false}) {
+    checkpointer run(gated, {.when = remembering{}, .metadata = {{"host", "a"}}, .asynchronous = asynchronous});
+    CHECK(run.step(state, now).started);
     run.wait();
-    remembers = true;
-    run.save(trained(1), {.step = 1});
-    CHECK(cairn::detail::read_index(store, checkpoint_name(1)).info.notes.at("in_peace") == std::vector<double>{1});
+    save(run, false, now);
+    const auto report = save(run, false, {.step = 1});
+    CHECK(report.bytes == bytes_of_files(1));
+    CHECK(report.state_bytes == run.stats().state_bytes / run.stats().saves);
+    state.note += "!";
+    save(run, true, now);
+    save(run, false, now);
+  }
+  {
+    checkpointer run(gated, {.metadata = {{"host", "a"}}});
+    CHECK(run.restore(state)->step == 1);
+    save(run, false, now);
+    state.momentum.back() = 1;
+    save(run, true, now);
+    save(run, true, {.step = 1, .loss = 0.25});
+    save(run, true, {.step = 2});
+  }
+  {
+    checkpointer run(gated, {.metadata = {{"host", "b"}}});
+    CHECK(run.restore(state)->step == 2);
+    save(run, true, {.step = 2});
+  }
+  {
+    checkpointer run(gated, {.shards = 3, .metadata = {{"host", "b"}}});
+    save(run, true, {.step = 2});  // not restored: nothing is known of the run before
+    save(run, false, {.step = 2});
+    const auto name = checkpoint_name(2), gone = cairn::detail::shard_file(1, 3);
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto& file : gated.inner.files(name))
+      if (file != gone) files.emplace_back(file, sample::get(gated.inner, name, file));
+    sample::put(gated.inner, name, files);
+    save(run, true, {.step = 2});
   }
 }
 

@@ -49,6 +49,11 @@ class checkpoint_series {
   /// Begins, adds and finishes a save from the state's own memory.
   save_report save(std::shared_ptr<save_job> job);
 
+  /// The report of a save of `job` that has nothing to write: the run has saved or restored this step last, and its checkpoint is whole and has
+  /// the same bytes, but for notes, and metrics that `job` does not have. Encodes and hashes the state as a save does. Nothing if that is not
+  /// so, or not known.
+  [[nodiscard]] std::optional<save_report> find_published(const save_job& job);
+
   /// The checkpoint that was saved or restored last; none before that, and after a restore that found nothing.
   [[nodiscard]] const std::optional<checkpoint_ref>& newest() const noexcept { return base_.parent(); }
 

@@ -68,10 +68,10 @@ class session {
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
   };
 
-  /// A save in the background that is published: `save` does not write the same state again.
-  struct saved_state {
+  /// A delta that was saved in the background: `save` does not write the same state again.
+  struct saved_delta {
     checkpoint_ref checkpoint;
-    std::map<std::string, double> metrics;
+    checkpoint_info info;
     std::uint64_t sum = 0;
     save_report report{};
   };
@@ -103,7 +103,7 @@ class session {
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
-  [[nodiscard]] std::optional<save_report> find_same(const save_job& job) const;
+  [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
   double stalled(const stopwatch& since);
   void collect_background_result();
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
@@ -136,7 +136,7 @@ class session {
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
   // The checkpoint is published; what is left to do is to merge and to remove. Used by the background thread while it has a job.
   bool is_published_ = false;
-  std::optional<saved_state> newest_copy_;  // as above
+  std::optional<saved_delta> newest_delta_;  // as above
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;

@@ -21,13 +21,13 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
     if (which.is_first) series_.begin(save.job, which.shards_of_save);
     const auto& leaves = save.job->what.leaves;
     // Only where a later `save` may compare it, see find_same. Before encoding, which overwrites the copy.
-    if (which.is_first && save.job->info.notes.empty()) save.sum.emplace(save.job->what);
+    if (which.is_first && use_parent(save.job->codecs)) save.sum.emplace(save.job->what);
     if (save.sum) save.sum->add(leaves, which.shards);
     series_.add(which.shards);
     if (!which.is_last) return false;
     report = series_.finish();
-    newest_copy_.reset();
-    if (save.sum) newest_copy_ = {*series_.newest(), save.job->info.metrics, save.sum->value(), *report};
+    newest_delta_.reset();
+    if (report->is_delta) newest_delta_ = {*series_.newest(), save.job->info, save.sum->value(), *report};
     is_published_ = true;
     record_.published(
         {save.job->info.step, save.times.began, *report, kind_of(save.kind, *report), false, limiter_.held_back()});

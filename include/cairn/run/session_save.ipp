@@ -146,27 +146,22 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   return report;
 }
 
-/// The report of the newest save if that was a copy of the same state and step, has all metrics of the new one, and is still published.
-/// With notes there is none: those of the copy do not say that the run ends here.
-CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) const {
-  if (!newest_copy_ || series_.newest() != newest_copy_->checkpoint || newest_copy_->checkpoint.name != job.name)
+/// The report of the checkpoint of this step, if it is published and has the same state, and all metrics of the new one. A restart from it
+/// counts as one after a failure: notes do not matter.
+CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) {
+  if (!newest_delta_ || series_.newest() != newest_delta_->checkpoint || newest_delta_->checkpoint.name != job.name)
+    return series_.find_published(job);
+  if (!says_all(newest_delta_->info, job.info) || !is_published(store(), newest_delta_->checkpoint) ||
+      sum_of(job.what) != newest_delta_->sum)
     return std::nullopt;
-  const auto& known = newest_copy_->metrics;
-  const auto is_known = [&](const auto& metric) {
-    const auto at = known.find(metric.first);
-    return at != known.end() && at->second == metric.second;
-  };
-  const auto& metrics = job.info.metrics;
-  if (!job.info.notes.empty() || !std::all_of(metrics.begin(), metrics.end(), is_known)) return std::nullopt;
-  if (!is_published(store(), newest_copy_->checkpoint) || sum_of(job.what) != newest_copy_->sum) return std::nullopt;
-  return newest_copy_->report;
+  return newest_delta_->report;
 }
 
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
                                            const stopwatch& stall) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
-  newest_copy_.reset();
+  newest_delta_.reset();
   try {
     auto report = series_.save(job);
     const double now = policy_.seconds();
