@@ -304,9 +304,31 @@ TEST_CASE("a place whose directory was moved or deleted") {
   write_shard(store, "a", 10);
   fs::rename(scratch.path("run"), scratch.path("moved"));
   CHECK(sample::failure_of([&] { write_shard(store, "b", 10); }).says("was moved or deleted"));
+  const auto copy = store;
+  const auto listed = [&] { return sample::failure_of([&] { static_cast<void>(copy.list()); }); };
+  CHECK(listed().says("was moved or deleted"));
   CHECK_FALSE(fs::exists(scratch.path("run")));
+  fs::create_directory(scratch.path("run"));
+  CHECK(listed().says("was moved or deleted"));
+  CHECK(directory(scratch.path("run")).list().empty());
   CHECK(sample::failure_of([&] { directory(scratch.path(), {.lease = std::chrono::milliseconds(0)}); }).code ==
         errc::invalid);
+}
+
+TEST_CASE("a place behind a link that leads nowhere is an error, and not empty") {
+  const sample::scratch scratch;
+  fs::create_directory_symlink(scratch.path("not mounted"), scratch.path("link"));
+  for (const auto* path : {"link", "link/run", "link/deep/run"}) {
+    directory store(scratch.path(path));
+    for (const auto& failure : {sample::failure_of([&] { static_cast<void>(store.list()); }),
+                                sample::failure_of([&] { static_cast<void>(store.lock()); })}) {
+      CHECK(failure.code == errc::io);
+      CHECK(failure.says(scratch.path(path)));
+      CHECK(failure.says(scratch.path("link") + " is a symbolic link to something that is not there"));
+    }
+  }
+  fs::create_directory(scratch.path("not mounted"));
+  CHECK(directory(scratch.path("link/run")).list().empty());
 }
 
 TEST_CASE("a checkpoint that another process holds is not replaced, and stays") {

@@ -65,3 +65,17 @@ TEST_CASE("an absolute path does not depend on the current directory") {
   CHECK(sample::failure_of([] { static_cast<void>(absolute_path("a")); }).code == cairn::errc::io);
   std::filesystem::current_path(here);
 }
+
+TEST_CASE("the first link of a path that leads nowhere") {
+  using cairn::detail::find_dangling_link;
+  namespace fs = std::filesystem;
+  const sample::scratch scratch;
+  fs::create_directory(scratch.path("a"));
+  fs::create_symlink("a", scratch.path("whole"));
+  fs::create_symlink(scratch.path("none"), scratch.path("a/dangling"));
+  CHECK(find_dangling_link(scratch.path("a/dangling")) == scratch.path("a/dangling"));
+  CHECK(find_dangling_link(scratch.path("a/dangling/b/c")) == scratch.path("a/dangling"));
+  CHECK(find_dangling_link(scratch.path("whole/dangling/b")) == scratch.path("whole/dangling"));
+  for (const auto* path : {"a", "a/b", "whole", "whole/b", "none/dangling"})
+    CHECK(find_dangling_link(scratch.path(path)).empty());
+}

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +24,31 @@ struct directory_options {
 };
 
 namespace detail {
+
 class place_lock;
+
+/// The lock that a store and its copies have, while it is held. Thread-safe.
+class shared_lock {
+ public:
+  [[nodiscard]] std::shared_ptr<const place_lock> load() const {
+    const std::lock_guard guard(mutex_);
+    return lock_.lock();
+  }
+  void store(const std::shared_ptr<const place_lock>& lock) {
+    const std::lock_guard guard(mutex_);
+    lock_ = lock;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::weak_ptr<const place_lock> lock_;
+};
+
 }  // namespace detail
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
 /// does not change it, and messages have the absolute path. Each checkpoint is written under a temporary name, synced and
-/// renamed. Copies that are made while one is locked share the lock.
+/// renamed. Copies share the lock.
 class directory {
  public:
   CAIRN_INLINE explicit directory(std::string root, directory_options options = {});
@@ -52,7 +72,7 @@ class directory {
 
   std::string path_;
   directory_options options_;
-  std::weak_ptr<const detail::place_lock> lock_;
+  std::shared_ptr<detail::shared_lock> lock_ = std::make_shared<detail::shared_lock>();
 };
 
 }  // namespace cairn::stores

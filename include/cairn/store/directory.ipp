@@ -27,9 +27,15 @@ namespace detail {
 [[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make, bool durable) {
   const auto open = [&] { return posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); };
   open_directory root{path, open()};
-  if (!root.fd && make && errno == ENOENT) {
-    posix::make_directories(path, durable);
-    root.fd = open();
+  if (!root.fd && errno == ENOENT) {
+    if (const auto link = cairn::detail::find_dangling_link(path); !link.empty())
+      fail(errc::io, {"the directory ", path, " cannot be opened: ", link,
+                      " is a symbolic link to something that is not there, as where a file system is not mounted"});
+    errno = ENOENT;
+    if (make) {
+      posix::make_directories(path, durable);
+      root.fd = open();
+    }
   }
   if (!root.fd && (make || errno != ENOENT)) fail_io("open the directory", path);
   return std::make_shared<const open_directory>(std::move(root));
@@ -92,7 +98,7 @@ CAIRN_INLINE directory::directory(std::string root, directory_options options)
 }
 
 CAIRN_INLINE std::shared_ptr<const detail::place_lock> directory::checked_lock() const {
-  auto lock = lock_.lock();
+  auto lock = lock_->load();
   if (lock) lock->check();
   return lock;
 }
@@ -107,7 +113,7 @@ CAIRN_INLINE ownership directory::lock() {
   detail::recover(
       *root, {.former_writer = lock->former_writer(), .before = detail::abandoned_before(lock->now(), options_.lease)});
   if (options_.durable) detail::sync_existing(*root, list());
-  lock_ = lock;
+  lock_->store(lock);
   return lock;
 }
 
@@ -128,6 +134,7 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name,
 }
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {
+  if (const auto lock = lock_->load(); lock && lock->is_here()) lock->check_root();
   const auto root = detail::open_root(path_, false, false);
   if (!root->fd) return {};
   std::vector<std::string> names;

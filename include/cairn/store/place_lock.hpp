@@ -43,6 +43,8 @@ class place_lock {
 
   /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid in a forked child.
   CAIRN_INLINE void check() const;
+  /// errc::io if the root was moved or deleted.
+  CAIRN_INLINE void check_root() const;
 
   /// False in a forked child, where the lock is not held.
   [[nodiscard]] bool is_here() const noexcept { return process_.is_here(); }

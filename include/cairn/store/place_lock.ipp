@@ -177,13 +177,17 @@ CAIRN_INLINE void place_lock::renew() {
   while (!ends_.wait_for(lock, term_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
 }
 
-CAIRN_INLINE void place_lock::check() const {
-  process_.check("the lock of " + root_->path);
+CAIRN_INLINE void place_lock::check_root() const {
   struct stat open{}, there{};
   if (::fstat(root_->fd.get(), &open) != 0) fail_io("look at", root_->path);
   if (::stat(root_->path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_->path);
   if (there.st_ino != open.st_ino || there.st_dev != open.st_dev)
     fail(errc::io, {"the directory ", root_->path, " was moved or deleted while it was in use"});
+}
+
+CAIRN_INLINE void place_lock::check() const {
+  process_.check("the lock of " + root_->path);
+  check_root();
   errno = 0;
   if (posix::is_same(root_->fd.get(), std::string(lock_name), here_.fd.get())) return;
   if (errno != 0 && !posix::is_gone(errno)) fail_io("look at", root_->file(lock_name));

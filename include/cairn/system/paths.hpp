@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -48,6 +49,17 @@ struct path_parts {
 [[nodiscard]] inline bool is_file(const std::string& path) noexcept {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// The first part of a path that is a symbolic link to something that is not there; empty if there is none.
+[[nodiscard]] inline std::string find_dangling_link(const std::string& path) {
+  for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    auto part = path.substr(0, end);
+    struct stat about{};
+    if (::lstat(part.c_str(), &about) != 0) return {};
+    if (S_ISLNK(about.st_mode) && ::stat(part.c_str(), &about) != 0 && errno == ENOENT) return part;
+    if (end == path.npos) return {};
+  }
 }
 
 }  // namespace cairn::detail
