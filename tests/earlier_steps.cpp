@@ -1,8 +1,10 @@
 // Runs that continue from an earlier step than the newest checkpoint: no checkpoint of theirs may be lost silently.
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
@@ -383,6 +385,19 @@ TEST_CASE("the step that a branch continues from can be saved again, after nothi
   }
 }
 
+TEST_CASE("where nothing of a branch can be restored, the error says how to get at the other checkpoints") {
+  const auto store = store_with({1, 2, 5});
+  trainer state;
+  for (const auto& branch : {cairn::detail::run_branch{9, {}}, cairn::detail::run_branch{10, {{9, 6}}}}) {
+    sample::put(store, checkpoint_name(7, branch), {{"index.json", "{\"somebody\": \"else's\"}"}});
+    const auto failure = sample::failure_of([&] { checkpointer(store).restore(state); });
+    CHECK(failure.code == errc::corrupt);
+    CHECK(failure.says(checkpoint_name(7, branch)));
+    CHECK(failure.says("in the history of branch " + std::to_string(branch.number)));
+    CHECK(failure.says("to restore one of the other " + std::to_string(branch.number - 6)));
+  }
+}
+
 TEST_CASE("on_older_step = branch: step 0 of another run is kept, and there is a last branch") {
   const auto store = store_with({0});
   {
@@ -424,6 +439,37 @@ TEST_CASE("a run that continues from an older checkpoint does so also if its fir
   REQUIRE(run.restore(state, {.step = 2}));
   run.save(trained(9), {.step = 9});
   CHECK(run.steps() == steps{1, 2, 9});
+}
+
+TEST_CASE("a checkpoint whose save failed after it was published is the run's own") {
+  struct fails_late : cairn::stores::memory {
+    using memory::memory;
+    struct attempt_at final : cairn::stores::transaction {
+      attempt_at(std::unique_ptr<cairn::stores::transaction> to, bool& fails) : inner(std::move(to)), late(fails) {}
+      cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
+        return inner->create(file, bytes);
+      }
+      void publish() override {
+        inner->publish();
+        if (std::exchange(late, false)) cairn::fail(errc::io, {"the disk has gone"});
+      }
+      std::unique_ptr<cairn::stores::transaction> inner;
+      bool& late;
+    };
+    std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+      return std::make_unique<attempt_at>(memory::begin(name), *late);
+    }
+    std::shared_ptr<bool> late = std::make_shared<bool>(false);
+  };
+  for (const auto how : {cairn::when_older::refuse, cairn::when_older::replace, cairn::when_older::branch}) {
+    const fails_late store;
+    checkpointer run(store, {.on_older_step = how});
+    run.save(trained(1), {.step = 1});
+    *store.late = true;
+    CHECK(sample::failure_of([&] { run.save(trained(2), {.step = 2}); }).code == errc::io);
+    run.save(trained(3), {.step = 3});
+    CHECK(run.steps() == steps{1, 2, 3});
+  }
 }
 
 TEST_CASE("retention keeps what says where a branch continues from, as long as older checkpoints are kept") {

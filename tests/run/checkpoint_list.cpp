@@ -195,7 +195,10 @@ TEST_CASE("when one checkpoint may have changed, only its index is read again") 
   reads = 0;
   static_cast<void>(on.list.retention_plan());
   CHECK(reads == 3);
-  on.list.forget(checkpoint_name(3));
+  cairn::detail::save_job job;
+  job.name = checkpoint_name(3);
+  job.info.step = 3;
+  on.list.failed(job);
   static_cast<void>(on.list.retention_plan());
   CHECK(reads == 4);
   on.list.refresh();

@@ -211,6 +211,15 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
   return report;
 }
 
+/// What to do where nothing in the history can be restored, and there are checkpoints of other runs.
+inline std::string other_runs_advice(const any_store& store) {
+  const auto all = named_by_step(store.list());
+  const auto others = all.size() - named_by_step(history_of(all)).size();
+  if (others == 0) return {};
+  return sentence({". They are in the history of branch ", newest_branch(all).number, "; to restore one of the other ",
+                   others, ", move the directories of this branch away"});
+}
+
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event) {
@@ -255,7 +264,7 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
     const error none(errc::corrupt,
                      sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
                                is_state_changed ? ", and the state has been changed in part" : "",
-                               "; the first one tried: ", skipped.front().reason}));
+                               "; the first one tried: ", skipped.front().reason, other_runs_advice(store)}));
     throw is_state_changed ? none.after_change() : none;
   }
 }

@@ -37,7 +37,7 @@ class checkpoint_list {
   [[nodiscard]] std::string name_of(std::uint64_t step) const;
 
   /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
-  /// or `forget`, lists the store: errc::io.
+  /// or `failed`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step();
   /// As above. But later checkpoints than `step` count only if their index, which this reads, does not say that they are of another step than
   /// their name.
@@ -49,10 +49,11 @@ class checkpoint_list {
     newest_step_.reset();
     known_.clear();
   }
-  /// The checkpoint `name` may have changed, and no other.
-  void forget(const std::string& name) {
+  /// The save of `job` has failed. Its checkpoint may have changed, and no other: if it is published it is the run's own.
+  void failed(const save_job& job) {
     newest_step_.reset();
-    known_.erase(name);
+    known_.erase(job.name);
+    run_step_ = job.info.step;
   }
 
   /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.

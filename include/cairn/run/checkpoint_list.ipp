@@ -76,8 +76,8 @@ CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint6
 
 /// Whether there are later checkpoints than `step`, or than the one that the run has restored or saved last.
 CAIRN_INLINE bool checkpoint_list::continues_from_older(std::uint64_t step) {
-  const auto newest = newest_step_for(step);
-  return step < newest || (run_step_ && *run_step_ < newest);
+  const auto last = std::min(step, run_step_.value_or(step));
+  return last < newest_step_for(last);
 }
 
 CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {

@@ -120,7 +120,8 @@ auto checkpoint_series::cancel_on_error(const Act& act) {
     return act();
   } catch (...) {
     const auto what = about(event::kind::failed, *running_->job);
-    checkpoints_.forget(running_->job->name);  // it is published if only a sync after that has failed
+    // It is published if only a sync after that has failed.
+    if (running_->pipeline) checkpoints_.failed(*running_->job);
     cancel();
     throw error(failed(what, std::current_exception()));
   }
