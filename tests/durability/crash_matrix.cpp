@@ -269,6 +269,7 @@ TEST_CASE("killed while it saves in parts") { kill_in_background("parts"); }
 TEST_CASE("killed while a save cancels the one before") { kill_in_background("cancelled"); }
 TEST_CASE("killed while another run replaces what is there") { kill_everywhere("older"); }
 TEST_CASE("killed while another run branches off") { kill_everywhere("branch"); }
+TEST_CASE("killed while a save replaces the notes of a checkpoint") { kill_in_background("ended"); }
 TEST_CASE("killed while a child lives on") { kill_everywhere("forked"); }
 TEST_CASE("killed, and the next process too") {
   for (const auto* name : {"replace", "replace with plain renames", "merge", "merge with plain renames", "prune deltas",

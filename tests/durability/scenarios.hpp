@@ -60,6 +60,13 @@ enum class opening : std::uint8_t {
   restoring  ///< it restores within the trace
 };
 
+/// A policy that has notes in its checkpoints, and saves every step.
+struct remembering {
+  static cairn::decision should_save(const cairn::moment& /*now*/) { return true; }
+  [[nodiscard]] static cairn::policy_memory remember() { return {{"kept", {1}}}; }
+  static void recall(const cairn::policy_memory& /*kept*/) {}
+};
+
 /// The traced process saves `saved` into a directory that holds `prepared`, and waits for the work in the background.
 struct scenario {
   std::string name;
@@ -79,6 +86,7 @@ struct scenario {
   cairn::when_older on_older_step = cairn::when_older::refuse;
   bool has_notes = false;  ///< somebody has put a file into each prepared checkpoint
   bool forks = false;      ///< the traced process has a child, which outlives it
+  bool ends = false;       ///< it ends with a `save` of what is there already
   unsigned thinned = 1;    ///< outside of the long tests, every n-th crash or fault is enough
 
   /// Whether each run makes the same calls in the same order, and publishes all that it saves.
@@ -96,6 +104,7 @@ struct scenario {
     if (has_deltas) made.codecs = chain::mixed_rules();
     made.chain = chain;
     made.when = cairn::policies::every_steps{1};
+    if (ends) made.when = remembering();
     made.on_busy = on_busy;
     made.copy_threads = 1;
     return made;
@@ -209,6 +218,12 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.prepared = {2, 4, 6};
     made.saved = {1, 3};
     made.on_older_step = cairn::when_older::branch;
+    made.thinned = 2;
+  } else if (name == "ended") {
+    made.parameters = small;
+    made.prepared = {1, 2};
+    made.saved = {3};
+    made.ends = true;
     made.thinned = 2;
   } else if (name == "forked") {
     made.parameters = small;
@@ -479,6 +494,7 @@ class performance {
         told_.returned |= std::uint64_t{1} << in.saved[i];
       });
     attempt([&] { run_->wait(); });
+    if (in.ends) attempt([&] { run_->save(states.back(), {.step = in.saved.back()}); });
   }
 
   /// A child that does nothing, until somebody ends it.

@@ -472,13 +472,22 @@ TEST_CASE("save writes nothing where the same state is published, by whatever ki
   };
   tests::gated_store gated;
   std::size_t begun = 0;
-  gated.refuses = [&](std::string_view) { return ++begun, false; };
+  bool refuses = false;
+  gated.refuses = [&](std::string_view) { return ++begun, refuses; };
   const cairn::observation now{.step = 1, .loss = 0.5};
   auto state = trained(1, 300'000);
+  std::size_t written = 0, failures = 0;
+  const auto listen = [&](const cairn::event& what) {
+    written += what.what == kind::written;
+    failures += what.what == kind::failed;
+  };
+  const auto notes = [&](std::uint64_t step) {
+    return cairn::detail::read_index(gated.inner, checkpoint_name(step)).info.notes;
+  };
   const auto save = [&](checkpointer& run, bool writes, cairn::observation what) {
-    const auto before = begun;
+    const auto before = written;
     const auto report = run.save(state, what);
-    CHECK(begun == before + std::size_t{writes});
+    CHECK(written == before + std::size_t{writes});
     CHECK(report.path == "memory/" + checkpoint_name(what.step));
     CHECK(restored(gated.inner, checkpoint_name(what.step)) == state);
     return report;
@@ -490,11 +499,22 @@ TEST_CASE("save writes nothing where the same state is published, by whatever ki
     return bytes;
   };
   for (const bool asynchronous : {true, false}) {
-    checkpointer run(gated, {.when = remembering{}, .metadata = {{"host", "a"}}, .asynchronous = asynchronous});
+    checkpointer run(
+        gated, {.when = remembering{}, .on_event = listen, .metadata = {{"host", "a"}}, .asynchronous = asynchronous});
     CHECK(run.step(state, now).started);
     run.wait();
+    CHECK(notes(1).at("in_peace") == std::vector<double>{0});
+    refuses = true;
     save(run, false, now);
+    CHECK(notes(1).at("in_peace") == std::vector<double>{0});
+    CHECK(std::exchange(failures, 0) == 1);
+    refuses = false;
+    save(run, false, now);  // its notes now say that the run may have ended
+    CHECK(notes(1).at("in_peace") == std::vector<double>{1});
+    CHECK(notes(1).at("kept") == std::vector<double>{1});
+    const auto known = begun;
     const auto report = save(run, false, {.step = 1});
+    CHECK(begun == known);
     CHECK(report.bytes == bytes_of_files(1));
     CHECK(report.state_bytes == run.stats().state_bytes / run.stats().saves);
     state.note += "!";
@@ -502,7 +522,7 @@ TEST_CASE("save writes nothing where the same state is published, by whatever ki
     save(run, false, now);
   }
   {
-    checkpointer run(gated, {.metadata = {{"host", "a"}}});
+    checkpointer run(gated, {.on_event = listen, .metadata = {{"host", "a"}}});
     CHECK(run.restore(state)->step == 1);
     save(run, false, now);
     state.momentum.back() = 1;
@@ -511,12 +531,12 @@ TEST_CASE("save writes nothing where the same state is published, by whatever ki
     save(run, true, {.step = 2});
   }
   {
-    checkpointer run(gated, {.metadata = {{"host", "b"}}});
+    checkpointer run(gated, {.on_event = listen, .metadata = {{"host", "b"}}});
     CHECK(run.restore(state)->step == 2);
     save(run, true, {.step = 2});
   }
   {
-    checkpointer run(gated, {.shards = 3, .metadata = {{"host", "b"}}});
+    checkpointer run(gated, {.shards = 3, .on_event = listen, .metadata = {{"host", "b"}}});
     save(run, true, {.step = 2});  // not restored: nothing is known of the run before
     save(run, false, {.step = 2});
     const auto name = checkpoint_name(2), gone = cairn::detail::shard_file(1, 3);

@@ -324,3 +324,26 @@ TEST_CASE("a store without join says so") {
   CHECK(failure.code == cairn::errc::unsupported);
   CHECK(failure.says("alone"));
 }
+
+TEMPLATE_TEST_CASE("a checkpoint keeps files of the one that it replaces", "", in_memory, in_directory,
+                   in_durable_directory) {
+  TestType in;
+  const std::string shard = cairn::detail::shard_file(0, 1), index = std::string(cairn::detail::index_opening) + "1";
+  CHECK_FALSE(in.store.begin("a")->keep(shard));
+  sample::put(in.store, "a", {{"index.json", index}, {shard, "data"}});
+  const auto before = in.store.open("a", shard);
+  {
+    const auto unfinished = in.store.begin("a");
+    CHECK(unfinished->keep(shard));
+  }
+  CHECK(contents(in.store, "a") == files{{"index.json", index}, {shard, "data"}});
+  const auto next = in.store.begin("a");
+  REQUIRE(next->keep(shard));
+  std::mt19937_64 random(1);
+  write(*next, "index.json", index + "2", random);
+  next->publish();
+  CHECK(contents(in.store, "a") == files{{"index.json", index + "2"}, {shard, "data"}});
+  CHECK(cairn::stores::read_text(*before, 0, 4) == "data");
+  in.store.remove("a");
+  CHECK(in.store.list().empty());
+}

@@ -204,3 +204,20 @@ TEST_CASE("a failing write leaves the older checkpoint as it was") {
   CHECK(sample::get(store, "c", cairn::detail::shard_file(0, 1)) == before);
   CHECK_NOTHROW(store.begin("c"));
 }
+
+TEST_CASE("the index of a checkpoint is replaced, and its shards stay") {
+  std::mt19937_64 random(8);
+  const sample::scratch scratch;
+  cairn::any_store store = cairn::stores::directory(scratch.path("a"));
+  const auto leaves = sample::random_leaves(random, 8, 2000);
+  cairn::detail::checkpoint_spec spec;
+  spec.leaves = leaves.list;
+  spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, 3));
+  auto files = written(store, spec);
+  auto index = cairn::detail::read_index(store, "c", cairn::detail::index_part::all);
+  index.info.notes["kept"] = {1, 2};
+  CHECK(cairn::detail::replace_index(store, "c", index));
+  files["index.json"] = cairn::detail::write_index(index);
+  for (const auto& [file, text] : files) CHECK(sample::get(store, "c", file) == text);
+  CHECK(store.files("c").size() == files.size());
+}

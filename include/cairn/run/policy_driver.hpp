@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
@@ -152,6 +153,12 @@ class policy_driver {
 
   /// Of the newest save that began, or of the checkpoint that was restored.
   [[nodiscard]] std::uint64_t saved_step() const noexcept { return newest_.step; }
+
+  /// Whether notes say `ends_run`.
+  [[nodiscard]] static bool say_end(const policy_memory& notes) {
+    const auto at = notes.find(ended_run);
+    return at != notes.end() && at->second == std::vector<double>{1};
+  }
 
  private:
   static constexpr const char* copied_at = "copied_at";  // seconds since 1970

@@ -54,6 +54,10 @@ class checkpoint_series {
   /// so, or not known.
   [[nodiscard]] std::optional<save_report> find_published(const save_job& job);
 
+  /// Gives the published checkpoint of `job` its notes, where these say that the run ends, and where the store can do that without writing the
+  /// shards again. A failure is an event.
+  void note_end(const save_job& job);
+
   /// The checkpoint that was saved or restored last; none before that, and after a restore that found nothing.
   [[nodiscard]] const std::optional<checkpoint_ref>& newest() const noexcept { return base_.parent(); }
 

@@ -13,10 +13,12 @@
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/core/float_bits.hpp"
+#include "cairn/run/policy_driver.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/index_only.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
@@ -214,6 +216,18 @@ CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published(const 
     return write_index(same) == text ? std::optional(std::move(report)) : std::nullopt;
   } catch (const error&) {  // the save will report it
     return std::nullopt;
+  }
+}
+
+CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
+  if (!policy_driver::say_end(job.info.notes)) return;
+  try {
+    auto index = read_index(store_, job.name, index_part::all);
+    if (policy_driver::say_end(index.info.notes)) return;
+    index.info.notes = job.info.notes;
+    replace_index(store_, job.name, index);
+  } catch (...) {
+    static_cast<void>(failed(about(event::kind::failed, job), std::current_exception()));
   }
 }
 

@@ -127,6 +127,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   const stopwatch stall;
   const auto job = make_job(state, now, kind, ends_run);
   if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
+    series_.note_end(*job);
     stalled(stall);
     return *same;
   }
@@ -146,8 +147,7 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   return report;
 }
 
-/// The report of the checkpoint of this step, if it is published and has the same state, and all metrics of the new one. A restart from it
-/// counts as one after a failure: notes do not matter.
+/// The report of the checkpoint of this step, if it is published and has the same state, and all metrics of the new one.
 CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) {
   if (!newest_delta_ || series_.newest() != newest_delta_->checkpoint || newest_delta_->checkpoint.name != job.name)
     return series_.find_published(job);

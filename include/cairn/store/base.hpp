@@ -91,6 +91,8 @@ class transaction {
 
   /// A new file of `bytes` bytes, all of which must be written before the next call of `prepare` or `publish`, until which the sink lives.
   virtual sink& create(std::string_view file, std::uint64_t bytes) = 0;
+  /// The published checkpoint of this name gives the new one its file, which is not copied. False if the store cannot do that.
+  virtual bool keep(std::string_view /*file*/) { return false; }
   /// All files that were created until now are written. They are closed; if the store is durable, a crash of the machine cannot lose them.
   virtual void prepare() {}
   /// Prepares, and publishes the checkpoint, in place of an older one of its name. A reader sees all of it afterwards and nothing of it before. A

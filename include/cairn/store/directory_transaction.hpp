@@ -117,6 +117,16 @@ class directory_transaction final : public transaction {
 
   sink& create(std::string_view file, std::uint64_t bytes) override { return files_.create(here_, file, bytes); }
 
+  /// By a hard link, which not all file systems have.
+  bool keep(std::string_view file) override {
+    const auto there = open_in(*root_, name_);
+    const std::string entry(file);
+    if (!there.fd) return false;
+    if (::linkat(there.fd.get(), entry.c_str(), here_.fd.get(), entry.c_str(), 0) == 0) return true;
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) fail_io("link", there.file(file));
+    return false;
+  }
+
   void prepare() override { files_.prepare(here_); }
 
   [[nodiscard]] std::string attempt() const override { return std::string(attempt_of(attempt_)); }

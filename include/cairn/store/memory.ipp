@@ -155,6 +155,14 @@ class memory_transaction final : public transaction {
     return *sinks_.back();
   }
 
+  bool keep(std::string_view file) override {
+    const std::lock_guard lock(contents_->mutex);
+    const auto published = contents_->published.find(name_);
+    if (published == contents_->published.end()) return false;
+    const auto at = published->second.find(file);
+    return at != published->second.end() && running().files.insert(*at).second;
+  }
+
   void prepare() override { created_.clear(); }
 
   void publish() override {

@@ -97,6 +97,10 @@ class checkpoint_writer {
 /// failure leaves nothing behind.
 CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
 
+/// Publishes the checkpoint `name` with another index of the same shards, which are not written again. False, and nothing has changed, if the
+/// store cannot keep files.
+CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index);
+
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)

@@ -271,4 +271,14 @@ CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_v
   return writer.commit(spec.parent);
 }
 
+CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index) {
+  const auto transaction = store.begin(name);
+  for (const auto& shard : index.shards)
+    if (!transaction->keep(shard.file)) return false;
+  const auto text = write_index(index);
+  write_text(transaction->create(index_file, text.size()), text);
+  transaction->publish();
+  return true;
+}
+
 }  // namespace cairn::detail
