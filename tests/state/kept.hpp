@@ -52,7 +52,8 @@ struct kept {
     cairn::detail::load_plan load(state, contents, options, here);
     load.apply();
     for (const auto& each : load.growths()) each.resize(each.container, each.size);
-    for (const auto& each : load.targets()) cairn::detail::fetch_leaf(contents, each.index, each.destination);
+    for (const auto& each : load.targets())
+      cairn::detail::fetch_leaf(load.fetched(), contents, each.index, each.destination);
     load.finish();
     return load.report();
   }

@@ -4,8 +4,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
+#include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -357,5 +361,44 @@ TEST_CASE("a reshaped array of an element keeps its further values, however many
     REQUIRE(fresh.size() == rows);
     CHECK(fresh[0].b[2] == 3);
     CHECK(fresh[0].b[3] == 99);
+  }
+}
+
+TEST_CASE("what the check reads is not read again: copies, bool, numbers that may not fit, arrays that share memory") {
+  struct stored {
+    std::set<int> set{1, 2, 3};
+    std::unordered_map<int, std::vector<float>> map{{1, {1, 2}}, {7, {}}};
+    std::mt19937 engine{3};
+    std::vector<bool> mask{true, false};
+    bool flags[3] = {true, false, true};
+    std::vector<std::int64_t> narrowed{1, 2, 3};
+    std::vector<float> weight{1, 2};
+  };
+  struct loaded {
+    std::set<int> set;
+    std::unordered_map<int, std::vector<float>> map;
+    std::mt19937 engine;
+    std::vector<bool> mask;
+    bool flags[3];
+    std::vector<std::int32_t> narrowed;
+    std::vector<float> weight;
+  };
+  tests::kept kept(cairn::detail::describe(stored{}));
+  std::map<std::string, int> reads;
+  kept.contents.fetch = [&, fetch = kept.contents.fetch](std::size_t index, std::span<std::byte> out) {
+    ++reads[kept.contents.leaves[index].path];
+    fetch(index, out);
+  };
+  loaded state{};
+  kept.load(state, {.rename = {}, .filter = {}, .convert = cairn::conversion::any});
+  CHECK(state.set == std::set<int>{1, 2, 3});
+  CHECK(state.map == stored().map);
+  CHECK(state.engine == stored().engine);
+  CHECK(state.narrowed == std::vector<std::int32_t>{1, 2, 3});
+  CHECK(state.flags[2]);
+  CHECK(reads.size() == kept.contents.leaves.size());
+  for (const auto& [path, count] : reads) {
+    CAPTURE(path);
+    CHECK(count == 1);
   }
 }

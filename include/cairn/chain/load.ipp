@@ -50,8 +50,9 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bytes > 0;
 }
 
-/// Reads the targets: those of the stored dtype together, the others one by one, converted or cropped.
-inline void read_targets(const chain_reader& from, const std::vector<target>& targets, const load_options& options) {
+/// Reads the targets: those of the stored dtype together, the others, and those that the check has read, one by one.
+inline void read_targets(const chain_reader& from, const std::vector<target>& targets, fetched_leaves& fetched,
+                         const load_options& options) {
   std::vector<read_request> bulk;
   bulk.reserve(targets.size());
   std::map<const std::byte*, std::uint64_t> filled;  // tied arrays are read once: the plan checked that they agree
@@ -61,10 +62,10 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
       if (!first && at->second == destination.bytes()) continue;
     }
     const stored_leaf& stored = from.contents().leaves[index];
-    if (stored.type == destination.type && element_count(stored.shape) == destination.count())
+    if (stored.type == destination.type && element_count(stored.shape) == destination.count() && !fetched.has(index))
       bulk.push_back({index, destination});
     else
-      fetch_leaf(from.contents(), index, destination);
+      fetch_leaf(fetched, from.contents(), index, destination);
   }
   from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
 }
@@ -125,7 +126,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   try {
     load.apply();
     grow(load.growths(), options.threads);
-    read_targets(from, load.targets(), options);
+    read_targets(from, load.targets(), load.fetched(), options);
     load.finish();
   } catch (...) {
     changed.insert(load.report().loaded.begin(), load.report().loaded.end());

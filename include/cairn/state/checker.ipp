@@ -169,7 +169,7 @@ CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, 
 }
 
 CAIRN_INLINE void checker::finish() {
-  for (const auto& [first, second] : arrays_.find_conflicts(load_.stored.contents()))
+  for (const auto& [first, second] : arrays_.find_conflicts(load_.fetched, load_.stored.contents()))
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
   report_.unexpected = load_.stored.unexpected();
@@ -215,7 +215,7 @@ CAIRN_INLINE void checker::check_values(std::size_t index, const memory_view& vi
   const bool may_not_fit = !is_floating(view.type) && !is_widening(stored.type, view.type);
   if (view.type != dtype::boolean && !may_not_fit) return;
   std::vector<std::byte> values(element_count(stored.shape) * size_of(view.type));
-  fetch_leaf(from, index, {view.type, stored.shape, values.data(), {}});
+  fetch_leaf(load_.fetched, from, index, {view.type, stored.shape, values.data(), {}});
   if (view.type != dtype::boolean) return;
   for (const std::byte value : values)
     if (std::to_integer<unsigned>(value) > 1)

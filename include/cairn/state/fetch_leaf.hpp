@@ -6,12 +6,13 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 
 namespace cairn::detail {
 
-/// Fetches leaf `index` into `to`, which has as many elements; or fewer in some of as many dimensions: these get the
+/// Fetches leaf `index` by `by` into `to`, which has as many elements; or fewer in some of as many dimensions: these get the
 /// first ones. Converts and scatters as needed. errc::mismatch: a value does not fit the dtype of `to`.
-CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memory_view& to);
+CAIRN_INLINE void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to);
 
 }  // namespace cairn::detail
 

@@ -12,12 +12,12 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE void fetch_leaf(const catalog& from, std::size_t index, const memory_view& to) {
+CAIRN_INLINE void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to) {
   const stored_leaf& stored = from.leaves[index];
   const bool crops = element_count(stored.shape) != to.count();
-  if (stored.type == to.type && to.contiguous() && !crops) return from.fetch(index, {to.memory, to.bytes()});
+  if (stored.type == to.type && to.contiguous() && !crops) return by.fetch(from, index, {to.memory, to.bytes()});
   std::vector<std::byte> bytes(stored.bytes());
-  from.fetch(index, bytes);
+  by.fetch(from, index, bytes);
   if (stored.type != to.type) {
     std::vector<std::byte> converted(element_count(stored.shape) * size_of(to.type));
     if (!convert(stored.type, bytes, to.type, converted))

@@ -27,6 +27,8 @@ class load_plan {
 
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return applier_.growths(); }
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return applier_.targets(); }
+  /// What the check has read already.
+  [[nodiscard]] fetched_leaves& fetched() noexcept { return progress_.fetched; }
 
  private:
   void walk(walker& by);

@@ -15,6 +15,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/stored_state.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -28,6 +29,7 @@ struct load_progress {
   };
 
   stored_state stored;
+  fetched_leaves fetched{};                                     ///< what both walks need
   std::map<std::string, shared_object, std::less<>> objects{};  ///< by the path in the checkpoint
   std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
   std::unordered_set<std::string> kept_whole{};                 ///< paths in the state

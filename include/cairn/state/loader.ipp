@@ -241,10 +241,10 @@ CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device
   const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
   const auto& from = load_.stored.contents();
-  if (!device) return fetch_leaf(from, index, destination(from.leaves[index], std::move(view)));
+  if (!device) return fetch_leaf(load_.fetched, from, index, destination(from.leaves[index], std::move(view)));
   const host_buffer buffer(std::string(path()), view, *device);
   if (view.shape != from.leaves[index].shape) buffer.read_device();
-  fetch_leaf(from, index, destination(from.leaves[index], std::move(view)));
+  fetch_leaf(load_.fetched, from, index, destination(from.leaves[index], std::move(view)));
   buffer.write_device();
 }
 

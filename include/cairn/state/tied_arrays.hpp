@@ -11,6 +11,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/device_copies.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 
 namespace cairn::detail {
 
@@ -22,7 +23,8 @@ class tied_arrays {
   void add(const memory_view& view, const device_copies* device, std::size_t index);
 
   /// The paths in the checkpoint of arrays that share memory and differ in it. Reads the values of arrays that share memory. O(n log n).
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> find_conflicts(const catalog& from);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> find_conflicts(fetched_leaves& by,
+                                                                                const catalog& from);
 
  private:
   struct array {
@@ -34,7 +36,7 @@ class tied_arrays {
     std::size_t leaf;
   };
 
-  [[nodiscard]] static std::vector<std::byte> values_of(const catalog& from, const array& of);
+  [[nodiscard]] static std::vector<std::byte> values_of(fetched_leaves& by, const catalog& from, const array& of);
 
   std::vector<array> arrays_;
 };

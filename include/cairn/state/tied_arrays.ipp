@@ -19,13 +19,14 @@ CAIRN_INLINE void tied_arrays::add(const memory_view& view, const device_copies*
       {memory_key(view.memory, device).space, view.strides, begin, begin + bytes, view.count(), view.type, index});
 }
 
-CAIRN_INLINE std::vector<std::byte> tied_arrays::values_of(const catalog& from, const array& of) {
+CAIRN_INLINE std::vector<std::byte> tied_arrays::values_of(fetched_leaves& by, const catalog& from, const array& of) {
   std::vector<std::byte> values(of.count * size_of(of.type));
-  fetch_leaf(from, of.leaf, {of.type, from.leaves[of.leaf].shape, values.data(), {}});
+  fetch_leaf(by, from, of.leaf, {of.type, from.leaves[of.leaf].shape, values.data(), {}});
   return values;
 }
 
-CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_conflicts(const catalog& from) {
+CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_conflicts(fetched_leaves& by,
+                                                                                          const catalog& from) {
   std::vector<std::pair<std::string, std::string>> found;
   using group = std::tuple<const void*, const std::vector<std::int64_t>&, dtype, std::uint64_t>;
   const auto group_of = [](const array& of) {  // arrays with gaps are compared with those of the same type and size
@@ -43,8 +44,8 @@ CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_
     const bool is_near = outer && group_of(*outer) == group_of(each);
     if (is_near && each.begin < outer->end) {
       if (each.leaf == outer->leaf && each.begin == outer->begin) continue;
-      if (outer_values.empty()) outer_values = values_of(from, *outer);
-      const auto values = values_of(from, each);
+      if (outer_values.empty()) outer_values = values_of(by, from, *outer);
+      const auto values = values_of(by, from, each);
       const auto shared = outer_values.begin() + static_cast<std::ptrdiff_t>(each.begin - outer->begin);
       const auto size = std::min(values.size(), static_cast<std::size_t>(outer_values.end() - shared));
       if (!std::equal(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(size), shared))

@@ -1,0 +1,42 @@
+// The bytes of leaves that both walks of a load need: the check reads them, and the second walk does not read them again.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "cairn/core/catalog.hpp"
+
+namespace cairn::detail {
+
+/// Reads leaves of one catalog, and keeps their bytes: at most `most_bytes` in all. What does not fit is read each time.
+class fetched_leaves {
+ public:
+  static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
+
+  explicit fetched_leaves(std::uint64_t most = most_bytes) : room_(most) {}
+
+  [[nodiscard]] bool has(std::size_t index) const { return kept_.contains(index); }
+
+  /// As catalog::fetch.
+  void fetch(const catalog& from, std::size_t index, std::span<std::byte> out) {
+    const auto at = kept_.find(index);
+    if (at != kept_.end()) {
+      std::copy(at->second.begin(), at->second.end(), out.begin());
+      return;
+    }
+    from.fetch(index, out);
+    if (out.size() > room_) return;
+    kept_.emplace(index, std::vector<std::byte>(out.begin(), out.end()));
+    room_ -= out.size();
+  }
+
+ private:
+  std::map<std::size_t, std::vector<std::byte>> kept_;
+  std::uint64_t room_;
+};
+
+}  // namespace cairn::detail
