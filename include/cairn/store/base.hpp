@@ -1,7 +1,7 @@
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
-// Threads: in all options, 0 stands for as many as keep the device busy. To read, and to write to the page cache, these are
-// default_threads() (system/parallel.hpp); sink::writers may give another number to write.
+// Threads: in all options, 0 stands for as many as keep the device busy. These are
+// default_threads() (system/parallel.hpp), unless sink::writers or source::readers gives another number.
 #pragma once
 
 #include <concepts>
@@ -39,6 +39,8 @@ class source {
   /// when its medium is damaged. Thread-safe.
   virtual void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const = 0;
   void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
+  /// Threads that keep the device busy when they read from `offset` on; 0: default_threads(). Thread-safe.
+  [[nodiscard]] virtual unsigned readers(std::uint64_t /*offset*/) const { return 0; }
 };
 
 /// errc::corrupt if a file of `size` bytes ends before the buffers are full.

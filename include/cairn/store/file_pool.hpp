@@ -79,6 +79,7 @@ class pooled_file final : public stores::source {
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
     use()->read(offset, into);
   }
+  [[nodiscard]] unsigned readers(std::uint64_t offset) const override { return use()->readers(offset); }
 
  private:
   using pointer = file_pool::pointer;

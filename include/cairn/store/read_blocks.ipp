@@ -122,8 +122,21 @@ class task_reader {
   running_checksum block_sum_;
 };
 
+/// The largest number of threads that the files of some of the tasks ask for; 0: none does.
+[[nodiscard]] inline unsigned readers_for(const stored_checkpoint& checkpoint, std::span<const read_task> tasks) {
+  constexpr std::size_t probes = 5;
+  unsigned most = 0;
+  const auto step = std::max<std::size_t>(tasks.size() / probes, 1);
+  for (auto i = step / 2; i < tasks.size(); i += step) {  // not the first bytes of files, which opening them has read
+    const auto& shard = checkpoint.shards[tasks[i].shard];
+    most = std::max(most, shard.file->readers(shard.header.data_start + tasks[i].begin));
+  }
+  return most;
+}
+
 inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const read_task> tasks,
                       std::span<const read_step> steps, unsigned threads) {
+  if (threads == 0) threads = readers_for(checkpoint, tasks);
   std::vector<task_reader> readers;
   const auto workers = std::min<std::size_t>(threads_of(threads), tasks.size());
   for (std::size_t i = 0; i < workers; ++i) readers.emplace_back(checkpoint, steps);

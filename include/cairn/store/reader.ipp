@@ -53,7 +53,7 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
       steps.push_back({slice.shard, slice.begin, slice.end(), &views.emplace_back(view_of(*whole, *slice.region)), 0});
     }
   }
-  read_blocks(checkpoint, std::move(steps), options.verify, threads_of(options.threads));
+  read_blocks(checkpoint, std::move(steps), options.verify, options.threads);
   for (const auto& [to, memory] : copies) scatter(*to, 0, memory.bytes());
 }
 
@@ -101,7 +101,7 @@ CAIRN_INLINE void checkpoint_reader::verify(unsigned threads) const {
   std::vector<block_run> runs;
   for (std::size_t i = 0; i < opened_->shards.size(); ++i)
     runs.push_back({i, 0, opened_->shards[i].metadata.blocks.size()});
-  verify_blocks(*opened_, runs, threads_of(threads));
+  verify_blocks(*opened_, runs, threads);
 }
 
 CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
@@ -113,14 +113,13 @@ CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves,
         runs.push_back(
             {slice.shard, slice.begin / metadata.block_bytes, block_count(slice.end(), metadata.block_bytes)});
     }
-  verify_blocks(*opened_, runs, threads_of(threads));
+  verify_blocks(*opened_, runs, threads);
 }
 
 CAIRN_INLINE void checkpoint_reader::read(const stored_slice& slice, std::span<std::byte> out,
                                           const read_options& options) const {
   const memory_view whole{dtype::u8, {slice.bytes}, out.data(), {}};
-  read_blocks(*opened_, {{slice.shard, slice.begin, slice.end(), &whole, 0}}, options.verify,
-              threads_of(options.threads));
+  read_blocks(*opened_, {{slice.shard, slice.begin, slice.end(), &whole, 0}}, options.verify, options.threads);
 }
 
 CAIRN_INLINE void checkpoint_reader::read(std::span<const read_request> requests, const read_options& options) const {
