@@ -13,6 +13,9 @@ namespace cairn::detail {
 
 class array_index {
  public:
+  /// Has memory for `arrays` arrays.
+  explicit array_index(std::size_t arrays = 0) : positions_(arrays) { arrays_.reserve(arrays); }
+
   /// The leaf of the array at `memory`; if it has none, that is `leaf` from now on.
   std::size_t find_or_add(const memory_key& memory, std::size_t leaf) {
     const auto is_same = [&](std::uint32_t i) { return arrays_[i].first == memory; };

@@ -14,13 +14,16 @@ CAIRN_INLINE any_state refer(const const_state& state) noexcept {
 namespace detail {
 
 CAIRN_INLINE description describe(any_state state, rank_info here, std::string_view checkpoint) {
+  // A trainer describes the same state again and again: containers that grow step by step would double the page faults.
+  thread_local description_size last;
   walk_position at{here};
-  describer purpose(at);
+  describer purpose(at, last);
   try {
     state.walk(purpose, const_cast<void*>(state.object));  // a describer changes nothing
   } catch (...) {
     throw error(as_error(std::current_exception(), sentence({checkpoint, " cannot be saved: ", purpose.path()})));
   }
+  last = purpose.size();
   return purpose.finish();
 }
 

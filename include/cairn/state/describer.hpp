@@ -20,9 +20,20 @@
 
 namespace cairn::detail {
 
+/// The size of a description.
+struct description_size {
+  std::size_t leaves = 0, paths = 0;
+  std::size_t bytes = 0;  ///< of the paths
+};
+
 class describer final : public walker {
  public:
-  explicit describer(walk_position& at) noexcept : walker(at) {}
+  /// `expected`: memory is allocated for that much at once.
+  explicit describer(walk_position& at, const description_size& expected = {})
+      : walker(at), array_leaves_(expected.leaves) {
+    result_.leaves.reserve(expected.leaves);
+    paths_.reserve(expected.paths, expected.bytes);
+  }
 
   void versioned(void* object, const version_operations& how) override;
   void enumerated(dtype type, void* memory, std::span<const enum_entry> names) override;
@@ -39,6 +50,9 @@ class describer final : public walker {
   void begin_temporary() noexcept override { ++temporaries_; }
   void end_temporary() noexcept override { --temporaries_; }
 
+  [[nodiscard]] description_size size() const noexcept {
+    return {result_.leaves.size(), paths_.size(), paths_.bytes()};
+  }
   /// The description of the whole state. errc::invalid: two leaves have one path; a part of a shared object is elsewhere in the state, too.
   [[nodiscard]] description finish();
 

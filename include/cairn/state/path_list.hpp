@@ -30,6 +30,13 @@ class path_list {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return text_.size(); }
+  /// Memory for that many paths, and bytes of all of them.
+  void reserve(std::size_t paths, std::size_t bytes) {
+    text_.reserve(bytes);
+    ends_.reserve(paths);
+    leaves_.reserve(paths);
+  }
   /// Valid until the next path is added.
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
