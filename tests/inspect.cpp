@@ -49,6 +49,21 @@ TEST_CASE("a checkpoint is looked into without its state") {
   }
 }
 
+TEST_CASE("what a temporary is asked for outlives it") {
+  const sample::scratch scratch;
+  const auto path = scratch.path("c");
+  cairn::save(path, tests::trained(7, 5000), {.step = 7, .metrics = {{"loss", 0.5}}, .metadata = {{"host", "a"}}});
+  std::size_t count = 0;
+  for (const auto& each : cairn::open(path).tensors()) count += !each.name.empty();
+  CHECK(count == cairn::open(path).tensors().size());
+  const auto& metrics = cairn::open(path).metrics();
+  CHECK(metrics.at("loss") == 0.5);
+  const auto& metadata = cairn::open(path).metadata();
+  CHECK(metadata.at("host") == "a");
+  const auto& name = cairn::open(path).path();
+  CHECK(name == path);
+}
+
 TEST_CASE("a store is listed again when its newest checkpoint goes while it is opened") {
   using cairn::detail::checkpoint_name;
   tests::gated_store gated;

@@ -57,14 +57,19 @@ class checkpoint {
   /// See cairn::open.
   explicit checkpoint(std::shared_ptr<const detail::chain_reader> reader);
 
-  [[nodiscard]] const std::string& path() const;
+  // What is asked of a temporary, as in `open(path).tensors()`, is a copy.
+  [[nodiscard]] const std::string& path() const&;
+  [[nodiscard]] std::string path() && { return path(); }
   [[nodiscard]] std::uint64_t step() const;
-  [[nodiscard]] const std::map<std::string, double>& metrics() const;
+  [[nodiscard]] const std::map<std::string, double>& metrics() const&;
+  [[nodiscard]] std::map<std::string, double> metrics() && { return metrics(); }
   /// Texts of the user: see checkpointer_options.
-  [[nodiscard]] const std::map<std::string, std::string>& metadata() const;
+  [[nodiscard]] const std::map<std::string, std::string>& metadata() const&;
+  [[nodiscard]] std::map<std::string, std::string> metadata() && { return metadata(); }
 
   /// Sorted by name. The first call makes the list.
-  [[nodiscard]] const std::vector<tensor_info>& tensors() const;
+  [[nodiscard]] const std::vector<tensor_info>& tensors() const&;
+  [[nodiscard]] std::vector<tensor_info> tensors() && { return tensors(); }
   [[nodiscard]] bool contains(std::string_view name) const noexcept;
   /// errc::not_found when there is no such tensor. O(log n).
   [[nodiscard]] tensor_info tensor(std::string_view name) const;

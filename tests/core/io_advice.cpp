@@ -36,6 +36,17 @@ TEST_CASE("a full disk: the bytes that are free; a limit: its number; nothing wh
   CHECK(io_advice("", EACCES).empty());
 }
 
+TEST_CASE("not a directory: what is in the way") {
+  const sample::scratch scratch;
+  sample::spill(scratch.path("file"), "x");
+  std::filesystem::create_symlink(scratch.path(), scratch.path("link"));
+  CHECK(io_advice(scratch.path("file/a/b"), ENOTDIR) == "; " + scratch.path("file") + " is no directory: move it away");
+  CHECK(io_advice(scratch.path("link"), ENOTDIR) == "; " + scratch.path("link") + " is no directory: move it away");
+  CHECK(io_advice(scratch.path("link"), ELOOP) == "; " + scratch.path("link") + " is no directory: move it away");
+  CHECK(io_advice(scratch.path(), ENOTDIR).empty());
+  CHECK(io_advice(scratch.path("a"), ENOTDIR).empty());
+}
+
 TEST_CASE("no permission: whose it is, if it belongs to somebody else") {
   const sample::scratch scratch;
   CHECK(io_advice(scratch.path("a"), EACCES).empty());

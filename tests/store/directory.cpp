@@ -315,6 +315,38 @@ TEST_CASE("a place whose directory was moved or deleted") {
         errc::invalid);
 }
 
+TEST_CASE("what is in the way of a checkpoint is named, with what to do") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  sample::spill(scratch.path("step-000000007"), "x");
+  REQUIRE(::mkfifo(scratch.path("step-000000008").c_str(), 0600) == 0);
+  fs::create_directories(scratch.path("step-000000009"));
+  REQUIRE(::mkfifo(scratch.path("step-000000009/index.json").c_str(), 0600) == 0);
+  fs::create_directories(scratch.path("step-000000010/index.json"));
+  for (const auto* name : {"step-000000007", "step-000000008", "step-000000009", "step-000000010"}) {
+    CAPTURE(name);
+    const auto failure = sample::failure_of([&] { write_shard(store, name, 10); });
+    CHECK(failure.says(scratch.path(name)));
+    CHECK(failure.says("move it away"));
+    CHECK(fs::exists(scratch.path(name)));
+  }
+  CHECK_NOTHROW(write_shard(store, "step-000000011", 10));
+}
+
+TEST_CASE("a checkpoint is no place of checkpoints") {
+  const sample::scratch scratch;
+  cairn::any_store place = directory(scratch.path("run"));
+  sample::put(place, "step-000000100", {{"index.json", std::string(cairn::detail::index_opening)}});
+  directory inside(scratch.path("run/step-000000100"));
+  for (const auto& failure : {sample::failure_of([&] { static_cast<void>(inside.list()); }),
+                              sample::failure_of([&] { static_cast<void>(inside.lock()); })}) {
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says(scratch.path("run/step-000000100") + " is a checkpoint"));
+    CHECK(failure.says("give the directory above it"));
+  }
+  CHECK(names_in(scratch.path("run/step-000000100")) == std::vector<std::string>{"index.json"});
+}
+
 TEST_CASE("a place behind a link that leads nowhere is an error, and not empty") {
   const sample::scratch scratch;
   fs::create_directory_symlink(scratch.path("not mounted"), scratch.path("link"));

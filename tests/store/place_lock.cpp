@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <functional>
 #include <thread>
 
 #include "catch.hpp"
@@ -201,9 +202,28 @@ TEST_CASE("what is in the way") {
   CHECK(sample::failure_of([&] { take(scratch.path()); }).says("hold files in its .lock"));
   CHECK(sample::slurp(scratch.path(".lock/notes")) == "x");
   fs::remove_all(scratch.path(".lock"));
-  sample::spill(scratch.path(".lock"), "x");
-  CHECK(sample::failure_of([&] { take(scratch.path()); }).code == errc::io);
-  CHECK(sample::slurp(scratch.path(".lock")) == "x");
+  sample::spill(scratch.path("file"), "x");
+  const std::function<void()> obstacles[] = {
+      [&] { sample::spill(scratch.path(".lock"), "x"); },
+      [&] { REQUIRE(::mkfifo(scratch.path(".lock").c_str(), 0600) == 0); },
+      [&] { fs::create_symlink(scratch.path("file"), scratch.path(".lock")); },
+      [&] { fs::create_directory_symlink(scratch.path(), scratch.path(".lock")); },
+      [&] { fs::create_symlink(scratch.path("nowhere"), scratch.path(".lock")); },
+  };
+  for (const auto& put : obstacles) {
+    put();
+    const auto failure = sample::failure_of([&] { take(scratch.path()); });
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says(scratch.path(".lock") + " is no directory: move it away"));
+    CHECK(fs::exists(fs::symlink_status(scratch.path(".lock"))));
+    fs::remove(scratch.path(".lock"));
+  }
+  fs::remove(scratch.path("file"));
+  fs::create_directories(scratch.path(".lock"));
+  REQUIRE(::mkfifo(scratch.path(".lock/owner").c_str(), 0600) == 0);
+  CHECK(sample::failure_of([&] {
+          take(scratch.path());
+        }).says(scratch.path(".lock/owner")));  // and does not wait for a writer
   fs::remove_all(scratch.path(".lock"));
   fs::create_directories(scratch.path(".tmp-.lock.0123456789abcdef"));  // of a process that was killed while it made it
   sample::spill(scratch.path(".tmp-.lock.0123456789abcdef/owner"), "x");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -55,7 +56,7 @@ class merger {
       made.path = stored[i].path;
       made.type = stored[i].type;
       made.shape = stored[i].shape;
-      for (auto& slice : pieces_of(i)) {
+      for (auto& slice : slices_to_merge(i)) {
         bytes_left_ += slice.bytes;
         slices_.resize(std::max(slices_.size(), slice.shard + 1));
         slices_[slice.shard].push_back(std::move(slice));
@@ -103,10 +104,10 @@ class merger {
 
  private:
   /// The same slice of a leaf in the merged links, the newest first, to the first one that is not relative.
-  using history = std::vector<stored_slice>;
+  using slice_chain = std::vector<stored_slice>;
 
   /// The pieces of a merged leaf: its slices, or the whole leaf where these are boxes or it has no elements.
-  [[nodiscard]] std::vector<stored_slice> pieces_of(std::size_t leaf) const {
+  [[nodiscard]] std::vector<stored_slice> slices_to_merge(std::size_t leaf) const {
     auto slices = chain_.newest().slices_of(leaf);
     const bool has_boxes =
         std::any_of(slices.begin(), slices.end(), [](const auto& each) { return each.region.has_value(); });
@@ -116,18 +117,26 @@ class merger {
     return {whole};
   }
 
-  /// The history of a slice of the newest link; empty if the links cut the leaf differently.
-  [[nodiscard]] history history_of(const stored_slice& newest) const {
-    history all{newest};
+  /// The slices of a leaf in a link, runs in ascending order. Those of the leaf that was asked for last are kept.
+  [[nodiscard]] const std::vector<stored_slice>& slices_in(std::size_t link, std::size_t leaf) const {
+    auto& known = known_slices_.try_emplace(link, catalog::npos, std::vector<stored_slice>()).first->second;
+    if (known.first != leaf) known = {leaf, chain_.links()[link]->slices_of(leaf)};
+    return known.second;
+  }
+
+  /// A slice of the newest link and those that it is built on; empty if the links cut the leaf differently.
+  [[nodiscard]] slice_chain chain_of(const stored_slice& newest) const {
+    slice_chain all{newest};
     const auto& path = chain_.contents().leaves[newest.leaf].path;
     for (std::size_t link = 1; link < deltas_ && all.back().is_relative(); ++link) {
       const auto& from = *chain_.links()[link];
       const auto leaf = from.contents().find(path);
-      const auto slices = leaf == catalog::npos ? std::vector<stored_slice>() : from.slices_of(leaf);
-      const auto same = std::find_if(slices.begin(), slices.end(), [&](const stored_slice& each) {
-        return !each.region && each.first == newest.first && each.count == newest.count;
-      });
-      if (same == slices.end()) return {};
+      if (leaf == catalog::npos) return {};
+      const auto& slices = slices_in(link, leaf);
+      const auto same =
+          std::lower_bound(slices.begin(), slices.end(), newest.first,
+                           [](const stored_slice& each, std::uint64_t first) { return each.first < first; });
+      if (same == slices.end() || same->region || same->first != newest.first || same->count != newest.count) return {};
       all.push_back(*same);
     }
     return all;
@@ -136,14 +145,14 @@ class merger {
   [[nodiscard]] encoded_piece merge_slice(const stored_slice& newest) const {
     const auto& merged = leaves_[newest.leaf];
     const piece which{newest.leaf, newest.first, newest.count};
-    const auto slices = history_of(newest);
+    const auto slices = chain_of(newest);
     auto payload = slices.empty() ? std::nullopt : merge_payloads(merged, which, slices);
     return payload ? std::move(*payload) : whole_piece(merged, which, newest);
   }
 
   /// One payload with the effect of all of them; nullopt if the leaf's values must be stored instead.
   [[nodiscard]] std::optional<encoded_piece> merge_payloads(const leaf& merged, const piece& which,
-                                                            const history& slices) const {
+                                                            const slice_chain& slices) const {
     const auto& newest = slices.front();
     if (slices.size() == 1 && !newest.is_relative()) {
       if (newest.encoded == nullptr) return std::nullopt;
@@ -174,7 +183,8 @@ class merger {
   }
 
   /// The payload that the codec of the newest delta makes of all of them.
-  [[nodiscard]] std::optional<encoded_piece> join(const leaf& merged, const piece& which, const history& slices) const {
+  [[nodiscard]] std::optional<encoded_piece> join(const leaf& merged, const piece& which,
+                                                  const slice_chain& slices) const {
     std::vector<page_buffer> payloads;
     std::vector<merge_request::delta> deltas;
     code_tables known;
@@ -236,6 +246,8 @@ class merger {
   std::vector<leaf> leaves_;
   std::vector<std::vector<stored_slice>> slices_;  // of the newest link, by shard
   std::uint64_t bytes_left_ = 0;                   // of these slices
+  mutable std::map<std::size_t, std::pair<std::size_t, std::vector<stored_slice>>>
+      known_slices_;  // by link: a leaf and its slices
   std::optional<checkpoint_ref> parent_;
   checkpoint_spec spec_;
 };

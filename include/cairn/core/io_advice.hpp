@@ -30,7 +30,7 @@ namespace cairn::detail {
 }
 
 /// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free, which limit is too
-/// low. Begins with "; ", and is empty where there is nothing to say.
+/// low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
 [[nodiscard]] inline std::string io_advice(std::string path, int number) {
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
   if (number == EMFILE) {
@@ -38,8 +38,12 @@ namespace cairn::detail {
     ::getrlimit(RLIMIT_NOFILE, &limit);
     return "; this process may have " + text(limit.rlim_cur) + " files open: raise the limit (ulimit -n)";
   }
-  if (number != EACCES && number != EPERM && number != ENOSPC) return {};
   struct stat about{};
+  if (number == ENOTDIR || number == ELOOP) {
+    while (!path.empty() && ::lstat(path.c_str(), &about) != 0) path = above(path);
+    return path.empty() || S_ISDIR(about.st_mode) ? std::string() : "; " + path + " is no directory: move it away";
+  }
+  if (number != EACCES && number != EPERM && number != ENOSPC) return {};
   while (!path.empty() && ::stat(path.c_str(), &about) != 0) path = above(path);
   if (path.empty()) return {};
   if (number == ENOSPC) {

@@ -62,7 +62,7 @@ CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> 
 
 CAIRN_INLINE const detail::chain_reader& checkpoint::reader() const noexcept { return *contents_->reader; }
 
-CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const {
+CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const& {
   std::call_once(contents_->listing, [&] {
     std::vector<tensor_info> all;
     for (std::size_t i = 0; i < reader().contents().leaves.size(); ++i)
@@ -72,13 +72,13 @@ CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const {
   return contents_->tensors;
 }
 
-CAIRN_INLINE const std::string& checkpoint::path() const { return reader().contents().origin; }
+CAIRN_INLINE const std::string& checkpoint::path() const& { return reader().contents().origin; }
 
 CAIRN_INLINE std::uint64_t checkpoint::step() const { return reader().step(); }
 
-CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const { return reader().metrics(); }
+CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const& { return reader().metrics(); }
 
-CAIRN_INLINE const std::map<std::string, std::string>& checkpoint::metadata() const {
+CAIRN_INLINE const std::map<std::string, std::string>& checkpoint::metadata() const& {
   return reader().newest().info().metadata;
 }
 

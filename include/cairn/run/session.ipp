@@ -30,6 +30,14 @@ inline void check_options(const checkpointer_options& options) {
     invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
   if (options.hang_timeout && !(options.hang_timeout->count() > 0)) invalid("hang_timeout", "is not above 0");
   if (!(options.preempt_deadline.count() > 0)) invalid("preempt_deadline", "is not above 0");
+  const auto check_listed = [&](std::string_view option, auto chosen, auto last) {
+    if (chosen > last)
+      invalid(option, "is " + std::to_string(static_cast<int>(chosen)) + ", which its type does not have");
+  };
+  check_listed("on_busy", options.on_busy, when_busy::replace);
+  check_listed("on_destruction", options.on_destruction, when_destroyed::cancel);
+  check_listed("on_failure", options.on_failure, when_failed::keep_training);
+  check_listed("on_older_step", options.on_older_step, when_older::branch);
   check_shards(options.shards);
   check_rules({options.keep_last, options.keep_best, options.keep_every});
 

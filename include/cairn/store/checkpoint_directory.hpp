@@ -99,6 +99,7 @@ struct open_directory {
   const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
   if (!index && errno == ENOENT) return false;
   if (!index) fail_io("open", there.file(cairn::detail::index_file));
+  if (!posix::is_regular(index.get())) return false;
   const auto begins = begins_as_index(index.get());
   if (!begins) fail_io("read", there.file(cairn::detail::index_file));
   return *begins;

@@ -41,6 +41,12 @@ namespace detail {
   return std::make_shared<const open_directory>(std::move(root));
 }
 
+/// errc::invalid if the root of a store is a checkpoint.
+inline void refuse_checkpoint(const open_directory& root) {
+  if (has_own_index(root.fd.get(), root.path))
+    fail(errc::invalid, {root.path, " is a checkpoint, and no place of checkpoints: give the directory above it"});
+}
+
 /// Opens the directory of a published checkpoint. errc::not_found.
 [[nodiscard]] inline open_directory open_checkpoint(const std::string& root, std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
@@ -105,6 +111,7 @@ CAIRN_INLINE std::shared_ptr<const detail::place_lock> directory::checked_lock()
 
 CAIRN_INLINE ownership directory::lock() {
   const auto root = detail::open_root(path_, true, options_.durable);
+  detail::refuse_checkpoint(*root);
   // In a forked child it is the parent's.
   const std::shared_ptr<const detail::place_lock> lock(new detail::place_lock(root, options_.lease, options_.job),
                                                        [](const detail::place_lock* held) {
@@ -137,9 +144,11 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
   if (const auto lock = lock_->load(); lock && lock->is_here()) lock->check_root();
   const auto root = detail::open_root(path_, false, false);
   if (!root->fd) return {};
+  detail::refuse_checkpoint(*root);
   std::vector<std::string> names;
-  constexpr int most = 20;
-  for (int tries = 0; tries < most && !detail::list_checkpoints(*root, names); ++tries) continue;
+  constexpr int most = 100;
+  for (int tries = 1; !detail::list_checkpoints(*root, names); ++tries)
+    if (tries == most) fail(errc::busy, {path_, " cannot be listed: other processes change it all the time"});
   cairn::detail::sort_items(names, checkpoint_before);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
   return names;
