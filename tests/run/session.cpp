@@ -553,6 +553,21 @@ TEST_CASE("save writes nothing where the same state is published, by whatever ki
   }
 }
 
+TEST_CASE("save of what the run has restored fails where another run has the store, and is counted once") {
+  const cairn::stores::memory store;
+  trainer state;
+  checkpointer(store).save(trained(1), {.step = 1});
+  std::size_t failures = 0;
+  checkpointer run(store, {.on_event = [&](const cairn::event& what) { failures += what.what == kind::failed; }});
+  REQUIRE(run.restore(state));
+  checkpointer other(store);
+  REQUIRE(other.restore(state));
+  other.save(state, {.step = 1});
+  CHECK(sample::failure_of([&] { run.save(state, {.step = 1}); }).code == errc::busy);
+  CHECK(failures == 1);
+  CHECK(run.stats().failed == 1);
+}
+
 TEST_CASE("deltas: a save after the step of the same state writes nothing, also after a merge") {
   cairn::any_store store = cairn::stores::memory();
   std::mt19937 random(1);

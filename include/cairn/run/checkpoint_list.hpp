@@ -42,8 +42,8 @@ class checkpoint_list {
   /// As above. But later checkpoints than `step` count only if their index, which this reads, does not say that they are of another step than
   /// their name.
   [[nodiscard]] std::uint64_t newest_step_for(std::uint64_t step);
-  /// Whether the newest checkpoint is that of `step`, and the run has restored or saved it last.
-  [[nodiscard]] bool is_at(std::uint64_t step) { return run_step_ == step && newest_step() == step; }
+  /// Whether the run has restored or saved this step last.
+  [[nodiscard]] bool has_run_at(std::uint64_t step) const noexcept { return run_step_ == step; }
   /// The store may have changed: forgets what is known of it.
   void refresh() noexcept {
     newest_step_.reset();

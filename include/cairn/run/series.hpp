@@ -51,7 +51,7 @@ class checkpoint_series {
 
   /// The report of a save of `job` that has nothing to write: the run has saved or restored this step last, and its checkpoint is whole and has
   /// the same bytes, but for notes, and metrics that `job` does not have. Encodes and hashes the state as a save does. Nothing if that is not
-  /// so, or not known.
+  /// so, or not known. Excludes other processes, as `begin` does, whose errors it throws.
   [[nodiscard]] std::optional<save_report> find_published(const save_job& job);
 
   /// Gives the published checkpoint of `job` its notes, where these say that the run ends, and where the store can do that without writing the

@@ -196,9 +196,14 @@ CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) 
 }
 
 CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published(const save_job& job) {
+  if (!checkpoints_.has_run_at(job.info.step)) return std::nullopt;
   try {
     own_store();
-    if (!checkpoints_.is_at(job.info.step)) return std::nullopt;
+  } catch (...) {  // a second attempt would not see a sync that has failed
+    throw error(failed(about(event::kind::failed, job), std::current_exception()));
+  }
+  try {
+    if (checkpoints_.newest_step() != job.info.step) return std::nullopt;
     const auto index = read_index(store_, job.name, index_part::all);
     if (index.parent || !says_all(index.info, job.info) || !has_files(store_, job.name, index)) return std::nullopt;
 

@@ -104,6 +104,8 @@ class session {
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
+  template <class Act>
+  auto with_failures_counted(const Act& act);
   double stalled(const stopwatch& since);
   void collect_background_result();
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;

@@ -147,10 +147,21 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
   return report;
 }
 
+/// Counts an error of `act`, and throws it.
+template <class Act>
+auto session::with_failures_counted(const Act& act) {
+  try {
+    return act();
+  } catch (const error&) {
+    record_.count([](save_stats& all) { ++all.failed; });
+    throw;
+  }
+}
+
 /// The report of the checkpoint of this step, if it is published and has the same state, and all metrics of the new one.
 CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) {
   if (!newest_delta_ || series_.newest() != newest_delta_->checkpoint || newest_delta_->checkpoint.name != job.name)
-    return series_.find_published(job);
+    return with_failures_counted([&] { return series_.find_published(job); });
   if (!says_all(newest_delta_->info, job.info) || !is_published(store(), newest_delta_->checkpoint) ||
       sum_of(job.what) != newest_delta_->sum)
     return std::nullopt;
@@ -162,17 +173,14 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();
-  try {
+  return with_failures_counted([&] {
     auto report = series_.save(job);
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
     series_.checkpoints().prune();
     policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
     return report;
-  } catch (const error&) {
-    record_.count([](save_stats& all) { ++all.failed; });
-    throw;
-  }
+  });
 }
 
 /// Reports bytes written; from any thread.

@@ -43,7 +43,10 @@ namespace detail {
 
 /// errc::invalid if the root of a store is a checkpoint.
 inline void refuse_checkpoint(const open_directory& root) {
-  if (has_own_index(root.fd.get(), root.path))
+  const auto index = posix::open_at(root.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  if (!index && errno == ENOENT) return;
+  if (!index) fail_io("look for", root.file(cairn::detail::index_file));
+  if (posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(false))
     fail(errc::invalid, {root.path, " is a checkpoint, and no place of checkpoints: give the directory above it"});
 }
 
