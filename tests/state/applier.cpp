@@ -132,3 +132,22 @@ TEST_CASE("an array of another number of dimensions is not reshaped") {
   const auto failure = sample::failure_of([&] { kept.load(flat, reshape(reshaping::any)); });
   CHECK(failure.says("value has shape [2, 2] in the checkpoint and [4] in the state; leave it out with filter"));
 }
+
+TEST_CASE("a tensor without memory that cannot be resized: the advice is to make it, as reshape would load nothing") {
+  struct handle {
+    float* memory = nullptr;
+    std::array<std::int64_t, 1> dimensions{};
+    [[nodiscard]] float* data() const { return memory; }
+    [[nodiscard]] const std::array<std::int64_t, 1>& sizes() const { return dimensions; }
+  };
+  float values[3] = {1, 2, 3};
+  const tests::kept kept(cairn::detail::describe(handle{values, {3}}));
+  handle empty;
+  const auto failure = sample::failure_of([&] { kept.load(empty); });
+  CHECK(failure.says("value has shape [3] in the checkpoint and [0] in the state; give it that shape before the load"));
+  CHECK_FALSE(failure.says("reshaping"));
+  float place[3] = {};
+  handle made{place, {3}};
+  kept.load(made);
+  CHECK(place[2] == 3);
+}

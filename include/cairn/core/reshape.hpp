@@ -43,8 +43,10 @@ namespace detail {
   return view;
 }
 
-/// Which option of a load would accept the shapes, for the message of an error; empty if none does.
+/// What would make a load accept the shapes, for the message of an error; empty if nothing does.
 [[nodiscard]] inline std::string_view reshaping_advice(const extents& from, const extents& to) noexcept {
+  if (element_count(to) == 0 && element_count(from) > 0)
+    return "; give it that shape before the load, or leave it out with filter";
   if (is_reshapable(from, to, reshaping::grow)) return " (load with reshape and reshaping::grow to load what it has)";
   return is_reshapable(from, to, reshaping::any) ? " (load with reshape and reshaping::any to load what both have)"
                                                  : "";
