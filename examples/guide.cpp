@@ -361,10 +361,10 @@ static void new_shapes(const std::string& place) {
   trainer_state state;
   state.layers.resize(1);
   state.layers[0].bias = {1, 2};
-  cairn::save(place + "/small", state);
+  cairn::save(place + "/shapes", state);
   state.layers[0].bias = {0, 0, 9};
   // [reshape]
-  cairn::load(place + "/small", state, {.reshape = [](std::string_view path) {
+  cairn::load(place + "/shapes", state, {.reshape = [](std::string_view path) {
                 return path == "layers.0.bias" ? cairn::reshaping::grow : cairn::reshaping::none;
               }});
   // [reshape]
