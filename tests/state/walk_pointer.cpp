@@ -634,3 +634,23 @@ TEST_CASE("an object of a class that is not listed is replaced, also where other
   CHECK(tests::comes_back(original, into));
   CHECK(dynamic_cast<dense&>(*into.own).weight == std::vector<float>{1, 2});
 }
+
+TEST_CASE("an object that only weak_ptr of the state lead to is saved; a load into an empty state does not keep it") {
+  struct watching {
+    std::weak_ptr<tensor> watched;
+    int step = 0;
+  };
+  const auto elsewhere = std::make_shared<tensor>(tensor{{1, 2}});
+  const watching original{elsewhere, 7};
+  const tests::kept kept(cairn::detail::describe(original));
+  CHECK(kept.paths() == "step watched.values");
+  watching empty;
+  kept.load(empty);
+  CHECK(empty.step == 7);
+  CHECK(empty.watched.expired());
+  const auto owned = std::make_shared<tensor>();
+  watching held{owned, 0};
+  kept.load(held);
+  CHECK(owned->values == std::vector<float>{1, 2});
+  CHECK(held.watched.lock() == owned);
+}
