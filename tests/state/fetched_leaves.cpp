@@ -17,7 +17,7 @@ TEST_CASE("leaves are fetched once, as long as there is room for them") {
   cairn::detail::fetched_leaves kept(10);
   std::array<std::byte, 6> out{};
   for (int round = 0; round < 3; ++round)
-    for (const std::size_t index : {1, 2}) {
+    for (const std::size_t index : {1U, 2U}) {
       kept.fetch(from, index, out);
       CHECK(std::count(out.begin(), out.end(), static_cast<std::byte>(index)) == 6);
     }

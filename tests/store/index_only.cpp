@@ -16,7 +16,7 @@ TEST_CASE("what an index_only store keeps of a save is the index that a store of
   const cairn::stores::detail::index_only store("nowhere");
   CHECK(store.text().empty());
   const std::vector<float> state(300'000, 0.5F);
-  for (const std::size_t shards : {1, 3}) {
+  for (const std::size_t shards : {1U, 3U}) {
     cairn::save(files, "a", state, {.step = 7, .shards = shards});
     const auto report = cairn::save(store, "a", state, {.step = 7, .shards = shards});
     CHECK(report.path == "nowhere/a");
