@@ -147,11 +147,11 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
   if (const auto lock = lock_->load(); lock && lock->is_here()) lock->check_root();
   const auto root = detail::open_root(path_, false, false);
   if (!root->fd) return {};
-  detail::refuse_checkpoint(*root);
   std::vector<std::string> names;
   constexpr int most = 100;
   for (int tries = 1; !detail::list_checkpoints(*root, names); ++tries)
     if (tries == most) fail(errc::busy, {path_, " cannot be listed: other processes change it all the time"});
+  if (names.empty()) detail::refuse_checkpoint(*root);
   cairn::detail::sort_items(names, checkpoint_before);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
   return names;
