@@ -1,9 +1,6 @@
 // Observers that print events: a line for people, or JSON lines for programs. No other header of Cairn prints.
 #pragma once
 
-#include <unistd.h>
-
-#include <cinttypes>
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
@@ -24,54 +21,13 @@ namespace cairn::observers {
 /// the running save. `stream` must outlive the observer.
 class progress_line {
  public:
-  explicit progress_line(std::FILE* stream = stderr) : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
+  explicit progress_line(std::FILE* stream = stderr);
 
-  void operator()(const event& what) const {
-    if (what.what == event::kind::progress) {
-      if (terminal_) draw_bar(what);
-      return;
-    }
-    if (!is_shown(what.what)) return;
-    std::fprintf(stream_, "%scairn: %s\n", terminal_ ? "\r\033[K" : "",
-                 cairn::detail::printable(sentence_of(what)).c_str());
-    std::fflush(stream_);
-  }
+  void operator()(const event& what) const;
 
  private:
-  static constexpr int bar_width = 30;
-
-  /// True for outcomes and warnings, not for the stages of a save. A skipped save is a line in a log only: on a terminal the bar shows that a
-  /// save is running.
-  [[nodiscard]] bool is_shown(event::kind what) const noexcept {
-    using kind = event::kind;
-    if (what == kind::skipped) return !terminal_;
-    return what != kind::started && what != kind::copied && what != kind::encoded && what != kind::written;
-  }
-
-  void draw_bar(const event& what) const {
-    const double share = what.total > 0 ? static_cast<double>(what.bytes) / static_cast<double>(what.total) : 1.0;
-    const auto full = static_cast<std::size_t>(share * bar_width);
-    const std::string bar = std::string(full, '=') + std::string(bar_width - full, ' ');
-    std::fprintf(stream_, "\r\033[Kcairn: step %" PRIu64 " [%s] %3.0f %%", what.step, bar.c_str(), 100 * share);
-    std::fflush(stream_);
-  }
-
-  [[nodiscard]] static std::string sentence_of(const event& what) {
-    char text[160];
-    const double mebibytes = static_cast<double>(what.bytes) / (1024.0 * 1024.0);
-    switch (what.what) {
-      case event::kind::published:
-      case event::kind::restored:
-        std::snprintf(text, sizeof text, "step %" PRIu64 " %s, %.1f MiB in %.0f ms", what.step,
-                      what.what == event::kind::published ? "saved" : "restored", mebibytes, 1000 * what.seconds);
-        return text;
-      case event::kind::stopping:
-        std::snprintf(text, sizeof text, ", %.0f s left", what.seconds);
-        return "stopping: " + what.message + text;
-      default:
-        return std::string(name(what.what)) + ": " + (what.message.empty() ? what.checkpoint : what.message);
-    }
-  }
+  [[nodiscard]] bool is_shown(event::kind what) const noexcept;
+  void draw_bar(const event& what) const;
 
   std::FILE* stream_;
   bool terminal_;

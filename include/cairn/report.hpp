@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/core/checkpoint_info.hpp"
+#include "cairn/core/policy_memory.hpp"
 #include "cairn/core/error.hpp"        // IWYU pragma: export: what it throws
 #include "cairn/core/save_report.hpp"  // IWYU pragma: export
 #include "cairn/state/base.hpp"

@@ -72,6 +72,8 @@ PLANTED = [
     ("includes", 'own headers are included as "cairn/..."', {"core/a.hpp": include("some.hpp")}),
     ("namespaces", "run/a.hpp:3: defines names for users", {"run/a.hpp": namespace("cairn")}),
     ("namespaces", "run/a.ipp:3: defines names for users", {"run/a.ipp": namespace("cairn")}),
+    ("virtual", "run/a.hpp:4: a virtual function that is not CAIRN_INLINE: void save() override;", {"run/a.hpp": HEADER + "struct a {\n  void save() override;\n};\n"}),
+    ("virtual", "run/a.hpp:4: a virtual function that is not CAIRN_INLINE: virtual void save(int);", {"run/a.hpp": HEADER + "struct a {\n  virtual void save(int);\n};\n"}),
     ("same_interface", "save.hpp: includes cairn/event.hpp header-only",
      {"save.hpp": include("cairn/run/save.ipp"), "run/save.ipp": include("cairn/event.hpp")}),
     ("same_interface", "schedule/every.hpp: includes cairn/core/error.hpp header-only",

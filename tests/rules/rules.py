@@ -49,9 +49,9 @@ FOR_ALL = {"version.hpp"}
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
-    "core": {"checkpoint_info", "convert", "dtype", "encoding", "error", "float_types", "leaf", "reshape", "save_report"},
+    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape", "save_report"},
     "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "saveable", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
-    "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
+    "encode": {"base", "choice", "code_table", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
     "adapters": {"boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor"},
@@ -334,6 +334,18 @@ def rule_header_form(root, files):
             yield f"{file}: {len(lines)} lines; one job takes at most {LONGEST_HEADER}"
         if VAGUE.search(Path(file).name):
             yield f"{file}: a name that says nothing"
+
+
+def rule_virtual(root, files):
+    """A virtual function that a header declares and does not define is CAIRN_INLINE. Else it is a key function, for which g++ compiles the
+    class, and all that its functions call, into each unit that includes the header alone."""
+    for file in headers(files):
+        text = text_of(root, file)
+        for found in re.finditer(r"[^;{}]*;", text):
+            words = re.sub(r'//.*|".*?"', "", found[0]).split()
+            sentence = " ".join(words)
+            if ("virtual" in words or re.search(r"\) .*\b(override|final);$", sentence)) and not re.search(r"\bCAIRN_INLINE\b|= (0|default|delete);$", sentence):
+                yield f"{file}:{text.count(chr(10), 0, found.end()) + 1}: a virtual function that is not CAIRN_INLINE: {sentence}"
 
 
 def rule_mirror(root, files):

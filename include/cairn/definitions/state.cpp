@@ -1,6 +1,8 @@
 // The definitions of core/ and state/.
 #include "cairn/core/convert.ipp"
+#include "cairn/core/io_advice.ipp"
 #include "cairn/core/printable.ipp"
+#include "cairn/core/reshape.ipp"
 #include "cairn/core/strided.ipp"
 #include "cairn/state/applier.ipp"
 #include "cairn/state/archived.ipp"

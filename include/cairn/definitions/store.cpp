@@ -1,4 +1,5 @@
 // The definitions of store/ and system/.
+#include "cairn/store/base.ipp"
 #include "cairn/store/chain_metadata.ipp"
 #include "cairn/store/directory.ipp"
 #include "cairn/store/encoded_tensors.ipp"

@@ -15,9 +15,11 @@
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/encoding.hpp"
-#include "cairn/encode/code_tables.hpp"
+#include "cairn/encode/code_table.hpp"
 
 namespace cairn {
+
+class code_tables;
 
 /// Elements to be encoded: those of a piece.
 struct encode_request {

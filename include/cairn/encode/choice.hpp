@@ -1,7 +1,6 @@
 // Which codec encodes a leaf, by its path, and which one decodes a payload, by its name.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <span>
@@ -29,9 +28,7 @@ using codec_rules = std::vector<codec_rule>;
 namespace detail {
 
 /// Whether some of the rules can make a checkpoint a delta.
-[[nodiscard]] inline bool use_parent(const codec_rules& rules) {
-  return std::any_of(rules.begin(), rules.end(), [](const codec_rule& each) { return each.codec.uses_parent(); });
-}
+[[nodiscard]] CAIRN_INLINE bool use_parent(const codec_rules& rules);
 
 /// The codec of leaves that no rule matches: without loss.
 [[nodiscard]] CAIRN_INLINE const any_codec& default_codec();

@@ -15,6 +15,10 @@ namespace cairn::detail {
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
 
+CAIRN_INLINE bool use_parent(const codec_rules& rules) {
+  return std::any_of(rules.begin(), rules.end(), [](const codec_rule& each) { return each.codec.uses_parent(); });
+}
+
 CAIRN_INLINE const any_codec& default_codec() {
   static const any_codec chosen = codecs::lossless{};
   return chosen;

@@ -1,8 +1,12 @@
 // Definitions of observers.hpp.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
+#include <cinttypes>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -39,7 +43,56 @@ CAIRN_INLINE std::string json_line(const event& what) {
   return json.end_object().take() + "\n";
 }
 
+/// What people read about an event.
+[[nodiscard]] inline std::string sentence_of(const event& what) {
+  char text[160];
+  const double mebibytes = static_cast<double>(what.bytes) / (1024.0 * 1024.0);
+  switch (what.what) {
+    case event::kind::published:
+    case event::kind::restored:
+      std::snprintf(text, sizeof text, "step %" PRIu64 " %s, %.1f MiB in %.0f ms", what.step,
+                    what.what == event::kind::published ? "saved" : "restored", mebibytes, 1000 * what.seconds);
+      return text;
+    case event::kind::stopping:
+      std::snprintf(text, sizeof text, ", %.0f s left", what.seconds);
+      return "stopping: " + what.message + text;
+    default:
+      return std::string(name(what.what)) + ": " + (what.message.empty() ? what.checkpoint : what.message);
+  }
+}
+
 }  // namespace detail
+
+CAIRN_INLINE progress_line::progress_line(std::FILE* stream)
+    : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
+
+CAIRN_INLINE void progress_line::operator()(const event& what) const {
+  if (what.what == event::kind::progress) {
+    if (terminal_) draw_bar(what);
+    return;
+  }
+  if (!is_shown(what.what)) return;
+  std::fprintf(stream_, "%scairn: %s\n", terminal_ ? "\r\033[K" : "",
+               cairn::detail::printable(detail::sentence_of(what)).c_str());
+  std::fflush(stream_);
+}
+
+/// True for outcomes and warnings, not for the stages of a save. A skipped save is a line in a log only: on a terminal the bar shows that a
+/// save is running.
+CAIRN_INLINE bool progress_line::is_shown(event::kind what) const noexcept {
+  using kind = event::kind;
+  if (what == kind::skipped) return !terminal_;
+  return what != kind::started && what != kind::copied && what != kind::encoded && what != kind::written;
+}
+
+CAIRN_INLINE void progress_line::draw_bar(const event& what) const {
+  constexpr int bar_width = 30;
+  const double share = what.total > 0 ? static_cast<double>(what.bytes) / static_cast<double>(what.total) : 1.0;
+  const auto full = static_cast<std::size_t>(share * bar_width);
+  const std::string bar = std::string(full, '=') + std::string(bar_width - full, ' ');
+  std::fprintf(stream_, "\r\033[Kcairn: step %" PRIu64 " [%s] %3.0f %%", what.step, bar.c_str(), 100 * share);
+  std::fflush(stream_);
+}
 
 CAIRN_INLINE json_lines::json_lines(std::FILE* stream, json_lines_options options)
     : file_(std::make_shared<cairn::detail::line_file>(stream)), options_(options) {}

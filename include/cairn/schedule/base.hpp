@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/checkpoint_info.hpp"
+#include "cairn/core/policy_memory.hpp"
 #include "cairn/schedule/erasure.hpp"
 
 namespace cairn {

@@ -28,11 +28,11 @@ class applier final : public loader {
       : loader(at, load, presence::clear, presence::make), copies_(at, load, *this, copy_answer::put) {}
 
   loader& begin_copy() override { return copies_.begin_copy(); }
-  [[noreturn]] void keep_whole() override;
-  std::size_t match_leaf(const memory_view& view) override;
+  [[noreturn]] CAIRN_INLINE void keep_whole() override;
+  CAIRN_INLINE std::size_t match_leaf(const memory_view& view) override;
   void missing() override { ++load_.left_out; }
   /// errc::mismatch: the check did not find the problem.
-  [[noreturn]] void record(std::string_view path, const std::string& problem) override;
+  [[noreturn]] CAIRN_INLINE void record(std::string_view path, const std::string& problem) override;
 
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return targets_; }
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return growths_; }
@@ -40,9 +40,10 @@ class applier final : public loader {
   void write_devices();
 
  private:
-  void add(memory_view view, const device_copies* device) override;
+  CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
   /// Large containers are resized later, when the pages of all of them have been prepared. Reserved memory does not move until then.
-  void* resize(void* container, std::uint64_t from, std::uint64_t to, const contiguous_operations& how) override;
+  CAIRN_INLINE void* resize(void* container, std::uint64_t from, std::uint64_t to,
+                            const contiguous_operations& how) override;
 
   copy_loader copies_;
   std::vector<target> targets_;

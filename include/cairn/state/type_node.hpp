@@ -46,9 +46,12 @@ struct type_node {
 template <class T>
 constexpr type_node node_of();
 
+template <int>
+constexpr void compared_function() {}
+
 /// Whether the compiler compares the addresses of functions at compile time. g++ 12 does not with -fsanitize=undefined.
-inline constexpr bool compares_functions =
-    __builtin_constant_p(static_cast<type_node (*)()>(node_of<char>) == static_cast<type_node (*)()>(node_of<int>));
+inline constexpr bool compares_functions = __builtin_constant_p(static_cast<void (*)()>(compared_function<0>) ==
+                                                                static_cast<void (*)()>(compared_function<1>));
 
 template <class T>
 using plain = std::remove_cv_t<std::remove_reference_t<T>>;

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -98,14 +98,15 @@ requires requires { typename T::key_equal; }
 inline constexpr bool has_plain_keys<T> = std::is_same_v<typename T::key_equal, std::equal_to<typename T::key_type>> ||
                                           std::is_same_v<typename T::key_equal, std::equal_to<>>;
 
-/// An empty set of keys with the map's comparator or hash function.
+/// An empty map of keys with the comparator or hash function of `map`.
 template <class T>
 auto keys_like(const T& map) {
   using key = typename T::key_type;
   if constexpr (requires { map.key_comp(); })
-    return std::set<key, typename T::key_compare>(map.key_comp());
+    return std::map<key, bool, typename T::key_compare>(map.key_comp());
   else
-    return std::unordered_set<key, typename T::hasher, typename T::key_equal>(0, map.hash_function(), map.key_eq());
+    return std::unordered_map<key, bool, typename T::hasher, typename T::key_equal>(0, map.hash_function(),
+                                                                                    map.key_eq());
 }
 
 /// The operations of a keyed map.
@@ -127,7 +128,7 @@ struct map_of {
       for (const auto& text : texts) {
         key parsed{};
         detail::parse_key(text, parsed);
-        seen.insert(std::move(parsed));
+        seen.emplace(std::move(parsed), true);
       }
       detail::check_distinct(seen.size(), texts.size());
     }

@@ -87,8 +87,8 @@ class walker {
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
 
   /// Walks a container of `size` elements, the first at `first`, as columns. `limits`: of `how.resize`.
-  virtual void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
-                          const size_limits& limits);
+  CAIRN_INLINE virtual void contiguous(void* container, std::uint64_t size, void* first,
+                                       const contiguous_operations& how, const size_limits& limits);
 
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
   [[nodiscard]] virtual size_answer sequence(std::uint64_t size, const size_limits& /*limits*/,
@@ -114,8 +114,8 @@ class walker {
     return {presence::walk, index};
   }
 
-  virtual void map(void* object, const map_operations& how);
-  virtual void entries(void* map, const entries_operations& how);
+  CAIRN_INLINE virtual void map(void* object, const map_operations& how);
+  CAIRN_INLINE virtual void entries(void* map, const entries_operations& how);
 
   /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks than
   /// now is not an error.
@@ -161,7 +161,7 @@ class walker {
   /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
   void prototype(const object_operations& how);
   /// The same with an object that exists, and that `destroy` destroys.
-  virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
+  CAIRN_INLINE virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
 
   /// Passes the object that was made for the answer `make` of `shared`. Call it before the object is walked.
   virtual void shared_made(std::shared_ptr<void> /*object*/, const std::type_info& /*type*/) {}

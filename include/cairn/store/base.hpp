@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn {
@@ -44,24 +45,11 @@ class source {
 };
 
 /// errc::corrupt if a file of `size` bytes ends before the buffers are full.
-inline void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
-                        std::span<const std::span<std::byte>> into) {
-  std::uint64_t left = size - offset;
-  bool is_inside = offset <= size;
-  for (const auto& each : into) {
-    is_inside = is_inside && each.size() <= left;
-    left -= each.size();
-  }
-  if (!is_inside)
-    fail(errc::corrupt, {where, " ends at byte ", size, ", but bytes beyond are needed, from ", offset, " on"});
-}
+CAIRN_INLINE void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
+                              std::span<const std::span<std::byte>> into);
 
 /// A part of a stored file.
-[[nodiscard]] inline std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
-  std::string text(length, '\0');
-  file.read(offset, std::as_writable_bytes(std::span(text)));
-  return text;
-}
+[[nodiscard]] CAIRN_INLINE std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
 
 /// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint ranges.
 class sink {
@@ -223,3 +211,7 @@ class any_store {
 };
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/base.ipp"  // IWYU pragma: keep
+#endif

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,23 +25,7 @@ struct directory_options {
 namespace detail {
 
 class place_lock;
-
-/// The lock that a store and its copies have, while it is held. Thread-safe.
-class shared_lock {
- public:
-  [[nodiscard]] std::shared_ptr<const place_lock> load() const {
-    const std::lock_guard guard(mutex_);
-    return lock_.lock();
-  }
-  void store(const std::shared_ptr<const place_lock>& lock) {
-    const std::lock_guard guard(mutex_);
-    lock_ = lock;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::weak_ptr<const place_lock> lock_;
-};
+class shared_lock;
 
 }  // namespace detail
 
@@ -72,7 +55,7 @@ class directory {
 
   std::string path_;
   directory_options options_;
-  std::shared_ptr<detail::shared_lock> lock_ = std::make_shared<detail::shared_lock>();
+  std::shared_ptr<detail::shared_lock> lock_;
 };
 
 }  // namespace cairn::stores

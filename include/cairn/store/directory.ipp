@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -22,6 +24,23 @@
 namespace cairn::stores {
 
 namespace detail {
+
+/// The lock that a store and its copies have, while it is held. Thread-safe.
+class shared_lock {
+ public:
+  [[nodiscard]] std::shared_ptr<const place_lock> load() const {
+    const std::lock_guard guard(mutex_);
+    return lock_.lock();
+  }
+  void store(const std::shared_ptr<const place_lock>& lock) {
+    const std::lock_guard guard(mutex_);
+    lock_ = lock;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::weak_ptr<const place_lock> lock_;
+};
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
 [[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make, bool durable) {
@@ -101,7 +120,9 @@ inline void sync_existing(const open_directory& root, const std::vector<std::str
 }  // namespace detail
 
 CAIRN_INLINE directory::directory(std::string root, directory_options options)
-    : path_(root.empty() ? root : cairn::detail::absolute_path(std::move(root))), options_(options) {
+    : path_(root.empty() ? root : cairn::detail::absolute_path(std::move(root))),
+      options_(options),
+      lock_(std::make_shared<detail::shared_lock>()) {
   if (path_.empty()) fail(errc::invalid, {"the path of a store is empty; the current directory is \".\""});
   if (options_.lease <= options_.lease.zero()) fail(errc::invalid, {"the lease of ", path_, " must be above 0"});
 }
