@@ -1,5 +1,5 @@
 // expect: a cairn::adapter has `view.object.`, which returns a cairn::tensor_view, or `get.object.` and `set.object, value.`
-// expect: [^a-z]clock: watch
+// expect: "clock: watch"
 #include "cairn/state/describe.hpp"
 
 class watch {

@@ -2,7 +2,7 @@
 // expect: "const int"
 // expect: a raw pointer does not say how much it points to
 // expect: "int ?\*"
-// expect: [^a-z]layers\.\*\.gradient: float
+// expect: "layers\.\*\.gradient: float ?\*"
 // lines: 126 clang: the functions that call the adapter are between each part and the state
 #include <vector>
 

@@ -1,5 +1,5 @@
 // expect: specialise cairn::adapter for its class
-// expect: [^a-z]weight\.first: float ?\*
+// expect: "weight\.first: float ?\*"
 #include <array>
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
 // expect: using cairn_bases = cairn::bases<Base>
-// expect: state
+// expect: "state"
 #include "cairn/state/describe.hpp"
 
 struct counted {

@@ -1,5 +1,5 @@
 // expect: lists these, too
-// expect: state
+// expect: "state"
 #include "cairn/state/describe.hpp"
 
 struct counted {

@@ -1,4 +1,5 @@
 // expect: give the base class a virtual destructor
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

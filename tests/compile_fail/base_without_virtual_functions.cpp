@@ -1,4 +1,5 @@
 // expect: a base class without virtual functions does not tell the type of an object
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

@@ -1,4 +1,5 @@
 // expect: has only the cereal functions of a base class, which leave out its own members
+// expect: "state"
 #include "cairn/adapters/cereal.hpp"
 #include "cairn/state/describe.hpp"
 

@@ -1,4 +1,4 @@
-// expect: pointer: my_type
+// expect: "pointer: my_type"
 // expect: load_and_construct is not called
 #include <cereal/types/memory.hpp>
 #include <memory>

@@ -1,4 +1,5 @@
 // expect: is tried on a new object first, so this class needs a default constructor
+// expect: "state"
 #include "cairn/adapters/cereal.hpp"
 #include "cairn/state/describe.hpp"
 

@@ -1,4 +1,5 @@
 // expect: has a cereal function that saves it, but none that loads it
+// expect: "state"
 #include "cairn/adapters/cereal.hpp"
 #include "cairn/state/describe.hpp"
 

@@ -1,4 +1,5 @@
 // expect: has a cereal function that loads it, but none that saves it
+// expect: "state"
 #include "cairn/adapters/cereal.hpp"
 #include "cairn/state/describe.hpp"
 

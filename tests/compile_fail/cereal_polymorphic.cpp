@@ -1,4 +1,5 @@
 // expect: a pointer to a polymorphic class needs the closed list of types that it may point to
+// expect: "std::unique_ptr<base>"
 // lines: 45 calls of cereal are between the member and the state
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/polymorphic.hpp>
@@ -31,7 +32,7 @@ class state {
  public:
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(pointer);
+    ar(pointer);  // here
   }
 
  private:

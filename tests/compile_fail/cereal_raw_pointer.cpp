@@ -1,4 +1,5 @@
 // expect: a raw pointer does not say how much it points to
+// expect: "int ?\*"
 // lines: 45 calls of cereal are between the member and the state
 #include "cairn/adapters/cereal.hpp"
 #include "cairn/state/describe.hpp"
@@ -7,7 +8,7 @@ class state {
  public:
   template <class Archive>
   void serialize(Archive& ar) {
-    ar(pointer);
+    ar(pointer);  // here
   }
 
  private:

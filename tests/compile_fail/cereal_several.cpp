@@ -1,4 +1,5 @@
 // expect: has several cereal functions of one kind, perhaps inherited ones
+// expect: "state"
 #include "cairn/adapters/cereal.hpp"
 #include "cairn/state/describe.hpp"
 

@@ -1,4 +1,5 @@
 // expect: gives a member a former name that another member has
+// expect: "layers\.\*: layer"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: cairn_changes names a member that the class does not have
+// expect: "layers\.\*: layer"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: is not made of cairn::renamed, added, since and removed
+// expect: "state"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: removes one that it has
+// expect: "state"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: is for a class with a cairn_version of at least N
+// expect: "state"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: drop its const
+// expect: "rows: std::(__cxx11::)?list<row>"
 #include <list>
 
 #include "cairn/state/describe.hpp"

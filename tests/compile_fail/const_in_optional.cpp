@@ -1,4 +1,5 @@
 // expect: drop its const
+// expect: "best: std::optional<const float>"
 #include <optional>
 
 #include "cairn/state/describe.hpp"

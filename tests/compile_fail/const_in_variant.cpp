@@ -1,4 +1,5 @@
 // expect: drop its const
+// expect: "best: std::variant<int, const float>"
 #include <variant>
 
 #include "cairn/state/describe.hpp"

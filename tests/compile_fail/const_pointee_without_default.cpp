@@ -1,4 +1,5 @@
 // expect: replaces an object behind a pointer to const, so its type needs a default constructor
+// expect: "first: std::shared_ptr<const scale>"
 #include <memory>
 #include <random>
 #include <span>

@@ -1,5 +1,5 @@
 // expect: a reference member cannot be made by a load
-// expect: state
+// expect: "state"
 #include "cairn/state/describe.hpp"
 
 struct state {

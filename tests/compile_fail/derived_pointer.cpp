@@ -1,5 +1,5 @@
 // expect: would lose its own members
-// expect: [^a-z]layer: named
+// expect: "layer: named"
 #include <memory>
 #include <string>
 

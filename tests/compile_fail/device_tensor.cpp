@@ -1,5 +1,5 @@
 // expect: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions
-// expect: [^a-z]weight
+// expect: "weight: gpu_tensor"
 #include <cstddef>
 #include <vector>
 

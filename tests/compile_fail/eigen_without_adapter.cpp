@@ -1,5 +1,5 @@
 // expect: include cairn/adapters/eigen.hpp
-// expect: [^a-z]weights
+// expect: "weights: Eigen::Matrix"
 #include "cairn/state/describe.hpp"
 
 namespace Eigen {

@@ -1,5 +1,5 @@
 // expect: such as enable_shared_from_this
-// expect: state
+// expect: "state"
 #include <memory>
 
 #include "cairn/state/describe.hpp"

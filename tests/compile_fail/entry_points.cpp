@@ -1,4 +1,14 @@
 // expect: give it a public line
+// expect: "trainer<0>"
+// expect: "trainer<1>"
+// expect: "trainer<2>"
+// expect: "trainer<3>"
+// expect: "trainer<4>"
+// expect: "trainer<5>"
+// expect: "trainer<6>"
+// expect: "trainer<7>"
+// expect: "trainer<8>"
+// expect: "trainer<9>"
 #include <string>
 
 #include "cairn/checkpointer.hpp"

@@ -1,4 +1,5 @@
 // expect: lists a value or a name twice
+// expect: "one: kind"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: a value of another type
+// expect: "one: kind"
 #include <string>
 #include <vector>
 

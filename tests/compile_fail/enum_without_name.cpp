@@ -1,4 +1,5 @@
 // expect: without a name in C
+// expect: "all\.\*: kind"
 #include <string>
 #include <vector>
 

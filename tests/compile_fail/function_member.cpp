@@ -1,5 +1,5 @@
 // expect: list the other members
-// expect: [^a-z]layers\.\*\.activation
+// expect: "layers\.\*\.activation: std::.*function<.*float ?\(float\)>"
 #include <functional>
 #include <vector>
 

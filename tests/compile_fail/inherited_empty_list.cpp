@@ -1,5 +1,5 @@
 // expect: inherits the field list of a base class
-// expect: first: dense
+// expect: "first: dense"
 #include <memory>
 #include <vector>
 

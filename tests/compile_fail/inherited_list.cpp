@@ -1,5 +1,5 @@
 // expect: inherits the field list of a base class
-// expect: layers\.\*: dense
+// expect: "layers\.\*: dense"
 #include <memory>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // expect: keys that cannot be copied
-// expect: [^a-z]keys
+// expect: "keys: std::set<key>"
 #include <memory>
 #include <set>
 

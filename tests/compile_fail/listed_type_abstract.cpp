@@ -1,4 +1,5 @@
 // expect: lists an abstract class, of which no object can exist
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

@@ -1,4 +1,5 @@
 // expect: lists a class that is only declared here
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

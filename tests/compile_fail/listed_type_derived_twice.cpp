@@ -1,4 +1,5 @@
 // expect: lists a type that is not derived from Base, or not publicly, or more than once
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

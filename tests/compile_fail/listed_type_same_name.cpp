@@ -1,4 +1,5 @@
 // expect: lists two classes of the same name
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

@@ -1,4 +1,5 @@
 // expect: C\+\+ name differs from compiler to compiler: give it one
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

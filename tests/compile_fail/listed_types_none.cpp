@@ -1,4 +1,5 @@
 // expect: cairn::polymorphic<Base> lists no class
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 #include <random>
 #include <span>

@@ -1,4 +1,5 @@
 // expect: cairn_migrate is a public member .void cairn_migrate
+// expect: "layers\.\*: layer"
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // expect: list the other members
-// expect: [^a-z]guard
+// expect: "guard: std::mutex"
 #include <mutex>
 
 #include "cairn/state/describe.hpp"

@@ -1,5 +1,5 @@
 // expect: give their type a default constructor
-// expect: [^a-z]all
+// expect: "all: std::vector<number>"
 #include <vector>
 
 #include "cairn/state/describe.hpp"

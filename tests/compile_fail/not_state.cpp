@@ -1,10 +1,10 @@
 // expect: If it is not state .a mutex, a thread, a function, a cache.: cairn::skip<T>
-// expect: [^a-z]thing: std::any
-// expect: [^a-z]worker: std::thread
+// expect: "thing: std::any"
+// expect: "worker: std::thread"
 // expect: a raw pointer does not say how much it points to
-// expect: [^a-z]callback: void ?\(\*\)\(int\)
-// expect: [^a-z]member: float ?layer::\*
-// expect: [^a-z]function: void ?\(layer::\*\)\(\)
+// expect: "callback: void ?\(\*\)\(int\)"
+// expect: "member: float ?layer::\*"
+// expect: "function: void ?\(layer::\*\)\(\)"
 #include <any>
 #include <thread>
 

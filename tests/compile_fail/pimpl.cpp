@@ -1,4 +1,5 @@
 // expect: a pointer to an incomplete type: include its definition
+// expect: "hidden: std::unique_ptr<model::.*implementation>"
 #include <memory>
 #include <random>
 #include <span>

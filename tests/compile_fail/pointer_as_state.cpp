@@ -1,4 +1,5 @@
 // expect: a raw pointer does not say how much it points to
+// expect: "const model ?\*"
 #include <string>
 
 #include "cairn/save.hpp"

@@ -1,5 +1,5 @@
 // expect: does not say how long it is: use std::vector
-// expect: [^a-z]weights
+// expect: "weights: std::unique_ptr<float ?\[\]>"
 #include <memory>
 
 #include "cairn/state/describe.hpp"

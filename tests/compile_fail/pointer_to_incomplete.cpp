@@ -1,5 +1,5 @@
 // expect: include its definition
-// expect: [^a-z]hidden
+// expect: "hidden: std::shared_ptr<.*implementation>"
 #include <memory>
 
 #include "cairn/state/describe.hpp"

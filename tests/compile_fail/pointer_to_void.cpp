@@ -1,5 +1,5 @@
 // expect: does not say what it points to
-// expect: [^a-z]handle
+// expect: "handle: std::shared_ptr<void>"
 #include <memory>
 
 #include "cairn/state/describe.hpp"

@@ -1,5 +1,5 @@
 // expect: an object behind a pointer to volatile cannot be saved: drop the volatile
-// expect: [^a-z]flag
+// expect: "flag: std::unique_ptr<volatile int>"
 #include <memory>
 
 #include "cairn/state/describe.hpp"

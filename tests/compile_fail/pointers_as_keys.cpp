@@ -1,5 +1,5 @@
 // expect: cairn: pointers as keys
-// expect: [^a-z]keys
+// expect: "keys: std::set<std::shared_ptr<int> ?>"
 #include <memory>
 #include <set>
 

@@ -1,5 +1,5 @@
 // expect: needs the closed list of types
-// expect: [^a-z]first
+// expect: "first: std::unique_ptr<layer>"
 #include <memory>
 
 #include "cairn/state/describe.hpp"

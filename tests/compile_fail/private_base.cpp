@@ -1,5 +1,5 @@
 // expect: name direct, public and unambiguous base classes
-// expect: state
+// expect: "state"
 #include "cairn/state/describe.hpp"
 
 struct counted {

@@ -1,4 +1,5 @@
 // expect: give it a public line
+// expect: "state"
 #include "cairn/state/describe.hpp"
 
 class state {

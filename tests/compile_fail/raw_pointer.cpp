@@ -1,5 +1,5 @@
 // expect: a raw pointer does not say how much it points to
-// expect: [^a-z]weights
+// expect: "weights: float ?\*"
 #include "cairn/state/describe.hpp"
 
 struct state {

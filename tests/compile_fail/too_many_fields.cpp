@@ -1,4 +1,5 @@
 // expect: an aggregate of more than 100 fields
+// expect: "state"
 #include "cairn/state/describe.hpp"
 
 struct state {

@@ -1,5 +1,5 @@
 // expect: need operator<
-// expect: [^a-z]keys
+// expect: "keys: std::unordered_set<key, hash>"
 #include <unordered_set>
 
 #include "cairn/state/describe.hpp"

@@ -1,5 +1,5 @@
 // expect: use std::vector
-// expect: [^a-z]names
+// expect: "names: std::valarray<std::.*basic_string<char> ?>"
 #include <string>
 #include <valarray>
 

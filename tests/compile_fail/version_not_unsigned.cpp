@@ -1,4 +1,5 @@
 // expect: a version is a public line
+// expect: "state"
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // expect: a class in cairn_bases has a cairn_version
+// expect: "layers\.\*: dense"
 #include <string>
 #include <vector>
 

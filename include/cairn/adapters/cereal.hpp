@@ -15,7 +15,6 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/archived.hpp"
 #include "cairn/state/column_copy.hpp"
-#include "cairn/state/member_name.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/walk.hpp"
 
@@ -45,8 +44,7 @@ consteval problem problem_of_cereal_class() {
 template <class T>
 consteval bool check_cereal_part() {
   constexpr problem what = problem_of_cereal_class<T, false>();
-  if constexpr (what != problem::none)
-    checked_walk<T, true, what, short_name<type_name_view<T>().size()>(type_name_view<T>())>();
+  if constexpr (what != problem::none) checked_walk<T, true, what, in_pieces<type_text<T>>()>();
   return what == problem::none;
 }
 

@@ -34,13 +34,13 @@ consteval auto signature_of_type() {
   return __PRETTY_FUNCTION__;
 }
 
-/// A copy of a name, so that the whole signature does not become part of the program.
+/// A copy of a name, so that the whole signature does not become part of the program. Zeros follow a shorter one.
 template <std::size_t Size>
 struct short_name {
   std::array<char, Size> chars{};
 
   constexpr explicit short_name(std::string_view from) noexcept {
-    for (std::size_t i = 0; i < Size; ++i) chars[i] = from[i];
+    for (std::size_t i = 0; i < Size; ++i) chars[i] = i < from.size() ? from[i] : '\0';
   }
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {chars.data(), Size}; }
 };

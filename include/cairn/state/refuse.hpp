@@ -1,7 +1,6 @@
 // Refuses a state that cannot be saved or loaded: the first such part of its type becomes one static_assert, which names it.
 #pragma once
 
-#include <string_view>
 #include <type_traits>
 
 #include "cairn/state/member_name.hpp"
@@ -18,18 +17,15 @@ inline constexpr problem problem_in =
 
 /// The text that names the part.
 template <class State>
-consteval auto find_part_in() {
-  constexpr const part_text& found =
-      refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
-  return short_name<found.ended().size()>(found.ended());
-}
+inline constexpr part_text part_in =
+    refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
 
 template <problem One, problem Other>
 inline constexpr bool is_not = One != Other;
 
 /// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
 /// last two arguments are there for its message.
-template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = find_part_in<State>()>
+template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
 consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::unknown_type>,
@@ -225,17 +221,16 @@ consteval walk_function checked_walk() {
 
 /// The text that names a part by its type.
 template <class T>
-consteval auto type_text() {
+inline constexpr part_text type_text = [] {
   part_text text;
   text.add(type_name_view<T>());
   return text;
-}
+}();
 
 template <class T>
 consteval walk_function checked_part_walk() {
   if constexpr (std::is_const_v<T>) {
-    constexpr part_text text = type_text<T>();
-    return checked_walk<T, true, problem::const_adapter_part, short_name<text.ended().size()>(text.ended())>();
+    return checked_walk<T, true, problem::const_adapter_part, in_pieces<type_text<T>>()>();
   } else {
     return checked_walk<T, true>();
   }

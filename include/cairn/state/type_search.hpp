@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/type_node.hpp"
 
 namespace cairn::detail {
@@ -15,14 +17,49 @@ struct part_text {
   std::array<char, 240> chars{};
   std::size_t size = 0;
 
+  /// A character that is not ASCII becomes a '?': compilers print numbers for it, and clang for the whole text.
   constexpr void add(std::string_view text) {
-    for (const char c : text)
-      if (size + 1 < chars.size()) chars[size++] = c;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (size < chars.size() && (byte & 0xC0) != 0x80) chars[size++] = byte < 0x80 ? c : '?';
+    }
   }
   [[nodiscard]] constexpr std::string_view view() const { return {chars.data(), size}; }
-  /// With one more character, a 0, which g++ expects at the end of a text that it prints.
-  [[nodiscard]] constexpr std::string_view ended() const { return {chars.data(), size + 1}; }
 };
+
+// Of a text of more than 36 characters clang prints only the first 34.
+#if defined(__clang__)
+inline constexpr std::size_t most_printed = 36;
+#else
+inline constexpr std::size_t most_printed = sizeof(part_text::chars);
+#endif
+
+/// The beginning of a text that a compiler prints: all of it, or what is before one of its words, or in a long word.
+constexpr std::string_view first_piece(std::string_view text) noexcept {
+  if (text.size() <= most_printed) return text;
+  for (std::size_t end = most_printed; end > 0; --end)
+    if (!is_identifier_char(text[end - 1]) && is_identifier_char(text[end])) return text.substr(0, end);
+  return text.substr(0, most_printed);
+}
+
+template <class First, class Rest>
+struct text_pieces {
+  First first;
+  Rest rest;
+};
+
+/// A text as an argument of a template, of which compilers print all pieces. Each ends in a 0: they print numbers for one that does not.
+template <const part_text& Text, std::size_t From = 0>
+consteval auto in_pieces() {
+  constexpr auto piece = first_piece(Text.view().substr(From));
+  constexpr short_name<piece.size() + 1> first(piece);
+  if constexpr (From + piece.size() == Text.size) {
+    return first;
+  } else {
+    constexpr auto rest = in_pieces<Text, From + piece.size()>();
+    return text_pieces<short_name<piece.size() + 1>, std::remove_const_t<decltype(rest)>>{first, rest};
+  }
+}
 
 /// The first part that cannot be saved, and the first one that is const.
 struct refusal {
