@@ -1,4 +1,5 @@
 #include "cairn/core/reshape.hpp"
+#include "cairn/core/strided.hpp"
 
 #include <cstdint>
 #include <numeric>
