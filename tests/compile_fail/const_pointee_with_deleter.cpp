@@ -1,5 +1,5 @@
 // expect: must not make one for a deleter of yours
-// expect: "first: std::unique_ptr<const int, 
+// expect: "first: std::unique_ptr<const int,
 #include <memory>
 #include <random>
 #include <span>

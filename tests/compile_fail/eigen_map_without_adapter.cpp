@@ -1,5 +1,5 @@
 // expect: for the types of Eigen include cairn/adapters/eigen.hpp
-// expect: "weights: Eigen::Map<Eigen::Matrix<.*float, -1, 
+// expect: "weights: Eigen::Map<Eigen::Matrix<.*float, -1,
 // options: -isystem /usr/include/eigen3
 #include <Eigen/Core>
 

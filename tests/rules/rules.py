@@ -68,6 +68,7 @@ PLACE = {"store/directory.hpp", "store/naming.hpp", "store/owner_record.hpp"}
 MORE_HEADER_ONLY = {
     "core/convert.hpp": {"core/float_types.hpp"},
     "encode/lc.hpp": {"core/float_types.hpp"},
+    "encode/lossless.hpp": {"encode/code_tables.hpp"},
     "schedule/planner.hpp": PLAN,
     "schedule/default_policy.hpp": PLAN | {"core/error.hpp"} | {f"schedule/{name}.hpp" for name in (
         "adaptive", "estimator", "failure_models", "means", "mtbf", "observed_run", "planner", "workload")},
