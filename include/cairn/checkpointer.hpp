@@ -18,6 +18,8 @@
 
 namespace cairn {
 
+class any_group;  // group/base.hpp
+
 namespace detail {
 class session;
 
@@ -46,6 +48,14 @@ class checkpointer {
 
   /// Checkpoints in any store. errc::invalid also for `durable = false`, which is the store's option.
   explicit checkpointer(any_store store, checkpointer_options options = {});
+
+  /// One checkpointer at each rank of a group, for a state of which all ranks have the same copy. All ranks pass the same options and place, and
+  /// make the same calls in the same order. What one rank throws, all throw. A `save` writes the state once: each rank writes its share, of about
+  /// as many bytes, and rank 0 publishes the checkpoint when all have written. A checkpoint is restored on any number of ranks. Calls that
+  /// write at one rank alone, `remove_after` and retention, do so at rank 0. In this version errc::unsupported: `step`, and state with `per_rank`
+  /// parts. Codecs that use the previous checkpoint make whole checkpoints.
+  checkpointer(const std::string& root, checkpointer_options options, any_group ranks);
+  checkpointer(any_store store, checkpointer_options options, any_group ranks);
 
   /// The other one may then only be assigned or destroyed.
   checkpointer(checkpointer&&) noexcept;

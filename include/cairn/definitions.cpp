@@ -7,6 +7,7 @@
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"
 #include "cairn/definitions/fits.cpp"
+#include "cairn/definitions/group.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
 #include "cairn/definitions/merge.cpp"

@@ -102,6 +102,9 @@ struct checkpointer_options {
   std::optional<std::uint64_t> max_staging_bytes{};
   std::optional<double> max_bytes_per_second{};  ///< of saves and merges in the background, above 0; nullopt: no limit
 
+  /// How long a rank waits for the others, above 0: then its call throws errc::lost_rank, and so do all later ones. Only with a group.
+  std::chrono::milliseconds rank_timeout{std::chrono::minutes(30)};
+
   signals preempt{};  ///< ask the trainer to stop, for example {SIGTERM, SIGUSR1}; default: none
   /// From the signal until the state must be saved; above 0. Only with `preempt`.
   std::chrono::duration<double> preempt_deadline{30};

@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "encode": {"core", "system"},
     "store": {"core", "system"},
     "schedule": {"core", "system"},
+    "group": {"core", "system"},
     "adapters": {"core", "state"},
     "event.hpp": {"core"},
     "signals.hpp": {"core", "system"},
@@ -33,14 +34,14 @@ MAY_INCLUDE = {
     "fields.hpp": {"core", "state"},
     "loop.hpp": {"core", "state"},
     "observers.hpp": {"core", "event.hpp"},
-    "chain": STAGES | WORDS,
+    "chain": STAGES | WORDS | {"group"},
     "options.hpp": {"core", "encode", "store", "schedule", "chain", "event.hpp", "signals.hpp"},
     "inspect.hpp": STAGES | WORDS | {"chain"},
     "load.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
     "merge.hpp": STAGES | WORDS | {"chain"},
     "save.hpp": STAGES | WORDS | {"chain"},
-    "run": STAGES | WORDS | CALLS | {"schedule", "options.hpp", "signals.hpp"},
-    "checkpointer.hpp": STAGES | WORDS | CALLS | {"schedule", "options.hpp", "signals.hpp"},
+    "run": STAGES | WORDS | CALLS | {"group", "schedule", "options.hpp", "signals.hpp"},
+    "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "schedule", "options.hpp", "signals.hpp"},
 }
 MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "merge.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
@@ -56,10 +57,11 @@ PUBLIC = {
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
     "adapters": {"boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor"},
     "chain": {"options"},
+    "group": {"base"},
 }
 
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
-FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|observers|policies|schedule|stores))? {$", re.M)
+FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|groups|observers|policies|schedule|stores))? {$", re.M)
 
 # What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
 PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
@@ -77,7 +79,8 @@ MORE_HEADER_ONLY = {
     "inspect.hpp": PLACE,
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
-    "checkpointer.hpp": PLACE,
+    "checkpointer.hpp": PLACE | {"group/base.hpp"},
+    "load.hpp": {"group/base.hpp"},
     "store/owner_record.hpp": {"core/error.hpp"},
     "state/state.hpp": {"state/device_copies.hpp"},
     "state/walk_versioned.hpp": {"core/convert.hpp", "core/error.hpp", "core/reshape.hpp", "state/base.hpp"},
@@ -86,7 +89,7 @@ MORE_HEADER_ONLY = {
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
 OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
+          "encode/simd/lc_kernels", "encode/simd/symbols", "group/threads.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",

@@ -11,6 +11,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/event.hpp"
+#include "cairn/group/team.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
@@ -36,20 +37,28 @@ CAIRN_INLINE load_report load_named(const any_store& store, std::string_view nam
 /// Names of checkpoints, in the order in which they are to be tried.
 using list_checkpoints = std::function<std::vector<std::string>()>;
 
+/// Those of the leader, at all ranks.
+[[nodiscard]] CAIRN_INLINE std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list);
+
 /// Loads the first of the checkpoints that can be restored; nullopt if there are none. Damaged ones are skipped, with an event. Lists again when
 /// one is not there that retention of another process has removed in the meantime. errc::corrupt if none can be restored; errc::io if one
-/// cannot be read just now.
+/// cannot be read just now. All ranks load the same checkpoint, or throw the same error.
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                                       any_mutable_state state, const load_options& options,
-                                                      const observer& on_event = {});
+                                                      const observer& on_event, team& ranks);
 
 /// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nullopt if the store is empty.
 /// errc::not_found for a step that has no checkpoint.
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event = {});
 
+/// The same at all ranks, which load the same checkpoint.
+CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
+                                                const load_options& options, const observer& on_event, team& ranks);
+
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/chain/load.ipp"  // IWYU pragma: keep
+#include "cairn/chain/load.ipp"     // IWYU pragma: keep
+#include "cairn/chain/restore.ipp"  // IWYU pragma: keep
 #endif

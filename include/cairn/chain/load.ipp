@@ -113,21 +113,27 @@ inline restored_losses losses_of(const chain_reader& from, const std::vector<tar
 
 /// load_from, without the conversion of exceptions.
 inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
-                                  path_set& changed) {
+                                  path_set& changed, team& ranks) {
   const stopwatch watch;
   const match_options how{.strict = options.strict,
                           .rename = options.rename,
                           .filter = options.filter,
                           .convert = options.convert,
                           .reshape = options.reshape};
-  load_plan load(state, from.contents(), how);
-  require_unchanged(load.report(), changed, from.contents().origin);
-  check(from, load.report(), options);
+  std::optional<load_plan> plan;
+  ranks.all([&] {
+    plan.emplace(state, from.contents(), how);
+    require_unchanged(plan->report(), changed, from.contents().origin);
+    check(from, plan->report(), options);
+  });
+  load_plan& load = *plan;
   try {
-    load.apply();
-    grow(load.growths(), options.threads);
-    read_targets(from, load.targets(), load.fetched(), options);
-    load.finish();
+    ranks.all([&] {
+      load.apply();
+      grow(load.growths(), options.threads);
+      read_targets(from, load.targets(), load.fetched(), options);
+      load.finish();
+    });
   } catch (...) {
     changed.insert(load.report().loaded.begin(), load.report().loaded.end());
     throw as_error(std::current_exception(), from.contents().origin + " cannot be loaded").after_change();
@@ -155,14 +161,15 @@ CAIRN_INLINE void refuse_step(const load_options& options) {
 
 /// `changed`: the paths of what failed loads may have changed; one that fails adds its own.
 inline load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
-                             path_set& changed) {
+                             path_set& changed, team& ranks) {
   return with_errors(from.contents().origin + " cannot be loaded",
-                     [&] { return check_and_load(from, state, options, changed); });
+                     [&] { return check_and_load(from, state, options, changed, ranks); });
 }
 
 CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
   path_set changed;
-  return load_from(from, state, options, changed);
+  team alone;
+  return load_from(from, state, options, changed, alone);
 }
 
 CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
@@ -170,20 +177,24 @@ CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
 }
 
 CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
-                                    const load_options& options, const check_reader& check, path_set& changed) {
+                                    const load_options& options, const check_reader& check, path_set& changed,
+                                    team& ranks) {
   constexpr int most = 20;
   bool is_state_changed = false;
   for (int attempt = 1;; ++attempt) {
     std::optional<chain_reader> reader;
     try {
-      reader.emplace(store, name, options.codecs);
-      if (check) check(*reader);
-      auto report = load_from(*reader, state, options, changed);
+      ranks.all([&] {
+        reader.emplace(store, name, options.codecs);
+        if (check) check(*reader);
+      });
+      auto report = load_from(*reader, state, options, changed, ranks);
       report.name = name;
       return report;
     } catch (const error& cause) {  // shards are opened late, and again: the checkpoint may have been merged meanwhile
       is_state_changed = is_state_changed || cause.state_changed();
-      if (attempt == most || !reader || !reader->is_outdated(store))
+      const auto is_outdated = [&] { return reader && reader->is_outdated(store) ? "yes" : ""; };
+      if (attempt == most || ranks.from_leader(is_outdated).empty())
         throw is_state_changed ? cause.after_change() : cause;
     }
   }
@@ -192,105 +203,8 @@ CAIRN_INLINE load_report load_named(const any_store& store, std::string_view nam
 CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                                     const load_options& options) {
   path_set changed;
-  return load_named(store, name, state, options, {}, changed);
-}
-
-/// Loads the checkpoint `name` of the store, and reports that as an event.
-inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
-                               const load_options& options, const observer& on_event, path_set& changed) {
-  const auto check_step = [&](const chain_reader& reader) {
-    if (parse_checkpoint_name(name).value_or(reader.step()) != reader.step())
-      fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
-  };
-  auto report = load_named(store, name, state, options, check_step, changed);
-  notify(on_event, {.what = event::kind::restored,
-                    .checkpoint = report.path,
-                    .step = report.step,
-                    .bytes = report.bytes,
-                    .total = report.bytes,
-                    .seconds = report.seconds});
-  return report;
-}
-
-/// What to do where nothing in the history can be restored, and there are checkpoints of other runs.
-inline std::string other_runs_advice(const any_store& store) {
-  const auto all = named_by_step(store.list());
-  const auto others = all.size() - named_by_step(history_of(all)).size();
-  if (others == 0) return {};
-  return sentence({". They are in the history of branch ", newest_branch(all).number, "; to restore one of the other ",
-                   others, ", move the directories of this branch away"});
-}
-
-CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
-                                                      any_mutable_state state, const load_options& options,
-                                                      const observer& on_event) {
-  constexpr int most_lists = 100, most_failures = 3;
-  int failures = 0;
-  path_set changed;
-  bool is_state_changed = false;
-  for (int lists = 1;; ++lists) {
-    const auto names = candidates();
-    std::vector<skipped_checkpoint> skipped;
-    bool is_outdated = false;
-    for (const auto& name : names) {
-      try {
-        auto report = restore_one(store, name, state, options, on_event, changed);
-        report.skipped = std::move(skipped);
-        return report;
-      } catch (const error& cause) {
-        is_state_changed = is_state_changed || cause.state_changed();
-        // Another process may have removed or replaced it: what is missing now says nothing about what is there. After a stale handle the
-        // next attempt tells.
-        const bool has_gone = cause.code() == errc::not_found, has_failed = cause.code() == errc::io;
-        const bool may_be_outdated = (is_of_checkpoint(cause.code()) || has_failed) && lists < most_lists;
-        is_outdated =
-            may_be_outdated && (has_gone || (has_failed && ++failures < most_failures) || candidates() != names);
-        if (is_outdated) break;
-        if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
-        skipped.push_back({name, std::string(cause.sentence())});
-        notify(on_event, {.what = event::kind::fell_back,
-                          .checkpoint = store.location() + "/" + name,
-                          .step = parse_checkpoint_name(name).value_or(0),
-                          .message = std::string(cause.sentence())});
-      }
-    }
-    if (is_outdated) continue;
-    if (names.empty()) {
-      const auto where = store.location();
-      notify(on_event, {.what = event::kind::nothing_restored,
-                        .checkpoint = where,
-                        .message = sentence({"there is no checkpoint in ", where, missing_advice(where)})});
-      return std::nullopt;
-    }
-    const error none(errc::corrupt,
-                     sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
-                               is_state_changed ? ", and the state has been changed in part" : "",
-                               "; the first one tried: ", skipped.front().reason, other_runs_advice(store)}));
-    throw is_state_changed ? none.after_change() : none;
-  }
-}
-
-CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
-                                                const load_options& options, const observer& on_event) {
-  const auto newest_first = [&] {
-    auto names = history_of(store.list());
-    std::reverse(names.begin(), names.end());
-    return names;
-  };
-  const auto wanted = [&] {
-    auto names = history_of(store.list());
-    const auto found = std::find_if(names.begin(), names.end(),
-                                    [&](const auto& name) { return parse_checkpoint_name(name) == options.step; });
-    if (found == names.end())
-      fail(errc::not_found,
-           {"there is no checkpoint of step ", *options.step, " in ",
-            newest_branch(names).number != 0 ? "the history of the newest branch in " : "", store.location(),
-            names.empty() ? missing_advice(store.location())
-                          : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
-    return std::vector{std::move(*found)};
-  };
-  return options.step ? restore_first(store, wanted, state, options, on_event)
-                      : restore_first(store, newest_first, state, options, on_event);
+  team alone;
+  return load_named(store, name, state, options, {}, changed, alone);
 }
 
 }  // namespace cairn::detail

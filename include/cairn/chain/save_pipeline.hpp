@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cairn/chain/delta_base.hpp"
@@ -23,12 +25,25 @@ class save_pipeline {
   /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and the chain can be
   /// extended; `finish` makes this checkpoint the new base. `store`, `job` and `base` must outlive the pipeline.
   save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr);
+  /// The part of one rank in a save of `job`: the shards from number `first` on, `own` of `shards`.
+  save_pipeline(any_store& store, const save_job& job, std::size_t shards, std::size_t first, std::size_t own);
   ~save_pipeline();
   save_pipeline(const save_pipeline&) = delete;
   save_pipeline& operator=(const save_pipeline&) = delete;
 
   /// Encodes and writes the next shards. Copies of staged pieces may be overwritten, and are no longer used afterwards.
   void add(std::span<const std::vector<staged_piece>> shards);
+
+  /// Of several ranks: the leader begins, and returns what the others need to join.
+  [[nodiscard]] std::string begin();
+  void join(std::string_view attempt);
+  /// What the leader needs to know of the shards of this rank, after they have been added.
+  [[nodiscard]] std::string record() const;
+  /// At the leader: lists the shards of the next rank, whose pieces are `pieces`.
+  void add_written(std::string_view record, std::span<const std::vector<piece>> pieces);
+
+  /// The report of this rank, which does not publish.
+  [[nodiscard]] save_report own_report();
 
   /// Publishes the checkpoint. Call it once, after all shards have been added.
   [[nodiscard]] save_report finish();

@@ -59,7 +59,9 @@ double timed(const Act& act) {
 
 /// One save. `encode` and `write` are called in turn, for all shards at once or for a few at a time; then `publish`.
 struct save_pipeline::stages {
-  stages(any_store& store, const save_job& what, std::size_t count, delta_base* base_of_delta)
+  /// `count` shards from number `first` on, of `all`.
+  stages(any_store& store, const save_job& what, std::size_t all, std::size_t first, std::size_t count,
+         delta_base* base_of_delta)
       : job(what),
         base(base_of_delta),
         codecs(what.what.leaves, what.codecs),
@@ -74,7 +76,7 @@ struct save_pipeline::stages {
              .threads = what.threads,
              .on_progress = what.hooks.progress},
         encoder(spec.leaves, codecs, base, as_delta, what.threads, what.hooks.check),
-        writer(store, what.name, spec, count) {
+        writer(store, what.name, spec, all, first) {
     report.path = store.location() + "/" + what.name;
     report.leaves = spec.leaves.size();
     report.state_bytes = pending_bytes;
@@ -137,7 +139,11 @@ struct save_pipeline::stages {
 };
 
 CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base)
-    : self_(std::make_unique<stages>(store, job, shards, base)) {}
+    : self_(std::make_unique<stages>(store, job, shards, 0, shards, base)) {}
+
+CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, std::size_t first,
+                                          std::size_t own)
+    : self_(std::make_unique<stages>(store, job, shards, first, own, nullptr)) {}
 
 /// After a failure the references of the base may differ from what a reader has.
 CAIRN_INLINE save_pipeline::~save_pipeline() {
@@ -146,6 +152,27 @@ CAIRN_INLINE save_pipeline::~save_pipeline() {
 
 CAIRN_INLINE void save_pipeline::add(std::span<const std::vector<staged_piece>> shards) {
   self_->write(self_->encode(shards));
+}
+
+CAIRN_INLINE std::string save_pipeline::begin() { return self_->writer.begin(); }
+
+CAIRN_INLINE void save_pipeline::join(std::string_view attempt) { self_->writer.join(attempt); }
+
+CAIRN_INLINE std::string save_pipeline::record() const { return write_shard_record(self_->writer.record()); }
+
+CAIRN_INLINE void save_pipeline::add_written(std::string_view record, std::span<const std::vector<piece>> pieces) {
+  const auto written = read_shard_record(record, self_->report.path + ": the record of a rank");
+  self_->writer.add_written(written, pieces);
+  for (const auto& [leaf, how] : written.encoded) {
+    if (!how.lost) continue;
+    auto& worst = self_->report.lost[self_->spec.leaves[leaf].path];
+    worst = worse(worst, *how.lost);
+  }
+}
+
+CAIRN_INLINE save_report save_pipeline::own_report() {
+  self_->report.seconds = self_->watch.seconds();
+  return std::move(self_->report);
 }
 
 CAIRN_INLINE save_report save_pipeline::finish() {

@@ -29,7 +29,8 @@ enum class errc {
   stale,      ///< a save at a step below that of the newest checkpoint
   invalid,  ///< an argument, a call or a state that cannot be saved: too deep, two leaves of one path; an exception of a user's code
   unsupported,  ///< written by a newer format version, or by a codec that is not included
-  cancelled  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
+  cancelled,  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
+  lost_rank  ///< a rank of the group has ended, or has not answered in time
 };
 
 /// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree. It is one line of at most

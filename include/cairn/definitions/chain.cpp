@@ -1,4 +1,5 @@
 // The definitions of chain/ without merging.
 #include "cairn/chain/load.ipp"
+#include "cairn/chain/restore.ipp"
 #include "cairn/chain/reader.ipp"
 #include "cairn/chain/save_pipeline.ipp"

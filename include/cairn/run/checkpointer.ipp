@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/group/base.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/run/session.hpp"
 
@@ -21,6 +22,14 @@ CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_op
 
 CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
     : self_(new detail::session(std::move(store), std::move(options))) {}
+
+CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options, any_group ranks) {
+  const bool durable = std::exchange(options.durable, true);
+  self_.reset(new detail::session(stores::directory(root, {.durable = durable}), std::move(options), std::move(ranks)));
+}
+
+CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options, any_group ranks)
+    : self_(new detail::session(std::move(store), std::move(options), std::move(ranks))) {}
 
 CAIRN_INLINE std::vector<std::uint64_t> checkpointer::steps() const { return self_->steps(); }
 

@@ -16,6 +16,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/event.hpp"
+#include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/checkpoint_list.hpp"
@@ -29,7 +30,8 @@ namespace cairn::detail {
 /// thread-safe.
 class checkpoint_series {
  public:
-  checkpoint_series(any_store store, const checkpointer_options& options, observer on_event);
+  /// All must outlive the series.
+  checkpoint_series(any_store store, const checkpointer_options& options, team& ranks, observer on_event);
   ~checkpoint_series();
 
   /// See checkpointer::restore.
@@ -46,7 +48,7 @@ class checkpoint_series {
   /// Ends a save that was not finished; nothing is left behind of it.
   void cancel() noexcept;
 
-  /// Begins, adds and finishes a save from the state's own memory.
+  /// Begins, adds and finishes a save from the state's own memory; in a group of ranks, each its share.
   save_report save(std::shared_ptr<save_job> job);
 
   /// The report of a save of `job` that has nothing to write: the run has saved or restored this step last, and its checkpoint is whole and has
@@ -86,6 +88,11 @@ class checkpoint_series {
  private:
   struct running_save;
 
+  [[nodiscard]] save_report save_together(std::shared_ptr<save_job> job);
+  void set_hooks();
+  save_report published(save_report report);
+
+  [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
   void own_store();
   template <class Act>
   auto cancel_on_error(const Act& act);
@@ -97,6 +104,7 @@ class checkpoint_series {
 
   any_store store_;
   const checkpointer_options& options_;
+  team& ranks_;
   observer on_event_;
   stores::ownership ownership_;
   checkpoint_list checkpoints_;
@@ -108,5 +116,6 @@ class checkpoint_series {
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/series.ipp"  // IWYU pragma: keep
+#include "cairn/run/series.ipp"        // IWYU pragma: keep
+#include "cairn/run/series_ranks.ipp"  // IWYU pragma: keep
 #endif

@@ -32,10 +32,11 @@ struct checkpoint_series::running_save {
   std::optional<save_pipeline> pipeline;
 };
 
-CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpointer_options& options,
+CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpointer_options& options, team& ranks,
                                                   observer on_event)
     : store_(std::move(store)),
       options_(options),
+      ranks_(ranks),
       on_event_(std::move(on_event)),
       checkpoints_(store_, options_, on_event_) {}
 
@@ -55,21 +56,19 @@ CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& 
 
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
                                                                    const load_options& options) {
-  auto report = detail::restore(store_, state, for_restore(options), on_event_);
+  auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
   restored(report);
   return report;
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
-                                                                        const metric_order& order,
-                                                                        const load_options& options) {
-  refuse_step(options);
+/// The checkpoints that have the metric, the best first. Damaged ones come before them: they may be the best, and are reported as skipped.
+CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(const metric_order& order) const {
   struct candidate {
     double value;
     std::string name;
   };
   std::vector<candidate> found;
-  std::vector<std::string> names;  // damaged ones first, which may be the best: they are reported as skipped
+  std::vector<std::string> names;
   const auto all = checkpoints_.names();
   for (const auto& name : all) {
     try {
@@ -88,7 +87,15 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
     return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
   });
   for (auto& each : found) names.push_back(std::move(each.name));
-  auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_);
+  return names;
+}
+
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
+                                                                        const metric_order& order,
+                                                                        const load_options& options) {
+  refuse_step(options);
+  const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });
+  auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_, ranks_);
   restored(report);
   return report;
 }
@@ -136,22 +143,28 @@ CAIRN_INLINE void checkpoint_series::own_store() {
   checkpoints_.refresh();
 }
 
+/// The events of the running save.
+CAIRN_INLINE void checkpoint_series::set_hooks() {
+  auto& job = *running_->job;
+  job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
+    what.bytes = bytes;
+    what.seconds = seconds;
+    emit(what);
+  };
+  job.hooks.written = [this, what = about(event::kind::written, job)](std::uint64_t bytes, double seconds) mutable {
+    what.bytes = what.total = bytes;
+    what.seconds = seconds;
+    emit(what);
+  };
+}
+
 CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> what, std::size_t shards) {
   running_ = std::make_unique<running_save>(std::move(what));
   cancel_on_error([&] {
     own_store();
     auto& job = *running_->job;
     job.name = checkpoints_.make_way(job.info.step);
-    job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
-      what.bytes = bytes;
-      what.seconds = seconds;
-      emit(what);
-    };
-    job.hooks.written = [this, what = about(event::kind::written, job)](std::uint64_t bytes, double seconds) mutable {
-      what.bytes = what.total = bytes;
-      what.seconds = seconds;
-      emit(what);
-    };
+    set_hooks();
     running_->pipeline.emplace(store_, job, shards, &base_);
   });
 }
@@ -161,7 +174,11 @@ CAIRN_INLINE void checkpoint_series::add(std::span<const std::vector<staged_piec
 }
 
 CAIRN_INLINE save_report checkpoint_series::finish() {
-  auto report = cancel_on_error([&] { return running_->pipeline->finish(); });
+  return published(cancel_on_error([&] { return running_->pipeline->finish(); }));
+}
+
+/// Notes that the running save is published.
+CAIRN_INLINE save_report checkpoint_series::published(save_report report) {
   auto& job = *running_->job;
   checkpoints_.saved(job, report);
   auto what = about(event::kind::published, job);
@@ -183,6 +200,7 @@ CAIRN_INLINE save_report checkpoint_series::finish() {
 CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
 
 CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) {
+  if (!ranks_.is_alone()) return save_together(std::move(job));
   const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, options_.shards));
   begin(std::move(job), shards.size());
   add(shards);
@@ -238,7 +256,7 @@ CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
 
 CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
   const auto& every = options_.chain.merge_every;
-  return every && base_.deltas_to_merge() >= *every;
+  return every && ranks_.is_alone() && base_.deltas_to_merge() >= *every;
 }
 
 CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check,

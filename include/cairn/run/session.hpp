@@ -11,9 +11,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
@@ -35,7 +37,7 @@ namespace cairn::detail {
 class session {
  public:
   /// errc::invalid for options that are out of range or would do nothing.
-  session(any_store store, checkpointer_options options);
+  session(any_store store, checkpointer_options options, std::optional<any_group> ranks = {});
   ~session();
 
   // See checkpointer.
@@ -85,6 +87,7 @@ class session {
 
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
+  void require_same_call(std::string_view call) { ranks_.require_same("the call", call); }
   void check_step(std::uint64_t step);
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
@@ -125,6 +128,7 @@ class session {
 
   owner_process owner_;
   checkpointer_options options_;
+  team ranks_;
   // Used by the training thread alone:
   policy_driver policy_;
   bool prepared_ = false;

@@ -61,16 +61,27 @@ inline void check_options(const checkpointer_options& options) {
   check_unused(!options.hang_timeout, "hang_timeout");
 }
 
-CAIRN_INLINE session::session(any_store store, checkpointer_options options)
+/// What all ranks must have in common.
+inline std::string common_options(const any_store& store, const checkpointer_options& options) {
+  std::string text = "place " + store.location() + ", shards " + std::to_string(options.shards);
+  for (const auto& rule : options.codecs) text += ", " + rule.pattern + ": " + std::string(rule.codec.name());
+  return text;
+}
+
+CAIRN_INLINE session::session(any_store store, checkpointer_options options, std::optional<any_group> ranks)
     : options_(std::move(options)),
+      ranks_(ranks ? team(std::move(*ranks), options_.rank_timeout) : team()),
       policy_(options_.when, store.location()),
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
-      series_(std::move(store), options_, [this](const event& what) {
+      series_(std::move(store), options_, ranks_, [this](const event& what) {
         if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
         record_.emit(what);
       }) {
   check_options(options_);
+  if (!(options_.rank_timeout.count() > 0)) fail(errc::invalid, {"rank_timeout is not above 0"});
+  if (!ranks_.is_alone() && options_.shards != 0)
+    fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
 }
 
 CAIRN_INLINE session::~session() {
@@ -80,6 +91,8 @@ CAIRN_INLINE session::~session() {
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   wait();
+  require_same_call("restore");
+  ranks_.require_same("the options", common_options(store(), options_));
   auto report =
       with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, options); });
   continue_from(report, state, options);
@@ -90,6 +103,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
                                                               std::optional<metric_order> order,
                                                               const load_options& options) {
   wait();
+  require_same_call("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return series_.restore_best(state, order.value_or(metric_order{}), options); });
@@ -162,7 +176,8 @@ CAIRN_INLINE std::vector<removal> session::retention_plan() {
 CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   wait();
-  const auto removed = series_.remove_after(step);
+  require_same_call("remove_after(" + std::to_string(step) + ")");
+  const auto removed = std::stoull(ranks_.from_leader([&] { return std::to_string(series_.remove_after(step)); }));
   continue_at(step);
   return removed;
 }
@@ -193,6 +208,7 @@ CAIRN_INLINE void session::check_step(std::uint64_t step) {
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
+  if (!ranks_.is_alone()) fail(errc::unsupported, {"step in a group of ranks: in this version, call save"});
   check_step(now.step);
   if (poll()) return preempt(state, now);
   collect_background_result();

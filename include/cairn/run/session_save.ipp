@@ -21,7 +21,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   auto job = std::make_shared<save_job>();
   try {
     auto& checkpoints = series_.checkpoints();
-    if (!saving_) checkpoints.branch_off(now.step);
+    if (!saving_ && ranks_.is_leader()) checkpoints.branch_off(now.step);
     job->name = checkpoints.name_of(now.step);
     job->what = describe(state, {}, store().location() + '/' + job->name);
   } catch (...) {
@@ -37,6 +37,13 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   if (kind == save_kind::raw) save_raw(*job);
   job->threads = options_.threads;
   return job;
+}
+
+/// errc::unsupported for state that differs between ranks.
+inline void refuse_per_rank(const description& what) {
+  for (const auto& [path, entry] : what.structure)
+    if (entry.what == structure_entry::kind::ranks)
+      fail(errc::unsupported, {path, " is per-rank state, which this version does not save in a group of ranks"});
 }
 
 /// Stores the state as it is, and as a whole checkpoint.
@@ -125,8 +132,13 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
                                             bool ends_run) {
   wait();
   const stopwatch stall;
-  const auto job = make_job(state, now, kind, ends_run);
-  if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
+  require_same_call("save at step " + std::to_string(now.step));
+  ranks_.require_same("the options", common_options(store(), options_));
+  const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
+  if (!ranks_.is_alone()) {
+    ranks_.require_same_leaves(job->what.leaves);
+    refuse_per_rank(job->what);
+  } else if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
     series_.note_end(*job);
     stalled(stall);
     return *same;
@@ -177,7 +189,9 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
     auto report = series_.save(job);
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
-    series_.checkpoints().prune();
+    ranks_.all([&] {
+      if (ranks_.is_leader()) series_.checkpoints().prune();
+    });
     policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
     return report;
   });

@@ -21,6 +21,7 @@
 #include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/shard.hpp"
+#include "cairn/store/shard_record.hpp"
 #include "cairn/store/write_piece.hpp"
 
 namespace cairn::detail {
@@ -50,14 +51,26 @@ struct new_shard;
 /// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a time calls it.
 class checkpoint_writer {
  public:
-  /// For checkpoint `name` of `shards` shards in all. `spec` must outlive the writer; its `shards` and `parent` are not used. No I/O yet. errc::invalid for two
-  /// leaves of one path.
+  /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from number `first` on. `spec` must outlive the writer; its `shards` and
+  /// `parent` are not used. No I/O yet. errc::invalid for two leaves of one path.
   CAIRN_INLINE checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
-                                 std::size_t shards);
+                                 std::size_t shards, std::size_t first = 0);
+
+  /// Begins the checkpoint before its first shard is added. Returns what other writers need to join it.
+  CAIRN_INLINE std::string begin();
+
+  /// Joins the checkpoint that another writer has begun. Then only `add` and `record` may be called.
+  CAIRN_INLINE void join(std::string_view attempt);
 
   /// Writes the next shards; the memory of their pieces is no longer used afterwards. `later_bytes` is an estimate of what later calls will add, for
   /// progress.
   CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes = 0);
+
+  /// What the writer that has begun the checkpoint needs to know of the shards of this one.
+  [[nodiscard]] CAIRN_INLINE shard_record record() const;
+
+  /// Lists the shards that another writer has written after those that have been added: `pieces` are theirs.
+  CAIRN_INLINE void add_written(const shard_record& written, std::span<const std::vector<piece>> pieces);
 
   /// Writes the index, which contains the checksums of the headers, and publishes.
   CAIRN_INLINE written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
@@ -104,5 +117,6 @@ CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const c
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/writer.ipp"  // IWYU pragma: keep
+#include "cairn/store/writer.ipp"        // IWYU pragma: keep
+#include "cairn/store/writer_ranks.ipp"  // IWYU pragma: keep
 #endif

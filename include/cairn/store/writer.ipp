@@ -116,11 +116,13 @@ inline void write_text(stores::sink& out, std::string_view text) {
 }
 
 CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
-                                                  std::size_t shards)
+                                                  std::size_t shards, std::size_t first)
     : store_(store),
       name_(name),
       spec_(spec),
       shards_(shards),
+      laid_out_(first),
+      added_(first),
       by_path_(leaves_by_path()),
       pieces_(spec.leaves.size()) {
   index_.info = spec.info;

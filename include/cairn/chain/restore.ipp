@@ -1,0 +1,137 @@
+// Definitions of chain/load.hpp: the choice of the checkpoint.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/chain/load.hpp"
+#include "cairn/chain/load.ipp"
+#include "cairn/store/branches.hpp"
+#include "cairn/store/naming.hpp"
+
+namespace cairn::detail {
+
+/// Loads the checkpoint `name` of the store, and reports that as an event.
+inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
+                               const load_options& options, const observer& on_event, path_set& changed, team& ranks) {
+  const auto check_step = [&](const chain_reader& reader) {
+    if (parse_checkpoint_name(name).value_or(reader.step()) != reader.step())
+      fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
+  };
+  auto report = load_named(store, name, state, options, check_step, changed, ranks);
+  notify(on_event, {.what = event::kind::restored,
+                    .checkpoint = report.path,
+                    .step = report.step,
+                    .bytes = report.bytes,
+                    .total = report.bytes,
+                    .seconds = report.seconds});
+  return report;
+}
+
+/// What to do where nothing in the history can be restored, and there are checkpoints of other runs.
+inline std::string other_runs_advice(const any_store& store) {
+  const auto all = named_by_step(store.list());
+  const auto others = all.size() - named_by_step(history_of(all)).size();
+  if (others == 0) return {};
+  return sentence({". They are in the history of branch ", newest_branch(all).number, "; to restore one of the other ",
+                   others, ", move the directories of this branch away"});
+}
+
+CAIRN_INLINE std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
+  if (ranks.is_alone()) return list();
+  const auto text = ranks.from_leader([&] {
+    std::string all;
+    for (const auto& name : list()) all += name + '\n';
+    return all;
+  });
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at);
+    names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
+                                                      any_mutable_state state, const load_options& options,
+                                                      const observer& on_event, team& ranks) {
+  constexpr int most_lists = 100, most_failures = 3;
+  int failures = 0;
+  path_set changed;
+  bool is_state_changed = false;
+  for (int lists = 1;; ++lists) {
+    const auto names = names_from_leader(ranks, candidates);
+    std::vector<skipped_checkpoint> skipped;
+    bool is_outdated = false;
+    for (const auto& name : names) {
+      try {
+        auto report = restore_one(store, name, state, options, on_event, changed, ranks);
+        report.skipped = std::move(skipped);
+        return report;
+      } catch (const error& cause) {
+        is_state_changed = is_state_changed || cause.state_changed();
+        // Another process may have removed or replaced it: what is missing now says nothing about what is there. After a stale handle the
+        // next attempt tells.
+        const bool has_gone = cause.code() == errc::not_found, has_failed = cause.code() == errc::io;
+        const bool may_be_outdated = (is_of_checkpoint(cause.code()) || has_failed) && lists < most_lists;
+        is_outdated = may_be_outdated && (has_gone || (has_failed && ++failures < most_failures) ||
+                                          names_from_leader(ranks, candidates) != names);
+        if (is_outdated) break;
+        if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
+        skipped.push_back({name, std::string(cause.sentence())});
+        notify(on_event, {.what = event::kind::fell_back,
+                          .checkpoint = store.location() + "/" + name,
+                          .step = parse_checkpoint_name(name).value_or(0),
+                          .message = std::string(cause.sentence())});
+      }
+    }
+    if (is_outdated) continue;
+    if (names.empty()) {
+      const auto where = store.location();
+      notify(on_event, {.what = event::kind::nothing_restored,
+                        .checkpoint = where,
+                        .message = sentence({"there is no checkpoint in ", where, missing_advice(where)})});
+      return std::nullopt;
+    }
+    const error none(errc::corrupt,
+                     sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
+                               is_state_changed ? ", and the state has been changed in part" : "",
+                               "; the first one tried: ", skipped.front().reason, other_runs_advice(store)}));
+    throw is_state_changed ? none.after_change() : none;
+  }
+}
+
+CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
+                                                const load_options& options, const observer& on_event) {
+  team alone;
+  return restore(store, state, options, on_event, alone);
+}
+
+CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
+                                                const load_options& options, const observer& on_event, team& ranks) {
+  const auto newest_first = [&] {
+    auto names = history_of(store.list());
+    std::reverse(names.begin(), names.end());
+    return names;
+  };
+  const auto wanted = [&] {
+    auto names = history_of(store.list());
+    const auto found = std::find_if(names.begin(), names.end(),
+                                    [&](const auto& name) { return parse_checkpoint_name(name) == options.step; });
+    if (found == names.end())
+      fail(errc::not_found,
+           {"there is no checkpoint of step ", *options.step, " in ",
+            newest_branch(names).number != 0 ? "the history of the newest branch in " : "", store.location(),
+            names.empty() ? missing_advice(store.location())
+                          : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
+    return std::vector{std::move(*found)};
+  };
+  return options.step ? restore_first(store, wanted, state, options, on_event, ranks)
+                      : restore_first(store, newest_first, state, options, on_event, ranks);
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,3 @@
+// The definitions of group/.
+#include "cairn/group/team.ipp"
+#include "cairn/group/threads.ipp"

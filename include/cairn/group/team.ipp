@@ -1,0 +1,177 @@
+// Definitions of group/team.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/group/team.hpp"
+#include "cairn/system/clock.hpp"
+
+namespace cairn::detail {
+
+CAIRN_INLINE team::team(any_group group, std::chrono::milliseconds limit)
+    : group_(std::move(group)), rank_(group_->rank()), size_(group_->size()), limit_(limit) {
+  if (size_ == 0 || rank_ >= size_) fail(errc::invalid, {"rank ", rank_, " of a group of ", size_, " ranks"});
+  if (is_alone()) group_.reset();
+}
+
+/// Polls, at first without a pause, so that ranks which arrive together do not sleep; then less and less often, so that those which wait leave the
+/// processor to the others.
+CAIRN_INLINE void team::wait_for(groups::operation& started) {
+  using namespace std::chrono;
+  constexpr int polls = 100, yields = 1000;
+  constexpr microseconds longest(1000);
+  const auto began = steady_clock::now();
+  microseconds pause(20);
+  for (int tries = 0;; ++tries) {
+    if (started.test()) return;
+    if (tries < polls) continue;
+    if (tries < yields) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (steady_clock::now() - began > limit_) {
+      std::string missing;
+      for (const auto rank : group_->roll_call(milliseconds(1000))) missing += " " + std::to_string(rank);
+      fail(errc::lost_rank, {"the ranks have waited for ", limit_.count(),
+                             " ms; these have not answered:", missing.empty() ? " none, all are there" : missing});
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, longest);
+  }
+}
+
+CAIRN_INLINE std::vector<std::uint64_t> team::largest(std::span<const std::uint64_t> mine) {
+  if (broken_) throw error(*broken_);
+  try {
+    const auto started = group_->start_max(mine);
+    wait_for(*started);
+    std::vector<std::uint64_t> all(mine.size());
+    std::memcpy(all.data(), started->result().data(), mine.size_bytes());
+    return all;
+  } catch (...) {
+    broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
+    throw error(*broken_);
+  }
+}
+
+CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, std::uint64_t size) {
+  if (broken_) throw error(*broken_);
+  try {
+    const auto started = group_->start_broadcast(std::as_bytes(std::span(text)), size, root);
+    wait_for(*started);
+    return {reinterpret_cast<const char*>(started->result().data()), size};
+  } catch (...) {
+    broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
+    throw error(*broken_);
+  }
+}
+
+CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
+  const std::uint64_t numbers[] = {mine, ~mine};
+  const auto all = largest(numbers);
+  return all[0] == ~all[1];
+}
+
+/// The lowest rank that has failed has the largest `size - rank`; it broadcasts its error.
+CAIRN_INLINE void team::agree(const std::optional<error>& failure) {
+  const std::string text = failure ? std::string(failure->sentence()) : std::string();
+  const std::uint64_t mine[] = {failure ? size_ - rank_ : 0, text.size()};
+  const auto all = largest(mine);
+  if (all[0] == 0) return;
+  const auto failed = static_cast<unsigned>(size_ - all[0]);
+  std::string message;
+  if (failed == rank_) {
+    message = std::to_string(static_cast<int>(failure->code())) + (failure->state_changed() ? "!" : " ") + text;
+  }
+  // The number of bytes has to be the same at all ranks: that of the longest text that a rank might have.
+  constexpr std::size_t most_code = 8;
+  const auto size = all[1] + most_code;
+  message.resize(size, '\0');
+  const auto said = broadcast(failed == rank_ ? std::string_view(message) : std::string_view(), failed, size);
+  const auto end_of_code = said.find_first_of("! ");
+  const auto code = static_cast<errc>(std::stoi(said.substr(0, end_of_code)));
+  auto sentence = said.substr(end_of_code + 1);
+  sentence.resize(std::min(sentence.find('\0'), sentence.size()));
+  error same(code, "rank " + std::to_string(failed) + ": " + sentence);
+  throw said[end_of_code] == '!' || (failure && failure->state_changed()) ? same.after_change() : same;
+}
+
+CAIRN_INLINE std::string team::from_leader(const std::function<std::string()>& act) {
+  if (is_alone()) return act();
+  std::string text;
+  all([&] {
+    if (is_leader()) text = act();
+  });
+  const std::uint64_t mine[] = {text.size()};
+  const auto size = largest(mine)[0];
+  return broadcast(text, 0, size);
+}
+
+CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
+  if (is_alone()) return {std::string(mine)};
+  const std::uint64_t own[] = {mine.size()};
+  const std::uint64_t record_bytes = sizeof(std::uint64_t) + largest(own)[0];
+  std::string record(record_bytes, '\0');
+  std::memcpy(record.data(), own, sizeof own);
+  std::copy(mine.begin(), mine.end(), record.begin() + sizeof own);
+  try {
+    const auto started = group_->start_gather(std::as_bytes(std::span(record)), 0);
+    wait_for(*started);
+    std::vector<std::string> texts;
+    if (!is_leader()) return texts;
+    for (unsigned rank = 0; rank < size_; ++rank) {
+      const auto* const at = reinterpret_cast<const char*>(started->result().data()) + rank * record_bytes;
+      std::uint64_t size = 0;
+      std::memcpy(&size, at, sizeof size);
+      texts.emplace_back(at + sizeof size, size);
+    }
+    return texts;
+  } catch (...) {
+    broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
+    throw error(*broken_);
+  }
+}
+
+CAIRN_INLINE void team::require_same(std::string_view what, std::string_view mine) {
+  if (is_alone() || is_same(checksum(std::as_bytes(std::span(mine))))) return;
+  const auto texts = gather(mine);
+  from_leader([&]() -> std::string {
+    constexpr std::size_t most = 4;
+    std::string all;
+    std::set<std::string_view> said;
+    for (unsigned rank = 0; rank < size_ && said.size() < most; ++rank)
+      if (said.insert(texts[rank]).second)
+        all += (all.empty() ? "" : ", ") + ("rank " + std::to_string(rank) + ": ") + texts[rank];
+    fail(errc::mismatch, {"the ranks differ in ", what, ": ", all});
+  });
+}
+
+CAIRN_INLINE void team::require_same_leaves(std::span<const leaf> leaves) {
+  if (is_alone()) return;
+  const auto text_of = [](const leaf& each) {
+    return each.path + " " + std::string(name(each.type)) + to_string(each.shape);
+  };
+  std::vector<std::uint64_t> before{0};  // the hash of the first i leaves
+  running_checksum hash;
+  for (const auto& each : leaves) {
+    const auto text = text_of(each) + "\n";
+    hash.add(std::as_bytes(std::span(text)));
+    before.push_back(hash.value());
+  }
+  if (is_same(before.back())) return;
+  const auto fewest = ~largest(std::vector{~std::uint64_t{leaves.size()}})[0];
+  std::uint64_t same = 0,
+                differ = fewest + 1;  // prefixes of these lengths; that of `fewest + 1` differs, since its length does
+  while (differ - same > 1) {
+    const auto middle = same + (differ - same) / 2;
+    (is_same(before[middle]) ? same : differ) = middle;
+  }
+  require_same("the state", same < leaves.size() ? text_of(leaves[same]) : std::string("no further part"));
+  fail(errc::mismatch, {"the ranks describe different states"});  // by a collision of hashes
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,46 @@
+// A group whose ranks are threads of one process: for trainers of several threads, and for tests.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/group/base.hpp"
+
+namespace cairn::groups {
+
+namespace detail {
+class meeting;
+struct membership;
+}  // namespace detail
+
+/// One rank. Used by one thread at a time. When the last copy of a rank is destroyed, the operations that wait for it end with errc::lost_rank.
+class threads {
+ public:
+  /// The ranks of a new group, one for each thread. errc::invalid for a size of 0.
+  [[nodiscard]] static CAIRN_INLINE std::vector<threads> make(unsigned size);
+
+  [[nodiscard]] CAIRN_INLINE unsigned rank() const noexcept;
+  [[nodiscard]] CAIRN_INLINE unsigned size() const noexcept;
+  /// errc::mismatch, at all ranks, where the ranks have not started the same operation with the same size and root.
+  [[nodiscard]] CAIRN_INLINE started start_max(std::span<const std::uint64_t> numbers);
+  [[nodiscard]] CAIRN_INLINE started start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root);
+  [[nodiscard]] CAIRN_INLINE started start_gather(std::span<const std::byte> bytes, unsigned root);
+  /// The ranks that have started fewer operations than this one.
+  [[nodiscard]] CAIRN_INLINE std::vector<unsigned> roll_call(std::chrono::milliseconds limit);
+
+ private:
+  explicit threads(std::shared_ptr<detail::membership> self) : self_(std::move(self)) {}
+
+  std::shared_ptr<detail::membership> self_;
+};
+
+}  // namespace cairn::groups
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/group/threads.ipp"  // IWYU pragma: keep
+#endif

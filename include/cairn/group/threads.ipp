@@ -1,0 +1,181 @@
+// Definitions of group/threads.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "cairn/core/error.hpp"
+#include "cairn/group/threads.hpp"
+
+namespace cairn::groups {
+
+namespace detail {
+
+enum class collective : std::uint8_t { largest, broadcast, gather };
+
+/// What a rank starts.
+struct call {
+  collective what{};
+  std::size_t bytes = 0;  // of one rank
+  unsigned root = 0;
+
+  friend bool operator==(const call&, const call&) = default;
+};
+
+/// One collective, from the first rank that starts it to the last one that has its result.
+struct exchange {
+  call what;
+  unsigned arrived = 0, left = 0;
+  bool is_same = true;
+  std::vector<std::byte> data;  // the largest, the bytes of the root, or those of all ranks
+  std::shared_ptr<const std::vector<std::byte>> result;
+};
+
+/// Where the ranks of a group meet: the n-th operation of each rank is the n-th exchange. Thread-safe.
+class meeting {
+ public:
+  explicit meeting(unsigned size) : started_(size), is_gone_(size) {}
+
+  [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(started_.size()); }
+
+  /// Rank `rank` starts its next operation. Returns its number.
+  std::uint64_t start(unsigned rank, const call& what, std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto number = started_[rank]++;
+    auto& made = exchanges_[number];
+    if (made.arrived++ == 0) made.what = what;
+    made.is_same = made.is_same && made.what == what;
+    if (made.is_same) add(made, rank, bytes);
+    if (made.arrived == size()) made.result = std::make_shared<const std::vector<std::byte>>(std::move(made.data));
+    return number;
+  }
+
+  /// The result of an operation; null if a rank has not started it yet.
+  std::shared_ptr<const std::vector<std::byte>> take(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto at = exchanges_.find(number);
+    auto& made = at->second;
+    if (!made.is_same) fail(errc::mismatch, {"the ranks of a group have started different operations"});
+    if (!made.result) {
+      for (unsigned rank = 0; rank < size(); ++rank)
+        if (is_gone_[rank] && started_[rank] <= number) fail(errc::lost_rank, {"rank ", rank, " has ended"});
+      return nullptr;
+    }
+    auto result = made.result;
+    if (++made.left == size()) exchanges_.erase(at);
+    return result;
+  }
+
+  void leave(unsigned rank) {
+    const std::lock_guard lock(mutex_);
+    is_gone_[rank] = true;
+  }
+
+  [[nodiscard]] std::vector<unsigned> behind(unsigned rank) {
+    const std::lock_guard lock(mutex_);
+    std::vector<unsigned> missing;
+    for (unsigned other = 0; other < size(); ++other)
+      if (is_gone_[other] || started_[other] < started_[rank]) missing.push_back(other);
+    return missing;
+  }
+
+ private:
+  void add(exchange& to, unsigned rank, std::span<const std::byte> bytes) const {
+    switch (to.what.what) {
+      case collective::largest: {
+        to.data.resize(bytes.size());
+        for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+          std::uint64_t mine = 0, most = 0;
+          std::memcpy(&mine, bytes.data() + at, sizeof mine);
+          std::memcpy(&most, to.data.data() + at, sizeof most);
+          most = std::max(mine, most);
+          std::memcpy(to.data.data() + at, &most, sizeof most);
+        }
+        return;
+      }
+      case collective::broadcast:
+        if (rank == to.what.root) to.data.assign(bytes.begin(), bytes.end());
+        return;
+      case collective::gather:
+        to.data.resize(to.what.bytes * size());
+        std::copy(bytes.begin(), bytes.end(), to.data.begin() + static_cast<std::ptrdiff_t>(to.what.bytes * rank));
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, exchange> exchanges_;  // by number
+  std::vector<std::uint64_t> started_;           // operations, by rank
+  std::vector<bool> is_gone_;
+};
+
+struct membership {
+  membership(std::shared_ptr<meeting> group, unsigned own) : at(std::move(group)), rank(own) {}
+  membership(const membership&) = delete;
+  membership& operator=(const membership&) = delete;
+  ~membership() { at->leave(rank); }
+
+  std::shared_ptr<meeting> at;
+  unsigned rank;
+};
+
+class thread_operation final : public operation {
+ public:
+  thread_operation(std::shared_ptr<meeting> at, unsigned rank, const call& what, std::span<const std::byte> bytes)
+      : at_(std::move(at)), has_result_(what.what != collective::gather || what.root == rank) {
+    number_ = at_->start(rank, what, bytes);
+  }
+
+  bool test() override {
+    if (!result_) result_ = at_->take(number_);
+    return result_ != nullptr;
+  }
+
+  [[nodiscard]] std::span<const std::byte> result() const override {
+    return has_result_ && result_ ? std::span(*result_) : std::span<const std::byte>();
+  }
+
+ private:
+  std::shared_ptr<meeting> at_;
+  bool has_result_;
+  std::uint64_t number_ = 0;
+  std::shared_ptr<const std::vector<std::byte>> result_;
+};
+
+}  // namespace detail
+
+CAIRN_INLINE std::vector<threads> threads::make(unsigned size) {
+  if (size == 0) fail(errc::invalid, {"a group has no ranks"});
+  const auto at = std::make_shared<detail::meeting>(size);
+  std::vector<threads> ranks;
+  for (unsigned rank = 0; rank < size; ++rank) ranks.push_back(threads(std::make_shared<detail::membership>(at, rank)));
+  return ranks;
+}
+
+CAIRN_INLINE unsigned threads::rank() const noexcept { return self_->rank; }
+CAIRN_INLINE unsigned threads::size() const noexcept { return self_->at->size(); }
+
+CAIRN_INLINE started threads::start_max(std::span<const std::uint64_t> numbers) {
+  const auto bytes = std::as_bytes(numbers);
+  return std::make_unique<detail::thread_operation>(self_->at, self_->rank,
+                                                    detail::call{detail::collective::largest, bytes.size(), 0}, bytes);
+}
+
+CAIRN_INLINE started threads::start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root) {
+  return std::make_unique<detail::thread_operation>(self_->at, self_->rank,
+                                                    detail::call{detail::collective::broadcast, size, root}, bytes);
+}
+
+CAIRN_INLINE started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
+  return std::make_unique<detail::thread_operation>(
+      self_->at, self_->rank, detail::call{detail::collective::gather, bytes.size(), root}, bytes);
+}
+
+CAIRN_INLINE std::vector<unsigned> threads::roll_call(std::chrono::milliseconds /*limit*/) {
+  return self_->at->behind(self_->rank);
+}
+
+}  // namespace cairn::groups

@@ -1,0 +1,35 @@
+// What the writer of an index needs to know of shards that another rank has written, as JSON text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/leaf_storage.hpp"
+
+namespace cairn::detail {
+
+struct shard_record {
+  std::vector<index_shard> shards{};  ///< in order of their numbers
+  std::uint64_t data_bytes = 0;       ///< of their data sections
+  std::map<std::size_t, leaf_encoding>
+      encoded{};  ///< by number of the leaf: of its pieces in these shards, if one is encoded
+
+  friend bool operator==(const shard_record&, const shard_record&) = default;
+};
+
+[[nodiscard]] CAIRN_INLINE std::string write_shard_record(const shard_record& record);
+
+/// errc::corrupt names `origin`.
+[[nodiscard]] CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_view origin);
+
+}  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/store/shard_record.ipp"  // IWYU pragma: keep
+#endif

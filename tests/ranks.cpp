@@ -1,0 +1,333 @@
+// Checkpoints of several ranks, through the checkpointer.
+#include "cairn/checkpointer.hpp"
+#include "cairn/encode/raw.hpp"
+#include "cairn/fields.hpp"
+#include "cairn/group/threads.hpp"
+#include "cairn/load.hpp"
+#include "cairn/store/memory.hpp"
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+struct model {
+  std::vector<float> weights;
+  std::map<std::string, std::vector<double>> moments;
+  std::vector<std::string> names;
+  std::uint64_t step = 0;
+
+  friend bool operator==(const model&, const model&) = default;
+};
+
+model random_model(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  model made;
+  made.weights.resize(random() % 100'000);
+  for (auto& each : made.weights) each = static_cast<float>(random() % 1000) / 7;
+  for (const auto* name : {"first", "second"}) {
+    auto& values = made.moments[name];
+    values.resize(random() % 10'000);
+    for (auto& each : values) each = static_cast<double>(random()) / 3;
+  }
+  made.names = {"a", "", "third"};
+  made.step = random();
+  return made;
+}
+
+/// Runs `act` at each rank, in a thread of its own. Returns what each has thrown, "" for none.
+std::vector<std::string> at_each(unsigned ranks, const std::function<void(cairn::groups::threads)>& act) {
+  auto group = cairn::groups::threads::make(ranks);
+  std::vector<std::string> thrown(ranks);
+  std::vector<std::thread> threads;
+  for (unsigned rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank, own = std::exchange(group[rank], group[rank])]() mutable {
+      try {
+        act(std::move(own));
+      } catch (const std::exception& cause) {
+        thrown[rank] = cause.what();
+      }
+    });
+  group.clear();
+  for (auto& each : threads) each.join();
+  return thrown;
+}
+
+/// CHECK is for one thread alone.
+void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+cairn::checkpointer_options quick() {
+  cairn::checkpointer_options options;
+  options.rank_timeout = std::chrono::seconds(20);
+  return options;
+}
+
+TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
+  for (unsigned saved = 1; saved <= 5; ++saved) {
+    const cairn::any_store store = cairn::stores::memory();
+    const auto state = random_model(saved);
+    auto failures = at_each(saved, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      auto own = state;
+      require(!checkpoints.restore(own), "a first run restores");
+      const auto report = checkpoints.save(own, {.step = 7, .loss = 0.5});
+      require(report.leaves > 4 && report.bytes > 0, "an empty report");
+    });
+    CHECK(failures == std::vector<std::string>(saved));
+    CHECK(store.files("step-000000007").size() == saved + 1);
+    for (unsigned loaded = 1; loaded <= 5; ++loaded) {
+      INFO(saved << " -> " << loaded);
+      failures = at_each(loaded, [&](const cairn::groups::threads& group) {
+        cairn::checkpointer checkpoints(store, quick(), group);
+        model restored;
+        const auto report = checkpoints.restore(restored);
+        require(report && report->step == 7 && restored == state, "not restored");
+      });
+      CHECK(failures == std::vector<std::string>(loaded));
+    }
+    model alone;
+    cairn::load(store, "step-000000007", alone);
+    CHECK(alone == state);
+  }
+}
+
+/// What all ranks have thrown, which must be the same.
+std::string common(const std::vector<std::string>& thrown) {
+  for (const auto& each : thrown) CHECK(each == thrown.front());
+  return thrown.front();
+}
+
+TEST_CASE("ranks that differ in a call, the options or the state throw the same error, and nothing is saved") {
+  const cairn::any_store store = cairn::stores::memory();
+  SECTION("the call") {
+    const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      auto state = random_model(1);
+      checkpoints.save(state, {.step = group.rank() == 1 ? 8U : 7U});
+    }));
+    CHECK_THAT(what, ContainsSubstring("the ranks differ in the call: rank 0: save at step 7, rank 1: save at step 8"));
+  }
+  SECTION("another call") {
+    const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      auto state = random_model(1);
+      if (group.rank() == 0)
+        checkpoints.save(state, {.step = 7});
+      else
+        checkpoints.restore(state);
+    }));
+    CHECK_THAT(what, ContainsSubstring("rank 0: save at step 7, rank 1: restore"));
+  }
+  SECTION("the options") {
+    const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+      auto options = quick();
+      if (group.rank() == 1) options.codecs = {{"weights", cairn::codecs::raw()}};
+      cairn::checkpointer checkpoints(store, options, group);
+      auto state = random_model(1);
+      checkpoints.save(state, {.step = 7});
+    }));
+    CHECK_THAT(what, ContainsSubstring("the options") && ContainsSubstring("weights: raw"));
+  }
+  SECTION("a shape") {
+    const auto what = common(at_each(4, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      model state;
+      state.weights.resize(group.rank() == 2 ? 4 : 3);
+      checkpoints.save(state, {.step = 7});
+    }));
+    CHECK_THAT(what, ContainsSubstring("rank 0: weights F32[3], rank 2: weights F32[4]"));
+  }
+  SECTION("an array that one rank does not have") {
+    const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      std::map<std::string, float> state{{"a", 1.0F}, {"b", 2.0F}};
+      if (group.rank() == 1) state.emplace("c", 3.0F);
+      checkpoints.save(state, {.step = 7});
+    }));
+    CHECK_THAT(what, ContainsSubstring("the ranks differ in the state"));
+  }
+  CHECK(store.list().empty());
+}
+
+TEST_CASE("a rank that has ended is named, and the others do not wait for it") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
+    if (group.rank() == 2) return;
+    cairn::checkpointer checkpoints(store, quick(), group);
+    auto state = random_model(1);
+    checkpoints.save(state, {.step = 7});
+  });
+  CHECK_THAT(thrown[0], ContainsSubstring("rank 2 has ended"));
+  CHECK(thrown[1] == thrown[0]);
+  CHECK(store.list().empty());
+}
+
+TEST_CASE("a rank that does not answer is named when the time is over, and all later calls throw that") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::promise<void> over;
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    if (group.rank() == 1) return over.get_future().wait();
+    auto options = quick();
+    options.rank_timeout = std::chrono::milliseconds(50);
+    cairn::checkpointer checkpoints(store, options, group);
+    auto state = random_model(1);
+    for (int call = 0; call < 2; ++call) {
+      try {
+        checkpoints.save(state, {.step = 7});
+        require(false, "nothing was thrown");
+      } catch (const cairn::error& cause) {
+        require(cause.code() == cairn::errc::lost_rank, cause.what());
+        require(std::string_view(cause.what()).find("have not answered: 1") != std::string_view::npos, cause.what());
+      }
+    }
+    over.set_value();
+  });
+  CHECK(thrown == std::vector<std::string>(2));
+  CHECK(store.list().empty());
+}
+
+/// A store of which one rank cannot write, or cannot read.
+struct broken_store {
+  cairn::any_store base;
+  bool writes = true, reads = true;
+
+  [[nodiscard]] std::string location() const { return base.location(); }
+  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+    if (!writes) cairn::fail(cairn::errc::io, {"the disk is full"});
+    return base.begin(name);
+  }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
+    if (!writes) cairn::fail(cairn::errc::io, {"the disk is full"});
+    return base.join(name, attempt);
+  }
+  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    if (!reads && name == "step-000000008") cairn::fail(cairn::errc::unreadable, {"a bad sector"});
+    return base.open(name, file);
+  }
+  void remove(std::string_view name) { base.remove(name); }
+};
+
+TEST_CASE("an error of one rank is that of all, and the previous checkpoint stays") {
+  for (unsigned broken = 0; broken < 3; ++broken) {
+    const cairn::any_store store = cairn::stores::memory();
+    const auto old = random_model(1), newer = random_model(2);
+    const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+      {
+        cairn::checkpointer checkpoints(store, quick(), group);
+        checkpoints.save(old, {.step = 7});
+      }
+      cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() != broken}, quick(), group);
+      checkpoints.save(newer, {.step = 8});
+    }));
+    CHECK_THAT(what, ContainsSubstring("rank " + std::to_string(broken) + ": the disk is full"));
+    CHECK(store.list() == std::vector<std::string>{"step-000000007"});
+    const auto restored = at_each(2, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      model state;
+      require(checkpoints.restore(state).has_value() && state == old, "not restored");
+      checkpoints.save(newer, {.step = 8});  // the place is free again
+    });
+    CHECK(restored == std::vector<std::string>(2));
+  }
+}
+
+TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto old = random_model(1), newer = random_model(2);
+  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
+    {
+      cairn::checkpointer checkpoints(store, quick(), group);
+      checkpoints.save(old, {.step = 7});
+      checkpoints.save(newer, {.step = 8});
+    }
+    cairn::checkpointer checkpoints(broken_store{.base = store, .reads = group.rank() != 1}, quick(), group);
+    model state;
+    const auto report = checkpoints.restore(state);
+    require(report && report->step == 7 && state == old, "not the older checkpoint");
+    require(report->skipped.size() == 1, "the damaged checkpoint is not reported");
+  });
+  CHECK(thrown == std::vector<std::string>(3));
+}
+
+TEST_CASE("ranks keep, remove and choose checkpoints as one process does") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
+    auto options = quick();
+    options.keep_last = 2;
+    options.keep_best = {.metric = "loss", .count = 1};
+    cairn::checkpointer checkpoints(store, options, group);
+    model state = random_model(1);
+    for (const auto step : std::vector<std::uint64_t>{1, 2, 3, 4}) {
+      state.step = step;
+      checkpoints.save(state, {.step = step, .loss = step == 1 ? 0.5 : 1.0});
+    }
+    require(checkpoints.steps() == std::vector<std::uint64_t>{1, 3, 4}, "other checkpoints are kept");
+    require(checkpoints.restore_best(state).has_value() && state.step == 1, "not the best checkpoint");
+    require(checkpoints.remove_after(3) == 1, "another number is removed");
+    require(checkpoints.restore(state).has_value() && state.step == 3, "not the newest checkpoint");
+    require(!checkpoints.restore(state, {.step = 3})->path.empty(), "no path");
+  });
+  CHECK(thrown == std::vector<std::string>(3));
+}
+
+TEST_CASE("each rank writes about the same number of bytes") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto thrown = at_each(4, [&](const cairn::groups::threads& group) {
+    auto options = quick();
+    options.codecs = {{"*", cairn::codecs::raw()}};
+    cairn::checkpointer checkpoints(store, options, group);
+    std::vector<float> state(1'000'003, 1.0F);
+    checkpoints.save(state, {.step = 1});
+  });
+  CHECK(thrown == std::vector<std::string>(4));
+  for (const auto& file : store.files("step-000000001"))
+    if (file != "index.json") CHECK(store.open("step-000000001", file)->size() / 1'010'000 == 0);
+}
+
+TEST_CASE("options that a group does not have are refused") {
+  auto group = cairn::groups::threads::make(2);
+  auto options = quick();
+  options.shards = 3;
+  CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("shards is 3"));
+  options.shards = 0;
+  options.rank_timeout = std::chrono::milliseconds(0);
+  CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("rank_timeout"));
+}
+
+TEST_CASE("what this version cannot save in a group is refused at all ranks") {
+  const cairn::any_store store = cairn::stores::memory();
+  auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer checkpoints(store, quick(), group);
+    std::vector<float> state(3);
+    static_cast<void>(checkpoints.step(state, {.step = 1}));
+  }));
+  CHECK_THAT(what, ContainsSubstring("step in a group of ranks"));
+  what = common(at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer checkpoints(store, quick(), group);
+    std::map<std::string, cairn::per_rank<int>> state{{"seed", {1}}};
+    checkpoints.save(state, {.step = 1});
+  }));
+  CHECK_THAT(what, ContainsSubstring("seed") && ContainsSubstring("per-rank"));
+}
+
+}  // namespace
