@@ -6,6 +6,7 @@
 #include "cairn/load.hpp"
 #include "cairn/store/memory.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "ranks.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -50,35 +52,6 @@ model random_model(std::uint64_t seed) {
   return made;
 }
 
-/// Runs `act` at each rank, in a thread of its own. Returns what each has thrown, "" for none.
-std::vector<std::string> at_each(unsigned ranks, const std::function<void(cairn::groups::threads)>& act) {
-  auto group = cairn::groups::threads::make(ranks);
-  std::vector<std::string> thrown(ranks);
-  std::vector<std::thread> threads;
-  for (unsigned rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank, own = std::exchange(group[rank], group[rank])]() mutable {
-      try {
-        act(std::move(own));
-      } catch (const std::exception& cause) {
-        thrown[rank] = cause.what();
-      }
-    });
-  group.clear();
-  for (auto& each : threads) each.join();
-  return thrown;
-}
-
-/// CHECK is for one thread alone.
-void require(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(what);
-}
-
-cairn::checkpointer_options quick() {
-  cairn::checkpointer_options options;
-  options.rank_timeout = std::chrono::seconds(20);
-  return options;
-}
-
 TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
   for (unsigned saved = 1; saved <= 5; ++saved) {
     const cairn::any_store store = cairn::stores::memory();
@@ -106,12 +79,6 @@ TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
     cairn::load(store, "step-000000007", alone);
     CHECK(alone == state);
   }
-}
-
-/// What all ranks have thrown, which must be the same.
-std::string common(const std::vector<std::string>& thrown) {
-  for (const auto& each : thrown) CHECK(each == thrown.front());
-  return thrown.front();
 }
 
 TEST_CASE("ranks that differ in a call, the options or the state throw the same error, and nothing is saved") {
@@ -203,31 +170,8 @@ TEST_CASE("a rank that does not answer is named when the time is over, and all l
   CHECK(store.list().empty());
 }
 
-/// A store of which one rank cannot write, or cannot read.
-struct broken_store {
-  cairn::any_store base;
-  bool writes = true, reads = true;
-
-  [[nodiscard]] std::string location() const { return base.location(); }
-  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
-    if (!writes) cairn::fail(cairn::errc::io, {"the disk is full"});
-    return base.begin(name);
-  }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
-    if (!writes) cairn::fail(cairn::errc::io, {"the disk is full"});
-    return base.join(name, attempt);
-  }
-  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    if (!reads && name == "step-000000008") cairn::fail(cairn::errc::unreadable, {"a bad sector"});
-    return base.open(name, file);
-  }
-  void remove(std::string_view name) { base.remove(name); }
-};
-
 TEST_CASE("an error of one rank is that of all, and the previous checkpoint stays") {
+  const std::atomic<bool> never{false};
   for (unsigned broken = 0; broken < 3; ++broken) {
     const cairn::any_store store = cairn::stores::memory();
     const auto old = random_model(1), newer = random_model(2);
@@ -236,7 +180,8 @@ TEST_CASE("an error of one rank is that of all, and the previous checkpoint stay
         cairn::checkpointer checkpoints(store, quick(), group);
         checkpoints.save(old, {.step = 7});
       }
-      cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() != broken}, quick(), group);
+      cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == broken ? &never : nullptr},
+                                      quick(), group);
       checkpoints.save(newer, {.step = 8});
     }));
     CHECK_THAT(what, ContainsSubstring("rank " + std::to_string(broken) + ": the disk is full"));
@@ -316,13 +261,7 @@ TEST_CASE("options that a group does not have are refused") {
 
 TEST_CASE("what this version cannot save in a group is refused at all ranks") {
   const cairn::any_store store = cairn::stores::memory();
-  auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
-    cairn::checkpointer checkpoints(store, quick(), group);
-    std::vector<float> state(3);
-    static_cast<void>(checkpoints.step(state, {.step = 1}));
-  }));
-  CHECK_THAT(what, ContainsSubstring("step in a group of ranks"));
-  what = common(at_each(2, [&](const cairn::groups::threads& group) {
+  const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
     cairn::checkpointer checkpoints(store, quick(), group);
     std::map<std::string, cairn::per_rank<int>> state{{"seed", {1}}};
     checkpoints.save(state, {.step = 1});

@@ -50,10 +50,11 @@ class checkpointer {
   explicit checkpointer(any_store store, checkpointer_options options = {});
 
   /// One checkpointer at each rank of a group, for a state of which all ranks have the same copy. All ranks pass the same options and place, and
-  /// make the same calls in the same order. What one rank throws, all throw. A `save` writes the state once: each rank writes its share, of about
-  /// as many bytes, and rank 0 publishes the checkpoint when all have written. A checkpoint is restored on any number of ranks. Calls that
-  /// write at one rank alone, `remove_after` and retention, do so at rank 0. In this version errc::unsupported: `step`, and state with `per_rank`
-  /// parts. Codecs that use the previous checkpoint make whole checkpoints.
+  /// make the same calls in the same order. What one rank throws, all throw. A save writes the state once: each rank copies and writes its share, of
+  /// about as many bytes, and rank 0 publishes the checkpoint when all have written. A checkpoint is restored on any number of ranks. Rank 0 asks
+  /// the policy, and removes checkpoints. What happens at one rank, an error or a signal, takes effect at all ranks with their next call; a
+  /// `step` never waits for what the others do in the background. errc::invalid for `shards` and `max_staging_bytes`. In this version state
+  /// with `per_rank` parts is errc::unsupported, and codecs that use the previous checkpoint make whole checkpoints.
   checkpointer(const std::string& root, checkpointer_options options, any_group ranks);
   checkpointer(any_store store, checkpointer_options options, any_group ranks);
 
@@ -115,6 +116,10 @@ class checkpointer {
   /// Has a signal asked to stop? Call it during long work between two steps, such as an evaluation; if true, go on to the next `step`.
   /// Costs a few nanoseconds.
   [[nodiscard]] bool poll() const noexcept;
+
+  /// Makes progress with the messages of a group of ranks, during long work between two steps. Of use where the messages make progress only in calls of
+  /// their library, as those of MPI do. Never waits.
+  void progress();
 
   /// Returns when the running save and merge are done; throws, once, what went wrong (see `on_failure`).
   void wait();

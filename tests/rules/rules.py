@@ -61,7 +61,7 @@ PUBLIC = {
 }
 
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
-FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|groups|observers|policies|schedule|stores))? {$", re.M)
+FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|groups|mpi|observers|policies|schedule|stores))? {$", re.M)
 
 # What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
 PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
@@ -89,7 +89,7 @@ MORE_HEADER_ONLY = {
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
 OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "group/threads.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
+          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
@@ -104,7 +104,7 @@ INCLUDED_BY = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
-# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters may include their own library.
+# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters and group/mpi.hpp may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 300
@@ -416,7 +416,7 @@ def rule_dependencies(root, files):
     for name in sorted(build ^ (conan - OPTIONAL)):
         yield f"{name}: named by only one of .cmake/dependencies.cmake and conanfile.py"
     for file in library(files):
-        if file.startswith("include/cairn/adapters/"):
+        if file.startswith("include/cairn/adapters/") or file == "include/cairn/group/mpi.hpp":
             continue
         for number, quote, name in includes_of(root, file):
             if quote == "<" and not SYSTEM.match(name) and not name.startswith("cairn/") and OWNERS.get(name.split("/")[0]) not in conan:

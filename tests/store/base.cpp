@@ -289,6 +289,24 @@ TEMPLATE_TEST_CASE("a writer that gives up takes only its own files away", "", i
   CHECK(sample::failure_of([&] { static_cast<void>(store.join("c", attempt)); }).code == cairn::errc::not_found);
 }
 
+TEMPLATE_TEST_CASE("a writer that writes on when the first one has given up disturbs nobody", "", in_memory,
+                   in_directory, in_durable_directory) {
+  TestType where;
+  cairn::any_store store = where.store;
+  constexpr std::size_t bytes = 100'000;
+  const std::vector<std::byte> data(bytes, std::byte{1});
+  auto first = store.begin("c");
+  const auto second = store.join("c", first->attempt());
+  auto& file = second->create(cairn::detail::shard_file(1, 2), bytes);
+  first.reset();
+  const cairn::stores::buffer buffers[] = {data};
+  file.write(0, buffers);
+  CHECK_THROWS_AS(second->create(cairn::detail::shard_file(2, 3), bytes), cairn::error);
+  CHECK(store.list().empty());
+  first = store.begin("c");
+  CHECK(sample::failure_of([&] { static_cast<void>(store.files("c")); }).code == cairn::errc::not_found);
+}
+
 TEMPLATE_TEST_CASE("only a running attempt can be joined", "", in_memory, in_directory, in_durable_directory) {
   TestType where;
   cairn::any_store store = where.store;

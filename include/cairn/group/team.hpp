@@ -1,6 +1,7 @@
 // How the ranks of a checkpointer act together: all succeed or all throw the same error, and the leader, rank 0, decides for all.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,19 @@ class team {
   [[nodiscard]] unsigned size() const noexcept { return size_; }
   [[nodiscard]] bool is_leader() const noexcept { return rank_ == 0; }
   [[nodiscard]] bool is_alone() const noexcept { return size_ == 1; }
+  /// A rank is lost, or MPI has failed: all calls throw.
+  [[nodiscard]] bool is_broken() const noexcept { return broken_.has_value(); }
+  void give_up(const error& cause) { broken_ = cause; }
+  /// From now on the time limit is not above `limit`.
+  void wait_at_most(std::chrono::milliseconds limit) { limit_ = std::min(limit_, limit); }
+
+  /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started theirs. At most one round is
+  /// under way, and no other collective of this team is called before it has ended.
+  CAIRN_INLINE void begin_round(std::span<const std::uint64_t> mine);
+  [[nodiscard]] bool is_in_round() const noexcept { return round_ != nullptr; }
+  /// Makes progress with the round. Returns whether it is complete. Never waits.
+  CAIRN_INLINE bool test_round();
+  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> end_round();
 
   /// Calls `act` at each rank, and returns its result when all ranks have succeeded.
   template <class Act>
@@ -61,6 +75,9 @@ class team {
   /// Calls `act` at the leader, and returns its text at all ranks.
   CAIRN_INLINE std::string from_leader(const std::function<std::string()>& act);
 
+  /// The text of `root`, of `size` bytes, at all ranks.
+  [[nodiscard]] CAIRN_INLINE std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
+
   /// The texts of all ranks, in order of rank, at the leader; empty at the others.
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> gather(std::string_view mine);
 
@@ -77,13 +94,25 @@ class team {
   [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);
   /// Whether the ranks have the same number.
   [[nodiscard]] CAIRN_INLINE bool is_same(std::uint64_t mine);
-  [[nodiscard]] CAIRN_INLINE std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
   CAIRN_INLINE void wait_for(groups::operation& started);
+  /// Calls `act`, which communicates; what it throws breaks the team.
+  template <class Act>
+  auto communicate(const Act& act) {
+    if (broken_) throw error(*broken_);
+    try {
+      return act();
+    } catch (...) {
+      broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
+      round_.reset();
+      throw error(*broken_);
+    }
+  }
 
   std::optional<any_group> group_{};
   unsigned rank_ = 0, size_ = 1;
   std::chrono::milliseconds limit_{};
   std::optional<error> broken_{};
+  groups::started round_{};
 };
 
 }  // namespace cairn::detail

@@ -44,30 +44,36 @@ CAIRN_INLINE void team::wait_for(groups::operation& started) {
   }
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> team::largest(std::span<const std::uint64_t> mine) {
-  if (broken_) throw error(*broken_);
-  try {
-    const auto started = group_->start_max(mine);
-    wait_for(*started);
-    std::vector<std::uint64_t> all(mine.size());
-    std::memcpy(all.data(), started->result().data(), mine.size_bytes());
+CAIRN_INLINE void team::begin_round(std::span<const std::uint64_t> mine) {
+  communicate([&] { round_ = group_->start_max(mine); });
+}
+
+CAIRN_INLINE bool team::test_round() {
+  return communicate([&] { return !round_ || round_->test(); });
+}
+
+CAIRN_INLINE std::vector<std::uint64_t> team::end_round() {
+  return communicate([&] {
+    wait_for(*round_);
+    const auto result = round_->result();
+    std::vector<std::uint64_t> all(result.size() / sizeof(std::uint64_t));
+    std::memcpy(all.data(), result.data(), result.size());
+    round_.reset();
     return all;
-  } catch (...) {
-    broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
-    throw error(*broken_);
-  }
+  });
+}
+
+CAIRN_INLINE std::vector<std::uint64_t> team::largest(std::span<const std::uint64_t> mine) {
+  begin_round(mine);
+  return end_round();
 }
 
 CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, std::uint64_t size) {
-  if (broken_) throw error(*broken_);
-  try {
+  return communicate([&]() -> std::string {
     const auto started = group_->start_broadcast(std::as_bytes(std::span(text)), size, root);
     wait_for(*started);
     return {reinterpret_cast<const char*>(started->result().data()), size};
-  } catch (...) {
-    broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
-    throw error(*broken_);
-  }
+  });
 }
 
 CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
@@ -118,7 +124,7 @@ CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
   std::string record(record_bytes, '\0');
   std::memcpy(record.data(), own, sizeof own);
   std::copy(mine.begin(), mine.end(), record.begin() + sizeof own);
-  try {
+  return communicate([&] {
     const auto started = group_->start_gather(std::as_bytes(std::span(record)), 0);
     wait_for(*started);
     std::vector<std::string> texts;
@@ -130,10 +136,7 @@ CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
       texts.emplace_back(at + sizeof size, size);
     }
     return texts;
-  } catch (...) {
-    broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
-    throw error(*broken_);
-  }
+  });
 }
 
 CAIRN_INLINE void team::require_same(std::string_view what, std::string_view mine) {

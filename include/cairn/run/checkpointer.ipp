@@ -60,6 +60,8 @@ CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& 
 
 CAIRN_INLINE bool checkpointer::poll() const noexcept { return self_->poll(); }
 
+CAIRN_INLINE void checkpointer::progress() { self_->progress(); }
+
 CAIRN_INLINE void checkpointer::wait() { self_->wait(); }
 
 CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() { return self_->retention_plan(); }

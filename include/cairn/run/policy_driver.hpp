@@ -151,6 +151,8 @@ class policy_driver {
     return kept;
   }
 
+  [[nodiscard]] bool uses_steps_alone() const { return policy_.uses_steps_alone(); }
+
   /// Of the newest save that began, or of the checkpoint that was restored.
   [[nodiscard]] std::uint64_t saved_step() const noexcept { return newest_.step; }
 

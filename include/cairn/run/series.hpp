@@ -51,6 +51,23 @@ class checkpoint_series {
   /// Begins, adds and finishes a save from the state's own memory; in a group of ranks, each its share.
   save_report save(std::shared_ptr<save_job> job);
 
+  // A save of all ranks. `pieces` has the share of each rank, which becomes one shard. None of these functions communicates.
+  /// 1. At the leader: begins the checkpoint. Returns the text that the others need to join it.
+  std::string begin_together(std::shared_ptr<save_job> job, std::size_t ranks);
+  /// At the others.
+  void join_together(std::shared_ptr<save_job> job, std::size_t ranks, std::size_t rank, std::string_view begun);
+  /// 2. Encodes and writes the share of this rank.
+  void add_share(std::vector<staged_piece> share);
+  /// 3. What the leader needs to know of it.
+  [[nodiscard]] std::string record_of_share() const;
+  /// 4. At the leader: publishes the checkpoint, of the records of all ranks.
+  save_report publish_together(std::span<const std::string> records, const division& pieces);
+  /// At the others, when it is published in `bytes` bytes.
+  save_report published_together(std::uint64_t bytes);
+
+  /// Ends the save of this rank, if it has not ended yet, because of an error of another one. Returns the error.
+  error cancel_together(const error& cause);
+
   /// The report of a save of `job` that has nothing to write: the run has saved or restored this step last, and its checkpoint is whole and has
   /// the same bytes, but for notes, and metrics that `job` does not have. Encodes and hashes the state as a save does. Nothing if that is not
   /// so, or not known. Excludes other processes, as `begin` does, whose errors it throws.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "cairn/run/series.hpp"
 #include "cairn/run/staging.hpp"
 #include "cairn/run/state_sum.hpp"
+#include "cairn/run/vote.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
@@ -48,6 +50,7 @@ class session {
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
   void wait();
+  void progress();
   [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.checkpoints().steps(); }
   /// Is this the process that has made the session? In a forked child, which has no background thread, it must not be destroyed.
   [[nodiscard]] bool is_owned() const noexcept { return owner_.is_here(); }
@@ -87,7 +90,7 @@ class session {
 
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
-  void require_same_call(std::string_view call) { ranks_.require_same("the call", call); }
+  void enter(const std::string& call);
   void check_step(std::uint64_t step);
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
@@ -100,10 +103,12 @@ class session {
   [[nodiscard]] decision decide(const observation& now);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool resolve_busy(const observation& now);
+  void report_skipped(const observation& now);
   [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,
                                                        std::optional<save_kind> kind);
   void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
+  void set_background_hooks(save_job& job);
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
@@ -114,6 +119,30 @@ class session {
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
   void begin_background_work() noexcept;
   void report_hang() noexcept;
+
+  // In the training thread, in a group of ranks (session_ranks.ipp).
+  struct joint_save;
+  [[nodiscard]] step_outcome step_together(any_state state, const observation& now);
+  [[nodiscard]] std::optional<decision> decide_together(const observation& now, const verdict& last, vote& mine);
+  [[nodiscard]] bool skips_joint_save(const observation& now);
+  void replace_joint_save();
+  [[nodiscard]] step_outcome save_due_together(any_state state, const observation& now, std::optional<save_kind> kind,
+                                               vote& mine);
+  void copy_share(any_state state, const observation& now, std::optional<save_kind> kind, const stopwatch& stall);
+  [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now, const verdict& last);
+  save_report save_now_together(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
+  void begin_round(const std::string& call, vote mine = {});
+  verdict end_round();
+  void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
+  void act_on(const verdict& last);
+  void fail_together(const verdict& last);
+  [[noreturn]] void refuse_differences();
+  void run_share(const std::function<void(joint_save&)>& act);
+  void join_joint_save(const std::string& begun);
+  void publish_joint_save();
+  void end_joint_save(std::uint64_t bytes);
+  void drop_joint_save(const error& cause);
+  void end_rounds() noexcept;
 
   // In both.
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
@@ -136,7 +165,12 @@ class session {
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> preempted_step_;
-  restored_losses earlier_losses_;  // what restores have lost, by path in the state
+  std::unique_ptr<joint_save> joint_;  // the save in the background of a group of ranks
+  std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
+  std::string call_;                   // whose round is under way, or was the last one
+  vote own_vote_{};                    // in that round
+  int exceptions_ = 0;                 // in flight when this was made
+  restored_losses earlier_losses_;     // what restores have lost, by path in the state
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
@@ -155,4 +189,7 @@ class session {
 #include "cairn/run/session.ipp"             // IWYU pragma: keep
 #include "cairn/run/session_background.ipp"  // IWYU pragma: keep
 #include "cairn/run/session_save.ipp"        // IWYU pragma: keep
+#include "cairn/run/joint_save.ipp"          // IWYU pragma: keep
+#include "cairn/run/rank_rounds.ipp"         // IWYU pragma: keep
+#include "cairn/run/session_ranks.ipp"       // IWYU pragma: keep
 #endif

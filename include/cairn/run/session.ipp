@@ -68,6 +68,11 @@ inline std::string common_options(const any_store& store, const checkpointer_opt
   return text;
 }
 
+/// What this rank saves.
+inline std::vector<piece> share_of(std::span<const leaf> leaves, const team& ranks) {
+  return divide_evenly(leaves, ranks.size())[ranks.rank()];
+}
+
 CAIRN_INLINE session::session(any_store store, checkpointer_options options, std::optional<any_group> ranks)
     : options_(std::move(options)),
       ranks_(ranks ? team(std::move(*ranks), options_.rank_timeout) : team()),
@@ -82,16 +87,19 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options, std
   if (!(options_.rank_timeout.count() > 0)) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.shards != 0)
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
+  if (!ranks_.is_alone() && options_.max_staging_bytes)
+    fail(errc::invalid, {"max_staging_bytes is given: in a group each rank copies its whole share"});
+  exceptions_ = std::uncaught_exceptions();
 }
 
 CAIRN_INLINE session::~session() {
+  end_rounds();
   if (options_.on_destruction == when_destroyed::cancel) limiter_.cancel();
   wait_for_background();
 }
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
-  wait();
-  require_same_call("restore");
+  enter("restore");
   ranks_.require_same("the options", common_options(store(), options_));
   auto report =
       with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, options); });
@@ -102,8 +110,7 @@ CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state
 CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state state,
                                                               std::optional<metric_order> order,
                                                               const load_options& options) {
-  wait();
-  require_same_call("restore_best");
+  enter("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return series_.restore_best(state, order.value_or(metric_order{}), options); });
@@ -150,7 +157,8 @@ CAIRN_INLINE void session::prepare(any_state state) noexcept {
   try {
     background_.wait();
     const auto leaves = describe(state).leaves;
-    const auto bytes = plan_staging(staging_, leaves, options_.shards, options_.max_staging_bytes).bytes;
+    auto bytes = plan_staging(staging_, leaves, options_.shards, options_.max_staging_bytes).bytes;
+    if (!ranks_.is_alone()) bytes = staging::bytes_for(leaves, staging_.plan(leaves, share_of(leaves, ranks_)));
     background_.start([this, bytes] {
       try {
         staging_.reserve(bytes, 1);
@@ -161,8 +169,12 @@ CAIRN_INLINE void session::prepare(any_state state) noexcept {
   }
 }
 
-CAIRN_INLINE void session::wait() {
+CAIRN_INLINE void session::wait() { enter("wait"); }
+
+/// Waits for the running save, and throws its error. In a group, `call` is the same at all ranks, or all throw.
+CAIRN_INLINE void session::enter(const std::string& call) {
   check_owner();
+  if (!ranks_.is_alone()) return run_rounds(call);
   wait_for_background();
   collect_background_result();
 }
@@ -175,8 +187,7 @@ CAIRN_INLINE std::vector<removal> session::retention_plan() {
 
 CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
-  wait();
-  require_same_call("remove_after(" + std::to_string(step) + ")");
+  enter("remove_after(" + std::to_string(step) + ")");
   const auto removed = std::stoull(ranks_.from_leader([&] { return std::to_string(series_.remove_after(step)); }));
   continue_at(step);
   return removed;
@@ -208,7 +219,7 @@ CAIRN_INLINE void session::check_step(std::uint64_t step) {
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
-  if (!ranks_.is_alone()) fail(errc::unsupported, {"step in a group of ranks: in this version, call save"});
+  if (!ranks_.is_alone()) return step_together(state, now);
   check_step(now.step);
   if (poll()) return preempt(state, now);
   collect_background_result();
@@ -248,6 +259,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
     return {.skipped = true, .stall_seconds = stall.seconds()};
   if (!options_.asynchronous) {
     const auto progress = std::make_shared<save_progress>();
+    wait();  // for a merge
     progress->published(save_sync(state, now, kind, false));
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
@@ -261,12 +273,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
 CAIRN_INLINE bool session::resolve_busy(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
-    if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step())
-      return false;  // once per running save
-    record_.count([](save_stats& all) { ++all.skipped; });
-    auto what = series_.about(event::kind::skipped, now.step);
-    what.message = "the save or merge of step " + std::to_string(policy_.saved_step()) + " is still running";
-    record_.emit(what);
+    report_skipped(now);
     return false;
   }
   if (replaces) limiter_.cancel();
@@ -278,6 +285,7 @@ CAIRN_INLINE bool session::resolve_busy(const observation& now) {
 
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
+  enter("save at step " + std::to_string(now.step));
   return save_sync(state, now, std::nullopt, true);
 }
 

@@ -102,6 +102,15 @@ CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> lon
   return false;
 }
 
+/// Reports, once per running save, that others are skipped because of it.
+CAIRN_INLINE void session::report_skipped(const observation& now) {
+  if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return;
+  record_.count([](save_stats& all) { ++all.skipped; });
+  auto what = series_.about(event::kind::skipped, now.step);
+  what.message = "the save or merge of step " + std::to_string(policy_.saved_step()) + " is still running";
+  record_.emit(what);
+}
+
 /// A save or a merge begins in the background. Set `is_published_` before.
 CAIRN_INLINE void session::begin_background_work() noexcept {
   is_hang_reported_ = false;

@@ -39,13 +39,6 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   return job;
 }
 
-/// errc::unsupported for state that differs between ranks.
-inline void refuse_per_rank(const description& what) {
-  for (const auto& [path, entry] : what.structure)
-    if (entry.what == structure_entry::kind::ranks)
-      fail(errc::unsupported, {path, " is per-rank state, which this version does not save in a group of ranks"});
-}
-
 /// Stores the state as it is, and as a whole checkpoint.
 CAIRN_INLINE void session::save_raw(save_job& job) {
   job.codecs = {{"*", raw_codec()}};
@@ -58,14 +51,8 @@ CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception_ptr&
   return series_.failed(series_.about(event::kind::failed, step), cause);
 }
 
-/// Copies the state and starts the save of the copy. What fails here is thrown at once.
-CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state state, const observation& now,
-                                                                      std::optional<save_kind> kind) {
-  const stopwatch stall;
-  const auto save = std::make_shared<async_save>();
-  save->job = make_job(state, now, kind, false);
-  save->kind = kind;
-  auto& job = *save->job;
+/// The save of `job` runs in the background: it can be cancelled, and is held back by the limit on bytes per second.
+CAIRN_INLINE void session::set_background_hooks(save_job& job) {
   job.threads = options_.background_threads;
   job.hooks.check = [this] {
     record_.touch();
@@ -76,6 +63,17 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
     record_.touch();
     report(bytes, total);
   };
+}
+
+/// Copies the state and starts the save of the copy. What fails here is thrown at once.
+CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state state, const observation& now,
+                                                                      std::optional<save_kind> kind) {
+  const stopwatch stall;
+  const auto save = std::make_shared<async_save>();
+  save->job = make_job(state, now, kind, false);
+  save->kind = kind;
+  auto& job = *save->job;
+  set_background_hooks(job);
   record_.emit(series_.about(event::kind::started, job));
   limiter_.begin(options_.max_bytes_per_second);
   try {
@@ -130,15 +128,10 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
 /// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
 CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
                                             bool ends_run) {
-  wait();
   const stopwatch stall;
-  require_same_call("save at step " + std::to_string(now.step));
-  ranks_.require_same("the options", common_options(store(), options_));
-  const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
-  if (!ranks_.is_alone()) {
-    ranks_.require_same_leaves(job->what.leaves);
-    refuse_per_rank(job->what);
-  } else if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
+  if (!ranks_.is_alone()) return save_now_together(state, now, kind, ends_run);
+  const auto job = make_job(state, now, kind, ends_run);
+  if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
     series_.note_end(*job);
     stalled(stall);
     return *same;

@@ -95,6 +95,12 @@ concept remembers = policy<Policy> && requires(const Policy& self, Policy& resto
   restored.recall(kept);
 };
 
+/// A policy whose decisions follow from `step` and `saved_step` alone declares `static constexpr bool uses_steps_alone = true;`. In a group of
+/// ranks each rank asks its own copy, and the save is of the step that it was asked at. Other policies are asked at rank 0, and the save is of
+/// the step after that.
+template <class Policy>
+concept uses_steps_alone = policy<Policy> && requires { requires Policy::uses_steps_alone; };
+
 namespace detail {
 
 /// Refuses a policy with an optional member that would never be called.
@@ -134,6 +140,8 @@ class any_policy {
   void restarted(const restart& how) { self_->restarted(how); }
   /// Does the policy have the member `restarted`?
   [[nodiscard]] bool uses_restarts() const { return self_->uses_restarts(); }
+  /// See the concept of this name.
+  [[nodiscard]] bool uses_steps_alone() const { return self_->uses_steps_alone(); }
   [[nodiscard]] policy_memory remember() const { return self_->remember(); }
   void recall(const policy_memory& kept) { self_->recall(kept); }
 
@@ -145,6 +153,7 @@ class any_policy {
     virtual void saved(const save_cost& cost) = 0;
     virtual void restarted(const restart& how) = 0;
     [[nodiscard]] virtual bool uses_restarts() const = 0;
+    [[nodiscard]] virtual bool uses_steps_alone() const = 0;
     [[nodiscard]] virtual policy_memory remember() const = 0;
     virtual void recall(const policy_memory& kept) = 0;
   };
@@ -162,6 +171,7 @@ class any_policy {
       if constexpr (observes_restarts<Policy>) held.restarted(how);
     }
     [[nodiscard]] bool uses_restarts() const override { return observes_restarts<Policy>; }
+    [[nodiscard]] bool uses_steps_alone() const override { return cairn::uses_steps_alone<Policy>; }
     [[nodiscard]] policy_memory remember() const override {
       if constexpr (remembers<Policy>)
         return held.remember();

@@ -12,6 +12,8 @@ namespace cairn::policies {
 
 /// Saves at every multiple of `steps`, or at the first step after one where the count jumps. 0: never.
 struct every_steps {
+  static constexpr bool uses_steps_alone = true;
+
   std::uint64_t steps;
 
   [[nodiscard]] bool should_save(const moment& now) const noexcept {

@@ -80,7 +80,7 @@ struct memory_contents {
 
 class memory_sink final : public sink {
  public:
-  explicit memory_sink(const memory_file& file) : bytes_(file.memory->bytes().first(file.size)) {}
+  explicit memory_sink(memory_file file) : file_(std::move(file)), bytes_(file_.memory->bytes().first(file_.size)) {}
 
   void write(std::uint64_t offset, std::span<const buffer> buffers) override {
     for (const auto& bytes : buffers) {
@@ -97,6 +97,7 @@ class memory_sink final : public sink {
   }
 
  private:
+  memory_file file_;  // stays while another writer ends the checkpoint
   std::span<std::byte> bytes_;
 };
 

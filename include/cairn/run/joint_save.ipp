@@ -1,0 +1,151 @@
+// Definitions of session.hpp: what one rank does for a save of all ranks in the background. session_ranks.ipp says when.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/as_error.hpp"
+#include "cairn/run/session.hpp"
+#include "cairn/run/session_save.ipp"
+
+namespace cairn::detail {
+
+/// A save of all ranks in the background.
+struct session::joint_save {
+  std::shared_ptr<async_save> save;
+  division pieces;                  // of all ranks
+  std::vector<staged_piece> share;  // of this rank
+  save_phase phase = save_phase::copied;
+  // Set by the background thread:
+  std::string begun;  // at the leader; valid once `is_begun`
+  std::atomic<bool> is_begun{false};
+  std::optional<save_report> report;            // at the leader; this and the next are valid once `is_done`
+  std::optional<error> failure, later_failure;  // of the save, and of retention after it
+  std::atomic<bool> is_done{false};
+
+  [[nodiscard]] bool has_failed() const { return is_done && failure; }
+};
+
+/// errc::unsupported for state that differs between ranks.
+inline void refuse_per_rank(const description& what) {
+  for (const auto& [path, entry] : what.structure)
+    if (entry.what == structure_entry::kind::ranks)
+      fail(errc::unsupported, {path, " is per-rank state, which this version does not save in a group of ranks"});
+}
+
+/// Copies the share of this rank. The leader begins the checkpoint.
+CAIRN_INLINE void session::copy_share(any_state state, const observation& now, std::optional<save_kind> kind,
+                                      const stopwatch& stall) {
+  background_.wait();
+  auto made = std::make_unique<joint_save>();
+  made->save = std::make_shared<async_save>();
+  auto& save = *made->save;
+  save.job = make_job(state, now, kind, false);
+  save.kind = kind;
+  auto& job = *save.job;
+  try {
+    refuse_per_rank(job.what);
+    set_background_hooks(job);
+    record_.emit(series_.about(event::kind::started, job));
+    limiter_.begin(options_.max_bytes_per_second);
+    made->pieces = divide_evenly(job.what.leaves, ranks_.size());
+    const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->pieces[ranks_.rank()])};
+    made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());
+    auto what = series_.about(event::kind::copied, job);
+    what.bytes = what.total;
+    what.seconds = stall.seconds();
+    record_.emit(what);
+  } catch (...) {
+    throw error(failed(now.step, std::current_exception()));
+  }
+  save.times = {.step = now.step, .began = policy_.seconds()};
+  save.times.copied = save.times.began;
+  is_published_ = false;
+  begin_background_work();
+  joint_ = std::move(made);
+  if (!ranks_.is_leader()) return;
+  joint_->phase = save_phase::writing;
+  run_share([this](joint_save& all) {
+    all.begun = series_.begin_together(all.save->job, ranks_.size());
+    all.is_begun = true;
+    series_.add_share(std::move(all.share));
+  });
+}
+
+/// Calls `act` in the background thread.
+CAIRN_INLINE void session::run_share(const std::function<void(joint_save&)>& act) {
+  background_.wait();
+  joint_->is_done = false;
+  background_.start([this, all = joint_.get(), act] {
+    const stopwatch watch;
+    try {
+      act(*all);
+    } catch (...) {
+      all->failure = as_error(std::current_exception(), series_.store().location());
+    }
+    record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
+    all->is_done = true;
+  });
+}
+
+CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
+  if (ranks_.is_leader()) return;
+  joint_->phase = save_phase::writing;
+  run_share([this, begun](joint_save& all) {
+    series_.join_together(all.save->job, ranks_.size(), ranks_.rank(), begun);
+    series_.add_share(std::move(all.share));
+  });
+}
+
+CAIRN_INLINE void session::publish_joint_save() {
+  background_.wait();
+  const auto records = ranks_.gather(series_.record_of_share());
+  joint_->phase = save_phase::publishing;
+  if (!ranks_.is_leader()) return;
+  run_share([this, records](joint_save& all) {
+    all.report = series_.publish_together(records, all.pieces);
+    try {
+      series_.checkpoints().prune();
+    } catch (...) {
+      all.later_failure = as_error(std::current_exception(), series_.store().location());
+    }
+  });
+}
+
+/// The checkpoint is published, in `bytes` bytes.
+CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
+  background_.wait();
+  const auto ended = std::move(joint_);
+  saving_ = false;
+  const auto& save = *ended->save;
+  const auto step = save.job->info.step;
+  auto report = ranks_.is_leader() ? std::move(*ended->report) : series_.published_together(bytes);
+  record_.published({step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
+  policy_.learn(record_);
+  own_failure_ = ended->later_failure;
+  save.progress->published(std::move(report));
+}
+
+/// Cancels the running save at this rank.
+CAIRN_INLINE void session::drop_joint_save(const error& cause) {
+  if (!joint_) return;
+  limiter_.cancel();
+  wait_for_background();
+  const auto ended = std::move(joint_);
+  saving_ = false;
+  auto failure = cause;
+  try {
+    failure = series_.cancel_together(cause);
+  } catch (...) {  // the memory for the text of an event
+  }
+  if (cause.code() == errc::cancelled) record_.count([](save_stats& all) { ++all.skipped; });
+  policy_.fall_back(record_);
+  ended->save->progress->failed(failure);
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,175 @@
+// Definitions of session.hpp: the rounds in which the ranks of a group vote, and what follows from a verdict.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/run/joint_save.ipp"
+#include "cairn/run/session.hpp"
+#include "cairn/run/session.ipp"
+
+namespace cairn::detail {
+
+inline std::uint64_t hash_of(std::string_view text) { return checksum(std::as_bytes(std::span(text))); }
+
+/// In place of the hash of a copy: the rank copies its state if the others do, or its copy has failed.
+inline constexpr std::uint64_t will_copy = 1;
+
+/// A hash of a description and options; above `will_copy`.
+inline std::uint64_t hash_of(const description& what, std::string_view options) {
+  running_checksum hash;
+  hash.add(std::as_bytes(std::span(options)));
+  for (const auto& each : what.leaves) {
+    hash.add(std::as_bytes(std::span(each.path)));
+    hash.add(std::as_bytes(std::span(name(each.type))));
+    hash.add(std::as_bytes(std::span(each.shape)));
+  }
+  return hash.value() | 2U;
+}
+
+CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
+  mine.call = hash_of(call);
+  mine.has_thrown = own_failure_.has_value();
+  mine.signal = options_.preempt.number();
+  if (mine.signal != 0) {
+    const double left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
+    mine.milliseconds_left = left > 0 ? static_cast<std::uint64_t>(1000 * left) : 0;
+  }
+  if (joint_) {
+    auto& save = *joint_;
+    mine.has_failed = save.has_failed();
+    if (save.phase == save_phase::writing && save.is_done && !save.failure) save.phase = save_phase::prepared;
+    mine.phase = save.phase;
+    if (save.is_begun) mine.begun = save.begun.size();
+    if (save.phase == save_phase::publishing && save.is_done && save.report) mine.published = save.report->bytes;
+  }
+  call_ = call;
+  own_vote_ = mine;
+  ranks_.begin_round(fill_ballot(mine, ranks_.rank(), ranks_.size()));
+}
+
+/// Waits for the round, and acts on its verdict.
+CAIRN_INLINE verdict session::end_round() {
+  try {
+    ballot largest{};
+    const auto numbers = ranks_.end_round();
+    std::copy_n(numbers.begin(), largest.size(), largest.begin());
+    const auto last = read_ballots(largest, ranks_.size());
+    act_on(last);
+    return last;
+  } catch (const error& cause) {
+    if (ranks_.is_broken()) drop_joint_save(cause);
+    throw;
+  }
+}
+
+/// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save runs in the background. After `longest_seconds`
+/// the leader has the save cancelled.
+CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_seconds) {
+  constexpr std::chrono::milliseconds pause(1);
+  if (ranks_.is_in_round()) end_round();
+  const stopwatch waited;
+  while (true) {
+    begin_round(call, {.cancels = ranks_.is_leader() && joint_ && waited.seconds() > longest_seconds});
+    end_round();
+    if (!joint_) return;
+    report_hang();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+CAIRN_INLINE void session::progress() {
+  check_owner();
+  try {
+    if (!ranks_.is_alone()) static_cast<void>(ranks_.test_round());
+  } catch (const error&) {  // the next call throws it
+  }
+}
+
+CAIRN_INLINE void session::act_on(const verdict& last) {
+  if (last.leaving && *last.leaving != ranks_.rank()) {
+    ranks_.give_up({errc::lost_rank, "rank " + std::to_string(*last.leaving) + " has ended by an exception"});
+    fail(errc::lost_rank, {"rank ", *last.leaving, " has ended by an exception"});
+  }
+  if (!last.is_same_call) {
+    drop_joint_save({errc::mismatch, "the ranks differ in the call"});
+    ranks_.require_same("the call", call_);
+  }
+  if (last.has_failed || last.has_thrown) return fail_together(last);
+  if (last.is_copied && !last.saves_copy) {
+    if (own_vote_.copied > will_copy) drop_joint_save({errc::cancelled, "rank 0 makes no save"});
+    return;
+  }
+  if (last.is_copied && !last.is_same_copy) refuse_differences();
+  if (!joint_) return;
+  if (last.cancels && joint_->phase != save_phase::publishing)
+    return drop_joint_save({errc::cancelled, "cancelled for a newer save or the end of the run"});
+  if (last.begun != 0 && last.slowest == save_phase::copied)
+    join_joint_save(ranks_.broadcast(joint_->begun, 0, last.begun));
+  if (last.slowest == save_phase::prepared) publish_joint_save();
+  if (last.published != 0) end_joint_save(last.published);
+}
+
+/// Throws the error of the lowest rank that has failed, at all ranks, where the options say so.
+CAIRN_INLINE void session::fail_together(const verdict& last) {
+  auto mine = std::exchange(own_failure_, std::nullopt);
+  const bool is_counted = mine.has_value();
+  if (!mine && joint_ && joint_->has_failed()) mine = joint_->failure;
+  std::optional<error> agreed;
+  try {
+    ranks_.all([&] {
+      if (mine) throw error(*mine);
+    });
+  } catch (const error& cause) {
+    agreed = cause;
+  }
+  if (ranks_.is_broken()) throw error(*agreed);
+  if (!is_counted) record_.count([](save_stats& all) { ++all.failed; });
+  const bool is_of_save = last.has_failed || last.is_copied;
+  if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(is_of_save);
+  if (is_of_save) drop_joint_save(*agreed);
+  if (options_.on_failure == when_failed::raise) throw error(*agreed);
+}
+
+/// The ranks have copied different states, or not all have copied theirs.
+CAIRN_INLINE void session::refuse_differences() {
+  try {
+    ranks_.require_same("the decision to save", own_vote_.copied != 0 ? "save" : "no save");
+    ranks_.require_same("the options", common_options(store(), options_));
+    if (joint_) ranks_.require_same_leaves(joint_->save->job->what.leaves);
+    fail(errc::mismatch, {"the ranks describe different states"});  // by a collision of hashes
+  } catch (const error& cause) {
+    drop_joint_save(cause);
+    throw;
+  }
+}
+
+/// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells the other ranks, which then
+/// throw errc::lost_rank.
+CAIRN_INLINE void session::end_rounds() noexcept {
+  if (ranks_.is_alone()) return;
+  try {
+    if (std::uncaught_exceptions() > exceptions_) {
+      ranks_.wait_at_most(std::chrono::seconds(10));
+      if (ranks_.is_in_round()) end_round();
+      begin_round("the end", {.is_leaving = true});
+      end_round();
+    } else {
+      if (ranks_.is_in_round()) end_round();
+      const bool cancels = options_.on_destruction == when_destroyed::cancel;
+      if (joint_ && !(cancels && joint_->phase != save_phase::publishing)) run_rounds("the end");
+    }
+    drop_joint_save({errc::cancelled, "cancelled for the end of the run"});
+  } catch (const error& cause) {
+    drop_joint_save(cause);
+  }
+}
+
+}  // namespace cairn::detail

@@ -1,0 +1,174 @@
+// Definitions of session.hpp: a checkpointer of several ranks.
+//
+// Each call begins a round, in which all ranks vote (vote.hpp). `step` leaves its round under way and takes its verdict at the next call; the other
+// calls run rounds until no save is left in the background. What the ranks do together follows from verdicts alone, so they do it in the same order. A
+// save in the background takes these steps:
+//
+// 1. All ranks copy their shares: at once if the policy uses steps alone, else in the call after the one in which the leader has decided.
+// 2. The leader begins the checkpoint in its background thread. When it is begun, the others get what they need to join it.
+// 3. All ranks encode and write their shares in their background threads.
+// 4. When all have written, the leader gathers small records of the shares, and publishes in its background thread.
+// 5. When it is published, the save ends at all ranks.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "cairn/core/as_error.hpp"
+#include "cairn/core/checksum.hpp"
+#include "cairn/run/preempt_plan.hpp"
+#include "cairn/run/session.hpp"
+#include "cairn/run/rank_rounds.ipp"
+#include "cairn/run/session.ipp"
+#include "cairn/state/describe.hpp"
+
+namespace cairn::detail {
+
+// A step.
+
+CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
+  verdict last;
+  if (ranks_.is_in_round()) last = end_round();
+  if (last.signal != 0) return preempt_together(state, now, last);
+  report_hang();
+  vote mine;
+  std::optional<decision> due;
+  try {
+    if (ranks_.is_leader()) check_step(now.step);
+    due = decide_together(now, last, mine);
+  } catch (const error& cause) {
+    own_failure_ = cause;
+  }
+  const auto call = "step " + std::to_string(now.step);
+  call_ = call;
+  step_outcome outcome;
+  if (due) {
+    const policy_driver::pause saving(policy_);
+    outcome = save_due_together(state, now, due->kind, mine);
+  } else {
+    prepare(state);
+  }
+  if (!ranks_.is_in_round()) begin_round(call, mine);
+  return outcome;
+}
+
+/// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their next step.
+CAIRN_INLINE std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
+  const bool is_asked = ranks_.is_leader() || policy_.uses_steps_alone();
+  const auto own = is_asked ? decide(now) : decision(false);
+  const bool may_save = own && (!ranks_.is_leader() || policy_.may_save());
+  if (policy_.uses_steps_alone()) return may_save ? std::optional(own) : std::nullopt;
+  if (last.save) return last.save;
+  if (!may_save) return std::nullopt;
+  if (joint_ && options_.on_busy == when_busy::skip)
+    report_skipped(now);
+  else
+    mine.save = own;
+  return std::nullopt;
+}
+
+/// Whether a save runs that the new one neither waits for nor replaces. The same at all ranks, as the phase of the running save is.
+CAIRN_INLINE bool session::skips_joint_save(const observation& now) {
+  if (!joint_ || options_.on_busy == when_busy::wait) return false;
+  if (options_.on_busy == when_busy::replace && !is_replacing_ && joint_->phase != save_phase::publishing) return false;
+  report_skipped(now);
+  return true;
+}
+
+/// Cancels the running save, or waits for it, as the options say.
+CAIRN_INLINE void session::replace_joint_save() {
+  is_replacing_ = options_.on_busy == when_busy::replace && joint_->phase != save_phase::publishing;
+  if (is_replacing_)
+    drop_joint_save({errc::cancelled, "cancelled for a newer save"});
+  else
+    run_rounds(call_);
+}
+
+CAIRN_INLINE step_outcome session::save_due_together(any_state state, const observation& now,
+                                                     std::optional<save_kind> kind, vote& mine) {
+  const stopwatch stall;
+  if (skips_joint_save(now)) return {.skipped = true};
+  if (joint_ || !options_.asynchronous) {
+    // What follows takes rounds, which all ranks begin: not if the save of the leader pauses after a failure.
+    mine.copied = will_copy;
+    mine.saves_copy = ranks_.is_leader() && policy_.may_save();
+    begin_round(call_, std::exchange(mine, {}));
+    if (!end_round().saves_copy) return {.skipped = true};
+  }
+  if (joint_) replace_joint_save();
+  if (!options_.asynchronous) {
+    const auto progress = std::make_shared<save_progress>();
+    progress->published(save_now_together(state, now, kind, false));
+    return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
+  }
+  if (ranks_.is_leader() && !policy_.may_save()) return {.skipped = true, .stall_seconds = stalled(stall)};
+  step_outcome outcome{.started = true};
+  try {
+    copy_share(state, now, kind, stall);
+    mine.copied = hash_of(joint_->save->job->what, common_options(store(), options_));
+    mine.saves_copy = ranks_.is_leader();
+    outcome.save = save_handle(joint_->save->progress);
+    outcome.stall_seconds = joint_->save->times.stall_seconds = stalled(stall);
+    policy_.set_newest(joint_->save->times);
+  } catch (const error& cause) {
+    const auto progress = std::make_shared<save_progress>();
+    progress->failed(cause);
+    outcome.save = save_handle(progress);
+    own_failure_ = cause;
+    mine.copied = will_copy;  // the copies of the others are dropped
+  }
+  return outcome;
+}
+
+// Saves that the trainer waits for.
+
+CAIRN_INLINE save_report session::save_now_together(any_state state, const observation& now,
+                                                    std::optional<save_kind> kind, bool ends_run) {
+  const stopwatch stall;
+  ranks_.require_same("the options", common_options(store(), options_));
+  const auto job = ranks_.all([&] {
+    auto made = make_job(state, now, kind, ends_run);
+    refuse_per_rank(made->what);
+    return made;
+  });
+  ranks_.require_same_leaves(job->what.leaves);
+  auto report = run_sync(job, kind, stall);
+  stalled(stall);
+  return report;
+}
+
+/// As `preempt`: a signal has arrived at some rank. The leader plans for all.
+CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now, const verdict& last) {
+  if (preempted_step_ == now.step) return {.stop = true};
+  const stopwatch stall;
+  const double left = static_cast<double>(last.milliseconds_left) / 1000;
+  record_.emit({.what = event::kind::stopping,
+                .checkpoint = store().location(),
+                .step = now.step,
+                .seconds = left,
+                .message = sentence({"signal ", last.signal, ", ", ::strsignal(last.signal)})});
+  const auto text = ranks_.from_leader([&] {
+    std::uint64_t bytes = 0;
+    for (const auto& each : describe(state).leaves) bytes += each.bytes();
+    const auto plan = plan_preempt(left, bytes, record_.newest());
+    return (plan.as_raw ? "raw " : "    ") + std::to_string(plan.grace_seconds);
+  });
+  limiter_.remove_limit();
+  try {
+    run_rounds("step " + std::to_string(now.step), std::stod(text.substr(4)));
+  } catch (const error&) {  // of the running save, which an event has reported
+    if (ranks_.is_broken() || joint_) throw;
+  }
+  const auto kind = text.front() == 'r' ? std::optional(save_kind::raw) : std::nullopt;
+  const auto progress = std::make_shared<save_progress>();
+  progress->published(save_now_together(state, now, kind, true));
+  preempted_step_ = now.step;
+  return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
+}
+
+}  // namespace cairn::detail

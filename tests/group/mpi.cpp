@@ -1,0 +1,244 @@
+// Programs for mpiexec, which mpi.sh runs. Usage: mpi collectives | save DIRECTORY | train DIRECTORY | restore DIRECTORY | silent DIRECTORY | die DIRECTORY RANK CALL
+#include "cairn/group/mpi.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/schedule/policies.hpp"
+#include "cairn/store/directory.hpp"
+
+namespace {
+
+void require(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+void wait_for(const cairn::groups::started& of) {
+  while (!of->test()) std::this_thread::yield();
+}
+
+std::string text_of(const cairn::groups::started& of) {
+  return {reinterpret_cast<const char*>(of->result().data()), of->result().size()};
+}
+
+void use_collectives() {
+  cairn::mpi::group group(MPI_COMM_WORLD);
+  const auto rank = group.rank(), size = group.size();
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    const std::uint64_t mine[] = {rank, size - rank, ~std::uint64_t{0} - rank, round};
+    const auto largest = group.start_max(mine);
+    const auto root = static_cast<unsigned>(round % size);
+    const std::string said = "round " + std::to_string(round);
+    const auto broadcast = group.start_broadcast(
+        rank == root ? std::as_bytes(std::span(said)) : std::span<const std::byte>(), said.size(), root);
+    const char own[] = {static_cast<char>('a' + rank), '.'};
+    const auto gathered = group.start_gather(std::as_bytes(std::span(own)), root);
+    wait_for(gathered);  // all three are in flight
+    wait_for(broadcast);
+    wait_for(largest);
+    const std::uint64_t wanted[] = {size - 1, size, ~std::uint64_t{0}, round};
+    require(
+        largest->result().size() == sizeof wanted && std::memcmp(largest->result().data(), wanted, sizeof wanted) == 0,
+        "another maximum");
+    require(text_of(broadcast) == said, "another text was broadcast");
+    std::string all;
+    for (unsigned other = 0; other < size; ++other) all += {static_cast<char>('a' + other), '.'};
+    require(text_of(gathered) == (rank == root ? all : ""), "other texts were gathered");
+  }
+  const auto empty = group.start_broadcast({}, 0, 0);
+  wait_for(empty);
+  require(empty->result().empty(), "an empty broadcast has bytes");
+
+  MPI_Comm half = MPI_COMM_NULL;  // a communicator of the user's choice
+  MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(rank % 2), 0, &half);
+  {
+    cairn::mpi::group part(half);
+    require(part.size() == (size + 1 - rank % 2) / 2 && part.rank() == rank / 2, "another part");
+  }
+  MPI_Comm_free(&half);
+}
+
+struct model {
+  std::vector<float> weights;
+  std::map<std::string, std::vector<double>> moments;
+  std::uint64_t step = 0;
+
+  friend bool operator==(const model&, const model&) = default;
+};
+
+model model_at(std::uint64_t step) {
+  model made{{}, {}, step};
+  for (std::size_t i = 0; i < 100'003; ++i) made.weights.push_back(static_cast<float>(i * step) / 3);
+  for (std::size_t i = 0; i < 5'001; ++i) made.moments["first"].push_back(static_cast<double>(i) / 7);
+  return made;
+}
+
+void save(const std::string& directory) {
+  cairn::checkpointer checkpoints(directory, {.keep_last = 2}, cairn::mpi::group(MPI_COMM_WORLD));
+  model state;
+  const auto report = checkpoints.restore(state);
+  const auto next = report ? report->step + 1 : 1;
+  if (report) require(state == model_at(report->step), "another state was restored");
+  for (auto step = next; step < next + 3; ++step) checkpoints.save(model_at(step), {.step = step, .loss = 0.5});
+}
+
+/// Saves at every second step, in the background.
+void train(const std::string& directory) {
+  cairn::checkpointer_options options;
+  options.when = cairn::policies::every_steps{2};
+  options.on_busy = cairn::when_busy::wait;
+  cairn::checkpointer checkpoints(directory, std::move(options), cairn::mpi::group(MPI_COMM_WORLD));
+  model state;
+  const auto report = checkpoints.restore(state);
+  const auto first = report ? report->step + 1 : 1;
+  if (report) require(state == model_at(report->step), "another state was restored");
+  for (auto step = first; step < first + 7; ++step) {
+    const auto outcome = checkpoints.step(model_at(step), {.step = step, .loss = 0.5});
+    require(outcome.started == (step % 2 == 0) && !outcome.stop, "another step is saved");
+    checkpoints.progress();
+  }
+  checkpoints.wait();
+  require(checkpoints.latest() == (first + 6) / 2 * 2, "another step is the latest");
+}
+
+void restore(const std::string& directory) {
+  cairn::checkpointer checkpoints(directory, {}, cairn::mpi::group(MPI_COMM_WORLD));
+  model state;
+  const auto report = checkpoints.restore(state);
+  require(report && state == model_at(report->step), "another state was restored");
+}
+
+/// The rank whose store this is kills itself before the n-th call that writes, or after the last one.
+struct deadly {
+  std::shared_ptr<int> left = std::make_shared<int>(0);  // 0: never
+
+  void call() const {
+    if (*left != 0 && --*left == 0) raise(SIGKILL);
+  }
+};
+
+class deadly_transaction final : public cairn::stores::transaction {
+ public:
+  deadly_transaction(std::unique_ptr<transaction> base, deadly on) : base_(std::move(base)), on_(std::move(on)) {}
+
+  cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
+    on_.call();
+    return base_->create(file, bytes);
+  }
+  bool keep(std::string_view file) override { return base_->keep(file); }
+  void prepare() override {
+    on_.call();
+    base_->prepare();
+    on_.call();
+  }
+  void publish() override {
+    on_.call();
+    base_->publish();
+    on_.call();
+  }
+  [[nodiscard]] std::string attempt() const override { return base_->attempt(); }
+
+ private:
+  std::unique_ptr<transaction> base_;
+  deadly on_;
+};
+
+struct deadly_store {
+  cairn::any_store base;
+  deadly on;
+
+  [[nodiscard]] std::string location() const { return base.location(); }
+  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+    on.call();
+    return std::make_unique<deadly_transaction>(base.begin(name), on);
+  }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
+    on.call();
+    return std::make_unique<deadly_transaction>(base.join(name, attempt), on);
+  }
+  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    return base.open(name, file);
+  }
+  void remove(std::string_view name) { base.remove(name); }
+};
+
+/// `rank` dies in its `call`-th call of the store, if the save makes as many.
+void save_and_die(const std::string& directory, unsigned rank, int call) {
+  deadly_store store{cairn::stores::directory(directory), {}};
+  cairn::mpi::group group(MPI_COMM_WORLD);
+  const bool dies = group.rank() == rank;
+  cairn::checkpointer checkpoints(store, {.keep_last = 2}, std::move(group));
+  model state;
+  const auto report = checkpoints.restore(state);
+  require(report && state == model_at(report->step), "another state was restored");
+  if (dies) *store.on.left = call;
+  checkpoints.save(model_at(report->step + 1), {.step = report->step + 1, .loss = 0.5});
+  *store.on.left = 0;
+}
+
+/// The last rank does not answer.
+void wait_for_silent(const std::string& directory) {
+  cairn::checkpointer checkpoints(directory, {.rank_timeout = std::chrono::milliseconds(200)},
+                                  cairn::mpi::group(MPI_COMM_WORLD));
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == size - 1) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    return;
+  }
+  model state;
+  std::string what;
+  try {
+    checkpoints.restore(state);
+  } catch (const cairn::error& cause) {
+    require(cause.code() == cairn::errc::lost_rank, cause.what());
+    what = cause.what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  require(what.find("not answered: " + std::to_string(size - 1)) != what.npos, "not named: " + what);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  MPI_Init(&count, &arguments);
+  const std::string_view what = count > 1 ? arguments[1] : "";
+  const std::string directory = count > 2 ? arguments[2] : "";
+  int result = 0;
+  try {
+    if (what == "collectives")
+      use_collectives();
+    else if (what == "save")
+      save(directory);
+    else if (what == "train")
+      train(directory);
+    else if (what == "restore")
+      restore(directory);
+    else if (what == "silent")
+      wait_for_silent(directory);
+    else if (what == "die" && count > 4)
+      save_and_die(directory, static_cast<unsigned>(std::stoul(arguments[3])), std::stoi(arguments[4]));
+    else
+      throw std::runtime_error("what to do?");
+  } catch (const std::exception& cause) {
+    std::fprintf(stderr, "%s\n", cause.what());
+    result = 1;
+  }
+  if (result != 0) MPI_Abort(MPI_COMM_WORLD, result);
+  MPI_Finalize();
+  return 0;
+}
