@@ -1,0 +1,2 @@
+// The definitions of plan/.
+#include "cairn/plan/partition.ipp"
