@@ -163,10 +163,15 @@ bool has_good_cuts(const inputs& from, const partition& plan, const cairn::detai
   return true;
 }
 
-std::size_t most_pieces(const partition& plan) {
-  std::size_t most = 0;
-  for (const auto& shard : plan.pieces()) most = std::max(most, shard.size());
-  return most;
+/// Whether the pieces of all ranks, one rank after another, are in the order of the leaves: no leaf was dealt.
+bool is_in_order(const cairn::detail::division& all) {
+  std::size_t next = 0;
+  for (const auto& shard : all)
+    for (const auto& each : shard) {
+      if (each.leaf < next) return false;
+      next = each.leaf;
+    }
+  return true;
 }
 
 void check_invalid(const inputs& from, const std::string& text) {
@@ -195,15 +200,8 @@ TEST_CASE("plans of random trees: every element once, balanced, cut well, the sa
     const partition at_rank(from.leaves, from.ranks);
     REQUIRE(at_rank.pieces_of(rank) == all[rank]);
     REQUIRE(at_rank.hash() == plan.hash());
-    std::size_t next = 0;
-    bool in_order = true;
-    for (const auto& shard : all)
-      for (const auto& each : shard) {
-        cut += each.first > 0;
-        in_order = in_order && each.leaf >= next;
-        next = each.leaf;
-      }
-    dealt += !in_order;
+    for (const auto& shard : all) cut += static_cast<std::size_t>(!shard.empty() && shard[0].first > 0);
+    dealt += is_in_order(all) ? 0 : 1;
   }
   CHECK(cut > 10'000);  // the trees reach what is tested
   CHECK(dealt > 500);
@@ -223,6 +221,11 @@ TEST_CASE("leaves are cut at even shares, at rows") {
   CHECK(partition({{1'000'000, 4'000'000, 1601}}, equal(3)).pieces_of(0) == pieces{{0, 0, 208 * 1601}});
   CHECK(partition({{1'000'000, 4'000'000, 1000}}, equal(3)).pieces_of(0) == pieces{{0, 0, 333'333}});
   CHECK(partition({{1'000'000, 4'000'000, 150}}, equal(3)).pieces_of(0) == pieces{{0, 0, 2222 * 150}});
+  CHECK(partition({{1'000'000, 4'000'000, 0}}, equal(3)).pieces_of(0) == pieces{{0, 0, 333'333}});
+  CHECK(partition({{101, 1'010'000, 1}}, equal(3)).pieces_of(0) == pieces{{0, 0, 34}});  // not 33.67
+  // A last row that is not whole ends with the leaf.
+  CHECK(partition({{4098 * mib, 4098 * mib, 4099 * mib}, {4094 * mib, 4094 * mib, 1}}, equal(2)).pieces_of(0) ==
+        pieces{{0, 0, 4098 * mib}});
 }
 
 TEST_CASE("cuts near an end of a leaf move there") {
@@ -245,20 +248,33 @@ TEST_CASE("small leaves make the numbers of pieces even") {
     CHECK(shard.size() >= 28);
     CHECK(shard.size() <= 29);
   }
-  CHECK(most_pieces(partition({floats(mib)}, equal(4))) == 1);
+}
+
+TEST_CASE("small are leaves below two minimum pieces, of classes that have an eighth of all bytes") {
+  // Where leaves are dealt, the first rank gets some from the end.
+  const auto deals = [](std::uint64_t large, std::size_t count, std::uint64_t size) {
+    std::vector<leaf_size> leaves{{large, large, 1}};
+    leaves.insert(leaves.end(), count, {size, size, 1});
+    return !is_in_order(partition(leaves, equal(4)).pieces());
+  };
+  CHECK(deals(1'000'000, 140, 1000));
+  CHECK_FALSE(deals(1'000'000, 145, 1000));
+  // Two minimum pieces are 62,500 bytes or a little more: the largest class is that below 32,768.
+  CHECK(deals(32'000'000, 8, 32'767));
+  CHECK_FALSE(deals(32'000'000, 8, 32'768));
+  CHECK(deals(1'000'000, 8, 8191));
+  CHECK_FALSE(deals(1'000'000, 8, 8192));
 }
 
 TEST_CASE("where small leaves would exceed a share, none are dealt") {
-  // 900 bytes are a share; two leaves of 4,095 bytes are less than an eighth of all.
-  const inputs from{{{4095, 4095, 1}, {90'000, 90'000, 1}, {4095, 4095, 1}}, equal(109)};
-  const partition plan(from.leaves, from.ranks);
-  std::size_t next = 0;
-  for (const auto& shard : plan.pieces())
-    for (const auto& each : shard) {
-      CHECK(each.leaf >= next);
-      next = each.leaf;
-    }
-  CHECK(has_all_once(from, plan.pieces()));
+  // 900 bytes are a share; two leaves of 4,095 bytes are less than an eighth of all. The first and the last rank write nothing.
+  inputs from{{{0, 0, 1}, {4095, 4095, 1}, {90'000, 90'000, 1}, {4095, 4095, 1}, {0, 0, 1}}, equal(111)};
+  from.ranks.front().weight = from.ranks.back().weight = 0;
+  const auto all = partition(from.leaves, from.ranks).pieces();
+  CHECK(is_in_order(all));
+  CHECK(has_all_once(from, all));
+  CHECK(all.front().empty());
+  CHECK(all.back().empty());
 }
 
 TEST_CASE("a rank's bytes are in proportion to its weight, with those that it writes besides") {

@@ -161,7 +161,8 @@ CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
   }
 }
 
-/// Cuts the axis at `ends`: for each rank the byte where its interval ends, ascending. Returns how many pieces each rank has on the axis.
+/// Cuts the axis at `ends`: for each rank the byte where its interval ends, ascending. Returns how many pieces each rank has on the axis,
+/// where one between two cuts at the same element counts.
 CAIRN_INLINE std::vector<std::size_t> partition::cut(std::span<const std::uint64_t> ends) {
   std::vector<std::size_t> number(starts_.size());  // of the leaf on the axis in which a rank starts
   std::size_t rank = 0, leaves = 0;
@@ -187,11 +188,8 @@ CAIRN_INLINE std::vector<std::size_t> partition::cut(std::span<const std::uint64
   while (rank < ends.size()) end_rank(leaves_.size(), 0);
 
   std::vector<std::size_t> pieces(ends.size());
-  for (rank = 0; rank < pieces.size(); ++rank) {
-    const auto &begin = starts_[rank], &end = starts_[rank + 1];
-    const bool is_empty = begin.leaf == end.leaf && begin.element == end.element;
-    pieces[rank] = is_empty ? 0 : number[rank + 1] - number[rank] + (end.element > 0);
-  }
+  for (rank = 0; rank < pieces.size(); ++rank)
+    pieces[rank] = number[rank + 1] - number[rank] + (starts_[rank + 1].element > 0);
   return pieces;
 }
 
