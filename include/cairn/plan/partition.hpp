@@ -38,7 +38,7 @@ struct input_hash {
   friend bool operator==(const input_hash&, const input_hash&) = default;
 };
 
-/// The leaves as they are in memory, rows along the slowest dimension of more than one. O(leaves).
+/// The leaves with their bytes in memory, and rows along the slowest dimension of more than one. O(leaves).
 [[nodiscard]] CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves);
 
 /// A division of all leaves between ranks: every element is in one piece of one rank. The pieces of a cut leaf belong to ascending ranks. The
@@ -46,14 +46,16 @@ struct input_hash {
 /// from shares of 1 MiB on, of leaves that can be cut. A leaf of no elements or no bytes is one piece.
 class partition {
  public:
-  /// O(leaves + ranks) time, O(ranks) memory beside the arguments. errc::invalid: no rank has a weight, more ranks than there can be shards, bytes without elements;
-  /// the weights, or all bytes together, exceed 2^63.
+  /// The same arguments at every rank. O(leaves + ranks) time, O(leaves + ranks) memory. errc::invalid: no rank has a weight,
+  /// more ranks than there can be shards, bytes without elements; the weights, or all bytes together, exceed 2^63.
   CAIRN_INLINE partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks);
 
   [[nodiscard]] std::size_t ranks() const noexcept { return ranks_.size(); }
-  /// Bytes for the rank, before cuts are moved. Ranks whose other bytes exceed their part of all bytes get 0; the parts of the others are smaller then.
+  /// Bytes for a rank below ranks(), before cuts are moved. Ranks whose other bytes exceed their part of all bytes
+  /// get 0; the shares of the others are smaller then.
   [[nodiscard]] std::uint64_t share_of(std::size_t rank) const { return ends_[rank + 1] - ends_[rank]; }
-  /// Ascending. O(pieces + small leaves between those of the rank). errc::invalid if there is no such rank.
+  /// Ascending by leaf. O(leaves from the first to the last in its interval, and from its first to its last small one). errc::invalid if there is no such
+  /// rank.
   [[nodiscard]] CAIRN_INLINE std::vector<cairn::detail::piece> pieces_of(std::size_t rank) const;
   /// Those of all ranks. O(leaves + ranks).
   [[nodiscard]] CAIRN_INLINE cairn::detail::division pieces() const;
