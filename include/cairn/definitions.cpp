@@ -11,6 +11,7 @@
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
 #include "cairn/definitions/merge.cpp"
+#include "cairn/definitions/plan.cpp"
 #include "cairn/definitions/run.cpp"
 #include "cairn/definitions/schedule.cpp"
 #include "cairn/definitions/state.cpp"

@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "store": {"core", "system"},
     "schedule": {"core", "system"},
     "group": {"core", "system"},
+    "plan": {"core"},
     "adapters": {"core", "state"},
     "event.hpp": {"core"},
     "signals.hpp": {"core", "system"},
@@ -40,8 +41,8 @@ MAY_INCLUDE = {
     "load.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
     "merge.hpp": STAGES | WORDS | {"chain"},
     "save.hpp": STAGES | WORDS | {"chain"},
-    "run": STAGES | WORDS | CALLS | {"group", "schedule", "options.hpp", "signals.hpp"},
-    "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "schedule", "options.hpp", "signals.hpp"},
+    "run": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
+    "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
 MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "merge.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)

@@ -1,0 +1,3 @@
+// The definitions of plan/.
+#include "cairn/plan/cost.ipp"
+#include "cairn/plan/partition.ipp"
