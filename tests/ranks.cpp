@@ -4,8 +4,10 @@
 #include "cairn/fields.hpp"
 #include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
+#include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -249,6 +251,63 @@ TEST_CASE("each rank writes about the same number of bytes") {
     if (file != "index.json") CHECK(store.open("step-000000001", file)->size() / 1'010'000 == 0);
 }
 
+/// The largest shard of a checkpoint over the mean.
+double imbalance(const cairn::any_store& store, std::string_view name) {
+  double largest = 0, sum = 0;
+  const auto files = store.files(name);
+  for (const auto& file : files) {
+    if (file == "index.json") continue;
+    const auto bytes = static_cast<double>(store.open(name, file)->size());
+    largest = std::max(largest, bytes);
+    sum += bytes;
+  }
+  return largest / (sum / static_cast<double>(files.size() - 1));
+}
+
+TEST_CASE("from the second save on, shares are even in the bytes that are stored, and any number restores them") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::map<std::string, std::vector<float>> state;
+  std::mt19937_64 random(14);
+  state["a"].assign(400'000, 1.0F);  // takes next to nothing
+  for (auto& each : state["b"] = std::vector<float>(400'000)) each = static_cast<float>(random()) / 3;
+  CHECK(at_each(4, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(store, quick(), group);
+          for (std::uint64_t step = 1; step <= 2; ++step) checkpoints.save(state, {.step = step});
+          checkpoints.save(std::vector<float>(10), {.step = 3});  // another state: its own plan
+        }) == std::vector<std::string>(4));
+  CHECK(imbalance(store, "step-000000001") > 1.5);
+  CHECK(imbalance(store, "step-000000002") < 1.05);
+  std::map<std::string, std::vector<float>> restored;
+  cairn::load(store, "step-000000002", restored);
+  CHECK(restored == state);
+}
+
+TEST_CASE("ranks write in proportion to their weights") {
+  const cairn::any_store store = cairn::stores::memory();
+  const std::vector<float> state(1'000'000, 0.5F);
+  CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+          auto options = quick();
+          options.codecs = {{"*", cairn::codecs::raw()}};
+          options.rank_weight = group.rank();  // 0, 1, 2
+          cairn::checkpointer checkpoints(store, options, group);
+          checkpoints.save(state, {.step = 1});
+        }) == std::vector<std::string>(3));
+  std::vector<std::uint64_t> megabytes;
+  for (const auto& file : store.files("step-000000001"))
+    if (file != "index.json") megabytes.push_back((store.open("step-000000001", file)->size() + 200'000) / 1'000'000);
+  CHECK(megabytes == std::vector<std::uint64_t>{0, 1, 2});
+  std::vector<float> restored;
+  cairn::load(store, "step-000000001", restored);
+  CHECK(restored == state);
+  const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+    auto options = quick();
+    options.rank_weight = 0;
+    cairn::checkpointer checkpoints(store, options, group);
+    checkpoints.save(state, {.step = 2});
+  }));
+  CHECK_THAT(what, ContainsSubstring("weight"));
+}
+
 TEST_CASE("options that a group does not have are refused") {
   auto group = cairn::groups::threads::make(2);
   auto options = quick();
@@ -259,14 +318,111 @@ TEST_CASE("options that a group does not have are refused") {
   CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("rank_timeout"));
 }
 
-TEST_CASE("what this version cannot save in a group is refused at all ranks") {
+/// Gives each rank the values whose number is its own, modulo the number of ranks, one after another.
+struct deal {
+  static std::vector<std::string> redistribute(std::vector<std::vector<std::string>> saved, unsigned rank,
+                                               unsigned ranks) {
+    std::vector<std::string> mine;
+    for (std::size_t from = rank; from < saved.size(); from += ranks)
+      mine.insert(mine.end(), saved[from].begin(), saved[from].end());
+    return mine;
+  }
+};
+
+struct deal_nothing {
+  template <class T>
+  static T redistribute(std::vector<T>, unsigned, unsigned) {
+    return {};
+  }
+};
+
+struct with_own_state {
+  std::vector<float> weights;
+  cairn::per_rank<std::vector<std::string>, deal> files;
+  std::map<std::string, cairn::per_rank<std::vector<std::vector<double>>, deal_nothing>> caches;
+  cairn::per_rank<std::mt19937_64, deal_nothing> engine;
+  std::uint64_t last = 0;
+};
+
+TEST_CASE("each rank saves its own state, and gets it back on the same number of ranks") {
+  for (unsigned ranks = 1; ranks <= 5; ++ranks) {
+    const cairn::any_store store = cairn::stores::memory();
+    const auto state_of = [](unsigned rank) {
+      with_own_state made{std::vector<float>(10'000, 0.25F), {}, {}, {std::mt19937_64(rank)}, 77};
+      for (unsigned i = 0; i < rank; ++i) made.files.value.push_back(std::to_string(rank) + "/" + std::to_string(i));
+      made.caches["a"].value.assign(rank, std::vector<double>(3 * rank, rank));
+      return made;
+    };
+    for (const bool in_background : {true, false})
+      CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+              auto options = quick();
+              options.when = cairn::policies::every_steps{1};
+              cairn::checkpointer checkpoints(store, options, group);
+              auto state = state_of(group.rank());
+              if (in_background) {
+                static_cast<void>(checkpoints.step(state, {.step = 6}));
+              } else {
+                checkpoints.save(state, {.step = 7});
+                checkpoints.save(state, {.step = 8});  // with a plan that knows the bytes of all ranks
+              }
+            }) == std::vector<std::string>(ranks));
+    for (const std::uint64_t step : {6, 7, 8})
+      CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+              cairn::checkpointer checkpoints(store, quick(), group);
+              with_own_state state;
+              const auto report = checkpoints.restore(state, {.step = step});
+              require(report && report->missing.empty() && report->unexpected.empty(), "parts are missing");
+              const auto wanted = state_of(group.rank());
+              require(state.weights == wanted.weights && state.last == 77, "other common state");
+              require(state.files.value == wanted.files.value, "other files");
+              require(state.caches["a"].value == wanted.caches.at("a").value, "another cache");
+              require(state.engine.value == wanted.engine.value, "another engine");
+            }) == std::vector<std::string>(ranks));
+    // On another number of ranks by the rule of the type.
+    const auto others = ranks == 5 ? 2U : ranks + 1;
+    std::vector<std::vector<std::string>> files(others);
+    CHECK(at_each(others, [&](const cairn::groups::threads& group) {
+            cairn::checkpointer checkpoints(store, quick(), group);
+            with_own_state state;
+            require(checkpoints.restore(state).has_value() && state.last == 77, "not restored");
+            files[group.rank()] = state.files.value;
+          }) == std::vector<std::string>(others));
+    std::vector<std::string> all, wanted;
+    for (const auto& each : files) all.insert(all.end(), each.begin(), each.end());
+    for (unsigned rank = 0; rank < ranks; ++rank)
+      for (const auto& each : state_of(rank).files.value) wanted.push_back(each);
+    std::sort(all.begin(), all.end());
+    std::sort(wanted.begin(), wanted.end());
+    CHECK(all == wanted);
+  }
+}
+
+TEST_CASE("state of one rank without a rule is refused on another number of ranks") {
+  const cairn::any_store store = cairn::stores::memory();
+  using state_type = std::map<std::string, cairn::per_rank<int>>;
+  CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(store, quick(), group);
+          checkpoints.save(state_type{{"seed", {static_cast<int>(group.rank())}}}, {.step = 1});
+        }) == std::vector<std::string>(3));
+  const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer checkpoints(store, quick(), group);
+    state_type state{{"seed", {7}}};
+    checkpoints.restore(state);
+  }));
+  CHECK_THAT(what, ContainsSubstring("seed is per-rank state saved by 3 ranks, which cannot be loaded on 2"));
+  state_type alone{{"seed", {7}}};
+  CHECK_THROWS_WITH(cairn::load(store, "step-000000001", alone), ContainsSubstring("saved by 3 ranks"));
+}
+
+TEST_CASE("ranks that differ in a size that no array shows throw the same error") {
   const cairn::any_store store = cairn::stores::memory();
   const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
     cairn::checkpointer checkpoints(store, quick(), group);
-    std::map<std::string, cairn::per_rank<int>> state{{"seed", {1}}};
+    std::map<std::string, std::map<std::string, std::string>> state{{"names", {}}};
+    if (group.rank() == 1) state["more"];
     checkpoints.save(state, {.step = 1});
   }));
-  CHECK_THAT(what, ContainsSubstring("seed") && ContainsSubstring("per-rank"));
+  CHECK_THAT(what, ContainsSubstring("the ranks differ in the state") && ContainsSubstring("more"));
 }
 
 }  // namespace

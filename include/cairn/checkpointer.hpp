@@ -49,12 +49,12 @@ class checkpointer {
   /// Checkpoints in any store. errc::invalid also for `durable = false`, which is the store's option.
   explicit checkpointer(any_store store, checkpointer_options options = {});
 
-  /// One checkpointer at each rank of a group, for a state of which all ranks have the same copy. All ranks pass the same options and place, and
+  /// One checkpointer at each rank of a group, for a state of which all ranks have the same copy, except for `per_rank` parts. All ranks pass the same options and place, and
   /// make the same calls in the same order. What one rank throws, all throw. A save writes the state once: each rank copies and writes its share, of
   /// about as many bytes, and rank 0 publishes the checkpoint when all have written. A checkpoint is restored on any number of ranks. Rank 0 asks
   /// the policy, and removes checkpoints. What happens at one rank, an error or a signal, takes effect at all ranks with their next call; a
-  /// `step` never waits for what the others do in the background. errc::invalid for `shards` and `max_staging_bytes`. In this version state
-  /// with `per_rank` parts is errc::unsupported, and codecs that use the previous checkpoint make whole checkpoints.
+  /// `step` never waits for what the others do in the background. errc::invalid for `shards` and `max_staging_bytes`. In this version codecs
+  /// that use the previous checkpoint make whole checkpoints.
   checkpointer(const std::string& root, checkpointer_options options, any_group ranks);
   checkpointer(any_store store, checkpointer_options options, any_group ranks);
 

@@ -102,6 +102,10 @@ struct checkpointer_options {
   std::optional<std::uint64_t> max_staging_bytes{};
   std::optional<double> max_bytes_per_second{};  ///< of saves and merges in the background, above 0; nullopt: no limit
 
+  /// The part of the state that this rank writes in a group, in proportion to the weights of all ranks: less for a slow disk, or for ranks that share one.
+  /// 0: this rank writes nothing. Not 0 for all.
+  std::uint64_t rank_weight = 1;
+
   /// How long a rank waits for the others, above 0: then its call throws errc::lost_rank, and so do all later ones. Only with a group.
   std::chrono::milliseconds rank_timeout{std::chrono::minutes(30)};
 

@@ -11,7 +11,6 @@
 
 using cairn::errc;
 using cairn::error;
-using cairn::detail::leaf;
 using cairn::detail::team;
 
 namespace {
@@ -46,7 +45,9 @@ TEST_CASE("a team of one rank passes what its functions give and throw") {
   CHECK(alone.from_leader([] { return "text"; }) == "text");
   CHECK(alone.gather("text") == std::vector<std::string>{"text"});
   alone.require_same("all", "text");
-  alone.require_same_leaves({});
+  alone.require_same_list("the state", {});
+  CHECK(alone.is_same(7));
+  CHECK(alone.all_gather(7) == std::vector<std::uint64_t>{7});
   auto ranks = cairn::groups::threads::make(1);
   CHECK(team(ranks[0], std::chrono::seconds(1)).is_alone());
 }
@@ -128,37 +129,54 @@ TEST_CASE("ranks whose texts differ are named with them") {
                                         ": rank 0: the ranks differ in the call: rank 0: save, rank 2: restore"));
 }
 
-TEST_CASE("the first leaf that differs is named, wherever it is") {
-  std::vector<leaf> leaves(100);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    leaves[i].path = "layer" + std::to_string(i);
-    leaves[i].type = cairn::dtype::f32;
-    leaves[i].shape = {i, 2};
-  }
+TEST_CASE("the first text that differs is named, wherever it is") {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 100; ++i) texts.push_back("text " + std::to_string(i));
   std::mt19937 random(5);
   for (int round = 0; round < 60; ++round) {
     const auto size = random() % 12 + 1, at = random() % size;
     const auto rank = static_cast<unsigned>(random() % 3);
-    auto own = std::vector(leaves.begin(), leaves.begin() + static_cast<std::ptrdiff_t>(size)), other = own;
+    auto own = std::vector(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(size)), other = own;
     const bool is_shorter = random() % 2 == 0;
     if (is_shorter)
       other.resize(at);
     else
-      other[at].shape.front() += 1;
+      other[at] += " and more";
     const auto said = at_each(3, [&](team& ranks) {
-      ranks.require_same_leaves(ranks.rank() == rank ? other : own);
+      ranks.require_same_list("the state", ranks.rank() == rank ? other : own);
       return std::string("same");
     });
     INFO(said[0]);
     CHECK(said == std::vector<std::string>(3, said[0]));
     CHECK(said[0].find("the ranks differ in the state: ") != std::string::npos);
-    CHECK(said[0].find("layer" + std::to_string(at) + " F32[" + std::to_string(at) + ", 2]") != std::string::npos);
+    CHECK(said[0].find("text " + std::to_string(at)) != std::string::npos);
     if (is_shorter) CHECK(said[0].find("no further part") != std::string::npos);
     CHECK(at_each(3, [&](team& ranks) {
-            ranks.require_same_leaves(own);
+            ranks.require_same_list("the state", own);
             return std::string("same");
           }) == std::vector<std::string>(3, "same"));
   }
+}
+
+TEST_CASE("all ranks learn the numbers of all, and whether they are the same") {
+  const auto said = at_each(4, [&](team& ranks) {
+    std::string text;
+    for (const auto number : ranks.all_gather(10 + ranks.rank())) text += std::to_string(number) + " ";
+    return text + (ranks.is_same(5) ? "same " : "") + (ranks.is_same(ranks.rank() / 3) ? "" : "differ");
+  });
+  CHECK(said == std::vector<std::string>(4, "10 11 12 13 same differ"));
+}
+
+TEST_CASE("a round is under way until it is ended") {
+  const auto said = at_each(3, [&](team& ranks) {
+    const std::uint64_t mine[] = {ranks.rank(), 7};
+    ranks.begin_round(mine);
+    const bool was_in_round = ranks.is_in_round();
+    while (!ranks.test_round()) std::this_thread::yield();
+    const auto all = ranks.end_round();
+    return std::to_string(all[0]) + std::to_string(all[1]) + (was_in_round && !ranks.is_in_round() ? " ended" : "");
+  });
+  CHECK(said == std::vector<std::string>(3, "27 ended"));
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
                           .reshape = options.reshape};
   std::optional<load_plan> plan;
   ranks.all([&] {
-    plan.emplace(state, from.contents(), how);
+    plan.emplace(state, from.contents(), how, rank_info{ranks.rank(), ranks.size()});
     require_unchanged(plan->report(), changed, from.contents().origin);
     check(from, plan->report(), options);
   });

@@ -30,6 +30,9 @@ struct save_hooks {
 struct save_job {
   std::string name;  ///< of the checkpoint in its store
   description what;
+  /// In a group of ranks, `what.leaves` from this number on are those that this rank alone has.
+  std::size_t common_leaves = 0;
+  structure own_structure{};  ///< the part of `what.structure` that this rank alone has
   checkpoint_info info{};
   restored_losses restored{};  ///< what earlier restores have lost
   codec_rules codecs{};

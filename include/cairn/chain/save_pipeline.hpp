@@ -39,8 +39,11 @@ class save_pipeline {
   void join(std::string_view attempt);
   /// What the leader needs to know of the shards of this rank, after they have been added.
   [[nodiscard]] std::string record() const;
-  /// At the leader: lists the shards of the next rank, whose pieces are `pieces`.
-  void add_written(std::string_view record, std::span<const std::vector<piece>> pieces);
+  /// At the leader: lists the shard of the next rank. `pieces` are its pieces of the leaves that all ranks have. Returns the bytes of its other ones.
+  std::uint64_t add_written(std::string_view record, std::span<const piece> pieces);
+
+  /// Bytes of each leaf in all shards, at the leader, after they have been listed.
+  [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const;
 
   /// The report of this rank, which does not publish.
   [[nodiscard]] save_report own_report();

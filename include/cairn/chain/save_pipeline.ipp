@@ -158,17 +158,23 @@ CAIRN_INLINE std::string save_pipeline::begin() { return self_->writer.begin(); 
 
 CAIRN_INLINE void save_pipeline::join(std::string_view attempt) { self_->writer.join(attempt); }
 
-CAIRN_INLINE std::string save_pipeline::record() const { return write_shard_record(self_->writer.record()); }
+CAIRN_INLINE std::string save_pipeline::record() const {
+  return write_shard_record(self_->writer.record(self_->job.common_leaves, self_->job.own_structure));
+}
 
-CAIRN_INLINE void save_pipeline::add_written(std::string_view record, std::span<const std::vector<piece>> pieces) {
+CAIRN_INLINE std::uint64_t save_pipeline::add_written(std::string_view record, std::span<const piece> pieces) {
   const auto written = read_shard_record(record, self_->report.path + ": the record of a rank");
-  self_->writer.add_written(written, pieces);
+  const auto common = self_->job.common_leaves;
   for (const auto& [leaf, how] : written.encoded) {
     if (!how.lost) continue;
-    auto& worst = self_->report.lost[self_->spec.leaves[leaf].path];
+    auto& worst =
+        self_->report.lost[leaf < common ? self_->spec.leaves[leaf].path : written.own.at(leaf - common).path];
     worst = worse(worst, *how.lost);
   }
+  return self_->writer.add_written(written, common, pieces);
 }
+
+CAIRN_INLINE std::vector<std::uint64_t> save_pipeline::stored_bytes() const { return self_->writer.stored_bytes(); }
 
 CAIRN_INLINE save_report save_pipeline::own_report() {
   self_->report.seconds = self_->watch.seconds();

@@ -17,7 +17,6 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/leaf.hpp"
 #include "cairn/group/base.hpp"
 
 namespace cairn::detail {
@@ -81,19 +80,23 @@ class team {
   /// The texts of all ranks, in order of rank, at the leader; empty at the others.
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> gather(std::string_view mine);
 
+  /// The numbers of all ranks, in order of rank, at all ranks.
+  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> all_gather(std::uint64_t mine);
+
   /// errc::mismatch where the texts of the ranks are not the same: the error has `what` and the texts that differ.
   CAIRN_INLINE void require_same(std::string_view what, std::string_view mine);
 
-  /// errc::mismatch where the ranks describe different leaves: the error names the first path that differs. O(leaves), and O(log leaves) collectives
-  /// where they differ.
-  CAIRN_INLINE void require_same_leaves(std::span<const leaf> leaves);
+  /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs. O(texts), and O(log texts) collectives where
+  /// they differ.
+  CAIRN_INLINE void require_same_list(std::string_view what, std::span<const std::string> texts);
+
+  /// Whether the ranks have the same number.
+  [[nodiscard]] CAIRN_INLINE bool is_same(std::uint64_t mine);
 
  private:
   /// All throw if one has failed.
   CAIRN_INLINE void agree(const std::optional<error>& failure);
   [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);
-  /// Whether the ranks have the same number.
-  [[nodiscard]] CAIRN_INLINE bool is_same(std::uint64_t mine);
   CAIRN_INLINE void wait_for(groups::operation& started);
   /// Calls `act`, which communicates; what it throws breaks the team.
   template <class Act>

@@ -77,6 +77,7 @@ CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, s
 }
 
 CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
+  if (is_alone()) return true;
   const std::uint64_t numbers[] = {mine, ~mine};
   const auto all = largest(numbers);
   return all[0] == ~all[1];
@@ -139,8 +140,14 @@ CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
   });
 }
 
+CAIRN_INLINE std::vector<std::uint64_t> team::all_gather(std::uint64_t mine) {
+  std::vector<std::uint64_t> numbers(size_);
+  numbers[rank_] = mine;
+  return is_alone() ? numbers : largest(numbers);
+}
+
 CAIRN_INLINE void team::require_same(std::string_view what, std::string_view mine) {
-  if (is_alone() || is_same(checksum(std::as_bytes(std::span(mine))))) return;
+  if (is_same(checksum(std::as_bytes(std::span(mine))))) return;
   const auto texts = gather(mine);
   from_leader([&]() -> std::string {
     constexpr std::size_t most = 4;
@@ -153,28 +160,25 @@ CAIRN_INLINE void team::require_same(std::string_view what, std::string_view min
   });
 }
 
-CAIRN_INLINE void team::require_same_leaves(std::span<const leaf> leaves) {
+CAIRN_INLINE void team::require_same_list(std::string_view what, std::span<const std::string> texts) {
   if (is_alone()) return;
-  const auto text_of = [](const leaf& each) {
-    return each.path + " " + std::string(name(each.type)) + to_string(each.shape);
-  };
-  std::vector<std::uint64_t> before{0};  // the hash of the first i leaves
+  std::vector<std::uint64_t> before{0};  // the hash of the first i texts
   running_checksum hash;
-  for (const auto& each : leaves) {
-    const auto text = text_of(each) + "\n";
-    hash.add(std::as_bytes(std::span(text)));
+  for (const auto& each : texts) {
+    hash.add(std::as_bytes(std::span(each)));
+    hash.add(std::as_bytes(std::span("", 1)));
     before.push_back(hash.value());
   }
   if (is_same(before.back())) return;
-  const auto fewest = ~largest(std::vector{~std::uint64_t{leaves.size()}})[0];
+  const auto fewest = ~largest(std::vector{~std::uint64_t{texts.size()}})[0];
   std::uint64_t same = 0,
                 differ = fewest + 1;  // prefixes of these lengths; that of `fewest + 1` differs, since its length does
   while (differ - same > 1) {
     const auto middle = same + (differ - same) / 2;
     (is_same(before[middle]) ? same : differ) = middle;
   }
-  require_same("the state", same < leaves.size() ? text_of(leaves[same]) : std::string("no further part"));
-  fail(errc::mismatch, {"the ranks describe different states"});  // by a collision of hashes
+  require_same(what, same < texts.size() ? std::string_view(texts[same]) : "no further part");
+  fail(errc::mismatch, {"the ranks differ in ", what});  // by a collision of hashes
 }
 
 }  // namespace cairn::detail

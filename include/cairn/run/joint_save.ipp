@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/run/session_save.ipp"
 
@@ -18,8 +19,9 @@ namespace cairn::detail {
 /// A save of all ranks in the background.
 struct session::joint_save {
   std::shared_ptr<async_save> save;
-  division pieces;                  // of all ranks
+  division pieces;                  // of all ranks; at the leader
   std::vector<staged_piece> share;  // of this rank
+  std::uint64_t hash = 0;           // of the state's description and the plan
   save_phase phase = save_phase::copied;
   // Set by the background thread:
   std::string begun;  // at the leader; valid once `is_begun`
@@ -30,13 +32,6 @@ struct session::joint_save {
 
   [[nodiscard]] bool has_failed() const { return is_done && failure; }
 };
-
-/// errc::unsupported for state that differs between ranks.
-inline void refuse_per_rank(const description& what) {
-  for (const auto& [path, entry] : what.structure)
-    if (entry.what == structure_entry::kind::ranks)
-      fail(errc::unsupported, {path, " is per-rank state, which this version does not save in a group of ranks"});
-}
 
 /// Copies the share of this rank. The leader begins the checkpoint.
 CAIRN_INLINE void session::copy_share(any_state state, const observation& now, std::optional<save_kind> kind,
@@ -49,12 +44,15 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
   save.kind = kind;
   auto& job = *save.job;
   try {
-    refuse_per_rank(job.what);
     set_background_hooks(job);
     record_.emit(series_.about(event::kind::started, job));
     limiter_.begin(options_.max_bytes_per_second);
-    made->pieces = divide_evenly(job.what.leaves, ranks_.size());
-    const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->pieces[ranks_.rank()])};
+    const auto plan = shares_.plan_for(job);
+    if (ranks_.is_leader()) made->pieces = plan.pieces();
+    const std::uint64_t hashes[] = {common_hash(job), plan.hash().high, plan.hash().low};
+    made->hash = checksum(std::as_bytes(std::span(hashes))) | 2U;  // not `will_copy`
+    const std::vector<std::vector<planned_copy>> shares{
+        staging_.plan(job.what.leaves, share_of(job, plan, ranks_.rank()))};
     made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());
     auto what = series_.about(event::kind::copied, job);
     what.bytes = what.total;

@@ -17,25 +17,28 @@
 
 namespace cairn::detail {
 
-inline std::uint64_t hash_of(std::string_view text) { return checksum(std::as_bytes(std::span(text))); }
-
 /// In place of the hash of a copy: the rank copies its state if the others do, or its copy has failed.
 inline constexpr std::uint64_t will_copy = 1;
 
-/// A hash of a description and options; above `will_copy`.
-inline std::uint64_t hash_of(const description& what, std::string_view options) {
-  running_checksum hash;
-  hash.add(std::as_bytes(std::span(options)));
-  for (const auto& each : what.leaves) {
-    hash.add(std::as_bytes(std::span(each.path)));
-    hash.add(std::as_bytes(std::span(name(each.type))));
-    hash.add(std::as_bytes(std::span(each.shape)));
-  }
-  return hash.value() | 2U;
+/// What all ranks must have in common.
+inline std::string common_options(const any_store& store, const checkpointer_options& options) {
+  const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
+  std::string text = "place " + store.location() + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
+                     number(options.on_busy) + ", on_destruction " + number(options.on_destruction) + ", on_failure " +
+                     number(options.on_failure);
+  for (const auto& rule : options.codecs) text += ", " + rule.pattern + ": " + std::string(rule.codec.name());
+  return text;
+}
+
+/// Before the first round: compares the options of the ranks, and learns their weights.
+CAIRN_INLINE void session::meet() {
+  if (std::exchange(has_met_, true)) return;
+  ranks_.require_same("the options", common_options(store(), options_));
+  shares_.set_weights(ranks_.all_gather(options_.rank_weight));
 }
 
 CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
-  mine.call = hash_of(call);
+  mine.call = checksum(std::as_bytes(std::span(call)));
   mine.has_thrown = own_failure_.has_value();
   mine.signal = options_.preempt.number();
   if (mine.signal != 0) {
@@ -74,6 +77,7 @@ CAIRN_INLINE verdict session::end_round() {
 /// the leader has the save cancelled.
 CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_seconds) {
   constexpr std::chrono::milliseconds pause(1);
+  meet();
   if (ranks_.is_in_round()) end_round();
   const stopwatch waited;
   while (true) {
@@ -114,7 +118,10 @@ CAIRN_INLINE void session::act_on(const verdict& last) {
   if (last.begun != 0 && last.slowest == save_phase::copied)
     join_joint_save(ranks_.broadcast(joint_->begun, 0, last.begun));
   if (last.slowest == save_phase::prepared) publish_joint_save();
-  if (last.published != 0) end_joint_save(last.published);
+  if (last.published != 0) {
+    series_.share_stored_bytes(*joint_->save->job, shares_);
+    end_joint_save(last.published);
+  }
 }
 
 /// Throws the error of the lowest rank that has failed, at all ranks, where the options say so.
@@ -142,8 +149,7 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
 CAIRN_INLINE void session::refuse_differences() {
   try {
     ranks_.require_same("the decision to save", own_vote_.copied != 0 ? "save" : "no save");
-    ranks_.require_same("the options", common_options(store(), options_));
-    if (joint_) ranks_.require_same_leaves(joint_->save->job->what.leaves);
+    if (joint_) ranks_.require_same_list("the state", common_texts(*joint_->save->job));
     fail(errc::mismatch, {"the ranks describe different states"});  // by a collision of hashes
   } catch (const error& cause) {
     drop_joint_save(cause);

@@ -20,6 +20,7 @@
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/checkpoint_list.hpp"
+#include "cairn/run/share_planner.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
@@ -48,8 +49,10 @@ class checkpoint_series {
   /// Ends a save that was not finished; nothing is left behind of it.
   void cancel() noexcept;
 
-  /// Begins, adds and finishes a save from the state's own memory; in a group of ranks, each its share.
+  /// Begins, adds and finishes a save from the state's own memory.
   save_report save(std::shared_ptr<save_job> job);
+  /// The same for a group of ranks, each of which writes the share that the planner gives it. A collective call.
+  save_report save_together(std::shared_ptr<save_job> job, share_planner& shares);
 
   // A save of all ranks. `pieces` has the share of each rank, which becomes one shard. None of these functions communicates.
   /// 1. At the leader: begins the checkpoint. Returns the text that the others need to join it.
@@ -65,6 +68,8 @@ class checkpoint_series {
   /// At the others, when it is published in `bytes` bytes.
   save_report published_together(std::uint64_t bytes);
 
+  /// Then, at all: what the next plan needs to know, from the leader. A collective call.
+  void share_stored_bytes(const save_job& job, share_planner& shares);
   /// Ends the save of this rank, if it has not ended yet, because of an error of another one. Returns the error.
   error cancel_together(const error& cause);
 
@@ -105,7 +110,6 @@ class checkpoint_series {
  private:
   struct running_save;
 
-  [[nodiscard]] save_report save_together(std::shared_ptr<save_job> job);
   void set_hooks();
   save_report published(save_report report);
 
@@ -128,6 +132,7 @@ class checkpoint_series {
   delta_base base_;
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
+  std::vector<std::uint64_t> stored_bytes_;  // by leaf, of the last save of a group of ranks; at the leader
 };
 
 }  // namespace cairn::detail

@@ -200,7 +200,6 @@ CAIRN_INLINE save_report checkpoint_series::published(save_report report) {
 CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
 
 CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) {
-  if (!ranks_.is_alone()) return save_together(std::move(job));
   const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, options_.shards));
   begin(std::move(job), shards.size());
   add(shards);

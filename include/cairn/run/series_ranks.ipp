@@ -1,8 +1,12 @@
 // Definitions of series.hpp: the save of several ranks.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/run/series.hpp"
@@ -45,9 +49,17 @@ CAIRN_INLINE std::string checkpoint_series::record_of_share() const { return run
 CAIRN_INLINE save_report checkpoint_series::publish_together(std::span<const std::string> records,
                                                              const division& pieces) {
   return published(cancel_on_error([&] {
+    auto& pipeline = *running_->pipeline;
+    const auto& job = *running_->job;
+    std::vector<std::uint64_t> own_bytes(1);
     for (std::size_t rank = 1; rank < records.size(); ++rank)
-      running_->pipeline->add_written(records[rank], std::span(pieces).subspan(rank, 1));
-    auto report = running_->pipeline->finish();
+      own_bytes.push_back(pipeline.add_written(records[rank], pieces[rank]));
+    stored_bytes_ = pipeline.stored_bytes();
+    const auto first_own = stored_bytes_.begin() + static_cast<std::ptrdiff_t>(job.common_leaves);
+    own_bytes.front() = std::accumulate(first_own, stored_bytes_.end(), std::uint64_t{0});
+    stored_bytes_.erase(first_own, stored_bytes_.end());
+    stored_bytes_.insert(stored_bytes_.end(), own_bytes.begin(), own_bytes.end());
+    auto report = pipeline.finish();
     base_.clear();
     return report;
   }));
@@ -60,21 +72,34 @@ CAIRN_INLINE save_report checkpoint_series::published_together(std::uint64_t byt
   return published(std::move(report));
 }
 
-CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_job> job) {
-  const auto pieces = divide_evenly(job->what.leaves, ranks_.size());
+CAIRN_INLINE void checkpoint_series::share_stored_bytes(const save_job& job, share_planner& shares) {
+  std::vector<std::uint64_t> bytes(job.common_leaves + ranks_.size());
+  if (ranks_.is_leader()) bytes = std::move(stored_bytes_);
+  const auto memory = std::as_writable_bytes(std::span(bytes));
+  const std::string_view own(reinterpret_cast<const char*>(memory.data()), ranks_.is_leader() ? memory.size() : 0);
+  const auto text = ranks_.broadcast(own, 0, memory.size());
+  std::copy(text.begin(), text.end(), reinterpret_cast<char*>(memory.data()));
+  shares.saved(job, std::move(bytes));
+}
+
+CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_job> job, share_planner& shares) {
+  const auto rank = ranks_.rank(), size = ranks_.size();
   try {
-    const auto begun = ranks_.from_leader([&] { return begin_together(job, ranks_.size()); });
+    const auto plan = shares.plan_for(*job);
+    const auto begun = ranks_.from_leader([&] { return begin_together(job, size); });
     ranks_.all([&] {
-      if (!ranks_.is_leader()) join_together(job, ranks_.size(), ranks_.rank(), begun);
-      add_share(from_leaves<staged_piece>({pieces[ranks_.rank()]}).front());
+      if (!ranks_.is_leader()) join_together(job, size, rank, begun);
+      add_share(from_leaves<staged_piece>({share_of(*job, plan, rank)}).front());
     });
     const auto records = ranks_.gather(record_of_share());
     save_report report;
     const auto bytes = ranks_.from_leader([&] {
-      report = publish_together(records, pieces);
+      report = publish_together(records, plan.pieces());
       return std::to_string(report.bytes);
     });
-    return ranks_.is_leader() ? report : published_together(std::stoull(bytes));
+    if (!ranks_.is_leader()) report = published_together(std::stoull(bytes));
+    share_stored_bytes(*job, shares);
+    return report;
   } catch (const error& cause) {
     throw error(cancel_together(cause));
   }

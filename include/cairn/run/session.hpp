@@ -25,6 +25,7 @@
 #include "cairn/run/record.hpp"
 #include "cairn/run/save_progress.hpp"
 #include "cairn/run/series.hpp"
+#include "cairn/run/share_planner.hpp"
 #include "cairn/run/staging.hpp"
 #include "cairn/run/state_sum.hpp"
 #include "cairn/run/vote.hpp"
@@ -95,6 +96,7 @@ class session {
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void prepare(any_state state) noexcept;
+  [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
                                                    std::optional<save_kind> kind, bool ends_run);
   void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;
@@ -131,6 +133,7 @@ class session {
   void copy_share(any_state state, const observation& now, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now, const verdict& last);
   save_report save_now_together(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
+  void meet();
   void begin_round(const std::string& call, vote mine = {});
   verdict end_round();
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
@@ -165,6 +168,8 @@ class session {
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> preempted_step_;
+  share_planner shares_;
+  bool has_met_ = false;               // the ranks have compared their options
   std::unique_ptr<joint_save> joint_;  // the save in the background of a group of ranks
   std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
   std::string call_;                   // whose round is under way, or was the last one

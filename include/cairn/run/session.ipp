@@ -61,18 +61,6 @@ inline void check_options(const checkpointer_options& options) {
   check_unused(!options.hang_timeout, "hang_timeout");
 }
 
-/// What all ranks must have in common.
-inline std::string common_options(const any_store& store, const checkpointer_options& options) {
-  std::string text = "place " + store.location() + ", shards " + std::to_string(options.shards);
-  for (const auto& rule : options.codecs) text += ", " + rule.pattern + ": " + std::string(rule.codec.name());
-  return text;
-}
-
-/// What this rank saves.
-inline std::vector<piece> share_of(std::span<const leaf> leaves, const team& ranks) {
-  return divide_evenly(leaves, ranks.size())[ranks.rank()];
-}
-
 CAIRN_INLINE session::session(any_store store, checkpointer_options options, std::optional<any_group> ranks)
     : options_(std::move(options)),
       ranks_(ranks ? team(std::move(*ranks), options_.rank_timeout) : team()),
@@ -100,7 +88,6 @@ CAIRN_INLINE session::~session() {
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   enter("restore");
-  ranks_.require_same("the options", common_options(store(), options_));
   auto report =
       with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, options); });
   continue_from(report, state, options);
@@ -146,26 +133,6 @@ CAIRN_INLINE void session::note_losses(const load_report& report, any_state stat
     }
     earlier_losses_ = std::move(losses);
   } catch (...) {  // the first save describes the state again, and fails
-  }
-}
-
-/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
-CAIRN_INLINE void session::prepare(any_state state) noexcept {
-  if (!options_.asynchronous || prepared_ || saving_) return;
-  const policy_driver::pause preparing(policy_);
-  prepared_ = true;
-  try {
-    background_.wait();
-    const auto leaves = describe(state).leaves;
-    auto bytes = plan_staging(staging_, leaves, options_.shards, options_.max_staging_bytes).bytes;
-    if (!ranks_.is_alone()) bytes = staging::bytes_for(leaves, staging_.plan(leaves, share_of(leaves, ranks_)));
-    background_.start([this, bytes] {
-      try {
-        staging_.reserve(bytes, 1);
-      } catch (...) {  // the first save reserves again
-      }
-    });
-  } catch (...) {  // the first save describes and plans again
   }
 }
 

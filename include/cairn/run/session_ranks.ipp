@@ -32,6 +32,7 @@ namespace cairn::detail {
 // A step.
 
 CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
+  meet();
   verdict last;
   if (ranks_.is_in_round()) last = end_round();
   if (last.signal != 0) return preempt_together(state, now, last);
@@ -110,7 +111,7 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
   step_outcome outcome{.started = true};
   try {
     copy_share(state, now, kind, stall);
-    mine.copied = hash_of(joint_->save->job->what, common_options(store(), options_));
+    mine.copied = joint_->hash;
     mine.saves_copy = ranks_.is_leader();
     outcome.save = save_handle(joint_->save->progress);
     outcome.stall_seconds = joint_->save->times.stall_seconds = stalled(stall);
@@ -130,13 +131,8 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
 CAIRN_INLINE save_report session::save_now_together(any_state state, const observation& now,
                                                     std::optional<save_kind> kind, bool ends_run) {
   const stopwatch stall;
-  ranks_.require_same("the options", common_options(store(), options_));
-  const auto job = ranks_.all([&] {
-    auto made = make_job(state, now, kind, ends_run);
-    refuse_per_rank(made->what);
-    return made;
-  });
-  ranks_.require_same_leaves(job->what.leaves);
+  const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
+  if (!ranks_.is_same(common_hash(*job))) ranks_.require_same_list("the state", common_texts(*job));
   auto report = run_sync(job, kind, stall);
   stalled(stall);
   return report;

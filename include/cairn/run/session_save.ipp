@@ -23,7 +23,8 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
     auto& checkpoints = series_.checkpoints();
     if (!saving_ && ranks_.is_leader()) checkpoints.branch_off(now.step);
     job->name = checkpoints.name_of(now.step);
-    job->what = describe(state, {}, store().location() + '/' + job->name);
+    job->what = describe(state, {ranks_.rank(), ranks_.size()}, store().location() + '/' + job->name);
+    if (!ranks_.is_alone()) separate_own(*job, ranks_.rank());
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));
   }
@@ -37,6 +38,34 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   if (kind == save_kind::raw) save_raw(*job);
   job->threads = options_.threads;
   return job;
+}
+
+/// Bytes of the copy that a save makes.
+CAIRN_INLINE std::uint64_t session::bytes_to_stage(any_state state) {
+  save_job job;
+  job.what = describe(state, {ranks_.rank(), ranks_.size()});
+  const auto& leaves = job.what.leaves;
+  if (ranks_.is_alone()) return plan_staging(staging_, leaves, options_.shards, options_.max_staging_bytes).bytes;
+  separate_own(job, ranks_.rank());
+  return staging::bytes_for(leaves, staging_.plan(leaves, share_of(job, shares_.plan_for(job), ranks_.rank())));
+}
+
+/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
+CAIRN_INLINE void session::prepare(any_state state) noexcept {
+  if (!options_.asynchronous || prepared_ || saving_) return;
+  const policy_driver::pause preparing(policy_);
+  prepared_ = true;
+  try {
+    background_.wait();
+    const auto bytes = bytes_to_stage(state);
+    background_.start([this, bytes] {
+      try {
+        staging_.reserve(bytes, 1);
+      } catch (...) {  // the first save reserves again
+      }
+    });
+  } catch (...) {  // the first save describes and plans again
+  }
 }
 
 /// Stores the state as it is, and as a whole checkpoint.
@@ -179,7 +208,7 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();
   return with_failures_counted([&] {
-    auto report = series_.save(job);
+    auto report = ranks_.is_alone() ? series_.save(job) : series_.save_together(job, shares_);
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
     ranks_.all([&] {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/structure.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/leaf_storage.hpp"
 
@@ -19,8 +21,10 @@ struct shard_record {
   std::uint64_t data_bytes = 0;       ///< of their data sections
   std::map<std::size_t, leaf_encoding>
       encoded{};  ///< by number of the leaf: of its pieces in these shards, if one is encoded
-
-  friend bool operator==(const shard_record&, const shard_record&) = default;
+  /// Leaves that this rank alone has: per-rank state, and boxes of larger arrays. Their numbers follow those of the leaves that all ranks have. Without
+  /// memory.
+  std::vector<leaf> own{};
+  detail::structure own_structure{};
 };
 
 [[nodiscard]] CAIRN_INLINE std::string write_shard_record(const shard_record& record);

@@ -1,7 +1,11 @@
 // Definitions of shard_record.hpp.
 #pragma once
 
+#include <memory>
+
+#include "cairn/store/shape_text.hpp"
 #include "cairn/store/shard_record.hpp"
+#include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::detail {
@@ -25,7 +29,18 @@ CAIRN_INLINE std::string write_shard_record(const shard_record& record) {
     if (how.lost) json.key("max_error").real(how.lost->max_error).key("relative_l2").real(how.lost->relative_l2);
     json.end_object();
   }
-  return json.end_list().end_object().take();
+  json.end_list().key("own").begin_list();
+  for (const auto& each : record.own) {
+    write_shape(json.begin_object().key("path").text(each.path).key("dtype").text(name(each.type)).key("shape"),
+                each.shape);
+    if (each.place) {
+      write_shape(json.key("first"), each.place->first);
+      write_shape(json.key("whole"), each.place->whole);
+    }
+    json.end_object();
+  }
+  write_structure(json.end_list().key("structure"), record.own_structure);
+  return json.end_object().take();
 }
 
 CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_view origin) {
@@ -53,10 +68,31 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
        {"max_error", json_real([&](const json_value& error) { lost().max_error = error.real; }), false},
        {"relative_l2", json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}},
       [&](std::string_view) { encoded.emplace_back(); });
+  std::shared_ptr<box_place> place;  // of the newest own leaf
+  const auto place_of_newest = [&]() -> box_place& {
+    if (!place) record.own.back().place = place = std::make_shared<box_place>();
+    return *place;
+  };
+  const auto own =
+      json_object({{"path", json_text([&](const json_value& path) { record.own.back().path = path.text; })},
+                   {"dtype", json_text([&](const json_value& type) {
+                      const auto parsed = parse_dtype(type.text);
+                      if (parsed) record.own.back().type = *parsed;
+                      return parsed ? "" : "is no dtype";
+                    })},
+                   {"shape", shape_form([&]() -> extents& { return record.own.back().shape; })},
+                   {"first", shape_form([&]() -> extents& { return place_of_newest().first; }), false},
+                   {"whole", shape_form([&]() -> extents& { return place_of_newest().whole; }), false}},
+                  [&](std::string_view) {
+                    record.own.emplace_back();
+                    place.reset();
+                  });
   read_json(text, origin,
             json_object({{"shards", json_list(shard)},
                          {"data", json_natural([&](const json_value& bytes) { record.data_bytes = bytes.natural; })},
-                         {"encoded", json_list(one)}}));
+                         {"encoded", json_list(one)},
+                         {"own", json_list(own)},
+                         {"structure", structure_form(record.own_structure, text.size())}}));
   for (auto& each : encoded) record.encoded.insert_or_assign(each.leaf, std::move(each.how));
   return record;
 }

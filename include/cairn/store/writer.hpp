@@ -66,11 +66,17 @@ class checkpoint_writer {
   /// progress.
   CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes = 0);
 
-  /// What the writer that has begun the checkpoint needs to know of the shards of this one.
-  [[nodiscard]] CAIRN_INLINE shard_record record() const;
+  /// What the writer that has begun the checkpoint needs to know of the shards of this one. The leaves from number `common` on, and
+  /// `own_structure`, are those that this writer alone has.
+  [[nodiscard]] CAIRN_INLINE shard_record record(std::size_t common, structure own_structure) const;
 
-  /// Lists the shards that another writer has written after those that have been added: `pieces` are theirs.
-  CAIRN_INLINE void add_written(const shard_record& written, std::span<const std::vector<piece>> pieces);
+  /// Lists the shard that another writer has written after those that have been added. `pieces` are its pieces of the first `common` leaves; it has all of
+  /// its own ones. Returns the stored bytes of these.
+  CAIRN_INLINE std::uint64_t add_written(const shard_record& written, std::size_t common,
+                                         std::span<const piece> pieces);
+
+  /// Bytes of each of the spec's leaves in the shards that have been added or listed.
+  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> stored_bytes() const;
 
   /// Writes the index, which contains the checksums of the headers, and publishes.
   CAIRN_INLINE written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
@@ -86,6 +92,9 @@ class checkpoint_writer {
     std::uint64_t bytes = 0;
   };
 
+  [[nodiscard]] const leaf& leaf_at(std::size_t number) const {
+    return number < spec_.leaves.size() ? spec_.leaves[number] : others_[number - spec_.leaves.size()];
+  }
   [[nodiscard]] CAIRN_INLINE std::vector<std::size_t> leaves_by_path() const;
   CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces);
   CAIRN_INLINE void list_leaves();
@@ -98,6 +107,7 @@ class checkpoint_writer {
   const checkpoint_spec& spec_;
   std::size_t shards_, laid_out_ = 0, added_ = 0;
   checkpoint_index index_;
+  std::vector<leaf> others_;           // leaves that other writers alone have; their numbers follow those of the spec
   std::vector<std::size_t> by_path_;   // the numbers of the leaves, in the order of their paths
   std::vector<stored_pieces> pieces_;  // by leaf
   std::uint64_t bytes_ = 0;

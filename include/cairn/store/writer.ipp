@@ -132,11 +132,10 @@ CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_
 
 /// The leaves in the order of the index. Two of one path must be boxes of one array.
 CAIRN_INLINE std::vector<std::size_t> checkpoint_writer::leaves_by_path() const {
-  const auto& leaves = spec_.leaves;
-  auto order =
-      sorted_order(leaves.size(), [&](std::size_t a, std::size_t b) { return leaves[a].path < leaves[b].path; });
+  auto order = sorted_order(spec_.leaves.size() + others_.size(),
+                            [&](std::size_t a, std::size_t b) { return leaf_at(a).path < leaf_at(b).path; });
   for (std::size_t i = 1; i < order.size(); ++i) {
-    const auto &a = leaves[order[i - 1]], &b = leaves[order[i]];
+    const auto &a = leaf_at(order[i - 1]), &b = leaf_at(order[i]);
     if (a.path == b.path && !(a.place && b.place)) fail(errc::invalid, {"two leaves have the path \"", a.path, "\""});
   }
   return order;
@@ -197,14 +196,14 @@ CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector
 
 /// Lists the leaves in the index, by path, with where their pieces are.
 CAIRN_INLINE void checkpoint_writer::list_leaves() {
-  const auto& leaves = spec_.leaves;
+  if (!others_.empty()) by_path_ = leaves_by_path();
   const auto& order = by_path_;
   for (std::size_t i = 0; i < order.size();) {
-    const auto& first = leaves[order[i]];
+    const auto& first = leaf_at(order[i]);
     auto all = std::move(pieces_[order[i]]);
-    for (++i; i < order.size() && leaves[order[i]].path == first.path; ++i) {  // boxes of one array
+    for (++i; i < order.size() && leaf_at(order[i]).path == first.path; ++i) {  // boxes of one array
       const auto& more = pieces_[order[i]];
-      if (leaves[order[i]].type != first.type || whole_shape(leaves[order[i]]) != whole_shape(first))
+      if (leaf_at(order[i]).type != first.type || whole_shape(leaf_at(order[i])) != whole_shape(first))
         fail(errc::invalid, {"the boxes of \"", first.path, "\" disagree about its dtype or shape"});
       all.where.insert(all.where.end(), more.where.begin(), more.where.end());
       all.bytes += more.bytes;

@@ -14,37 +14,64 @@ CAIRN_INLINE std::string checkpoint_writer::begin() {
 
 CAIRN_INLINE void checkpoint_writer::join(std::string_view attempt) { transaction_ = store_.join(name_, attempt); }
 
-CAIRN_INLINE shard_record checkpoint_writer::record() const {
-  shard_record made{.shards = index_.shards, .data_bytes = index_.total_size};
-  for (std::size_t leaf = 0; leaf < pieces_.size(); ++leaf)
-    if (pieces_[leaf].encoded) made.encoded.emplace(leaf, *pieces_[leaf].encoded);
+CAIRN_INLINE shard_record checkpoint_writer::record(std::size_t common, structure own_structure) const {
+  shard_record made{
+      .shards = index_.shards, .data_bytes = index_.total_size, .own_structure = std::move(own_structure)};
+  for (std::size_t number = 0; number < pieces_.size(); ++number)
+    if (pieces_[number].encoded) made.encoded.emplace(number, *pieces_[number].encoded);
+  for (std::size_t number = common; number < spec_.leaves.size(); ++number) {
+    const auto& each = spec_.leaves[number];
+    auto& own = made.own.emplace_back();
+    own.path = each.path;
+    own.type = each.type;
+    own.shape = each.shape;
+    own.place = each.place;
+  }
   return made;
 }
 
-CAIRN_INLINE void checkpoint_writer::add_written(const shard_record& written,
-                                                 std::span<const std::vector<piece>> pieces) {
+CAIRN_INLINE std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::size_t common,
+                                                          std::span<const piece> pieces) {
   std::map<std::size_t, std::uint64_t> raw_bytes;  // of the pieces of a leaf, if none were encoded
-  for (const auto& shard : pieces) {
-    for (const auto& each : shard) {
-      const auto& whole = spec_.leaves[each.leaf];
-      pieces_[each.leaf].where.push_back(place_of(whole, each, laid_out_));
-      raw_bytes[each.leaf] += each.count * size_of(whole.type);
-    }
-    ++laid_out_;
+  const auto place = [&](std::size_t number, const piece& each) {
+    const auto& whole = leaf_at(number);
+    pieces_[number].where.push_back(place_of(whole, each, laid_out_));
+    raw_bytes[number] += each.count * size_of(whole.type);
+  };
+  for (const auto& each : pieces) place(each.leaf, each);
+  const auto first_other = spec_.leaves.size() + others_.size();
+  for (const auto& each : written.own) {
+    others_.push_back(each);
+    pieces_.emplace_back();
+    place(pieces_.size() - 1, {.count = each.count()});
   }
-  for (const auto& [leaf, bytes] : raw_bytes) {
-    auto& stored = pieces_[leaf];
-    const auto at = written.encoded.find(leaf);
-    stored.bytes += at == written.encoded.end() ? bytes : at->second.stored;
+  ++laid_out_;
+  std::uint64_t own_bytes = 0;
+  for (const auto& [number, bytes] : raw_bytes) {
+    auto& stored = pieces_[number];
+    const bool is_other = number >= first_other;
+    const auto at = written.encoded.find(is_other ? number - first_other + common : number);
+    const auto added = at == written.encoded.end() ? bytes : at->second.stored;
+    stored.bytes += added;
+    if (is_other) own_bytes += added;
     if (at != written.encoded.end()) add_encoding(stored.encoded, at->second);
     if (stored.encoded) stored.encoded->stored = stored.bytes;
   }
+  index_.structure.insert(written.own_structure.begin(), written.own_structure.end());
   index_.total_size += written.data_bytes;
   for (const auto& each : written.shards) {
     index_.shards.push_back(each);
     bytes_ += each.bytes;
   }
   added_ = laid_out_;
+  return own_bytes;
+}
+
+CAIRN_INLINE std::vector<std::uint64_t> checkpoint_writer::stored_bytes() const {
+  std::vector<std::uint64_t> bytes;
+  bytes.reserve(spec_.leaves.size());
+  for (std::size_t number = 0; number < spec_.leaves.size(); ++number) bytes.push_back(pieces_[number].bytes);
+  return bytes;
 }
 
 }  // namespace cairn::detail

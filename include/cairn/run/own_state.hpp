@@ -1,0 +1,101 @@
+// The parts of a state that one rank of a group alone has: its per-rank state, and its boxes of larger arrays.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/chain/save_job.hpp"
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/structure.hpp"
+#include "cairn/state/base.hpp"
+#include "cairn/store/structure.hpp"
+
+namespace cairn::detail {
+
+/// Whether a path is, or is below, that of the value of rank `rank` of some per-rank object.
+class own_paths {
+ public:
+  own_paths(const structure& all, unsigned rank) {
+    for (const auto& [path, entry] : all)
+      if (entry.what == structure_entry::kind::ranks) values_.insert(path + ".rank" + std::to_string(rank));
+  }
+
+  [[nodiscard]] bool contains(std::string_view path) const {
+    if (values_.empty()) return false;
+    if (values_.contains(path)) return true;
+    for (auto dot = path.find('.'); dot != path.npos; dot = path.find('.', dot + 1))
+      if (values_.contains(path.substr(0, dot))) return true;
+    return false;
+  }
+
+ private:
+  std::set<std::string, std::less<>> values_;
+};
+
+/// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the job that tell them
+/// apart. O(leaves * depth).
+inline void separate_own(save_job& job, unsigned rank) {
+  const own_paths own(job.what.structure, rank);
+  const auto first_own = std::stable_partition(job.what.leaves.begin(), job.what.leaves.end(), [&](const leaf& each) {
+    return each.place == nullptr && !own.contains(each.path);
+  });
+  job.common_leaves = static_cast<std::size_t>(first_own - job.what.leaves.begin());
+  for (const auto& entry : job.what.structure)
+    if (own.contains(entry.first)) job.own_structure.insert(entry);
+}
+
+/// The leaves that all ranks have.
+[[nodiscard]] inline std::span<const leaf> common_leaves(const save_job& job) {
+  return std::span(job.what.leaves).first(job.common_leaves);
+}
+
+/// Calls `act` with each entry of the structure that all ranks have.
+template <class Act>
+void for_each_common_entry(const save_job& job, const Act& act) {
+  for (const auto& [path, entry] : job.what.structure)
+    if (!job.own_structure.contains(path)) act(path, entry);
+}
+
+/// A hash of what all ranks must have in common: paths, types, shapes and structure.
+[[nodiscard]] inline std::uint64_t common_hash(const save_job& job) {
+  running_checksum hash;
+  const auto add = [&](const auto& values) { hash.add(std::as_bytes(std::span(values))); };
+  const auto add_text = [&](std::string_view text) {
+    add(text);
+    add(std::string_view("", 1));
+  };
+  for (const auto& each : common_leaves(job)) {
+    add_text(each.path);
+    add_text(name(each.type));
+    add(each.shape);
+  }
+  for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
+    const std::uint64_t numbers[] = {static_cast<std::uint64_t>(entry.what), entry.number, entry.keys.size()};
+    add_text(path);
+    add(numbers);
+    add_text(entry.text);
+    for (const auto& key : entry.keys) add_text(key);
+  });
+  return hash.value();
+}
+
+/// One text for each part of what all ranks must have in common, in a fixed order.
+[[nodiscard]] inline std::vector<std::string> common_texts(const save_job& job) {
+  std::vector<std::string> texts;
+  for (const auto& each : common_leaves(job))
+    texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape));
+  for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
+    texts.push_back(write_structure({{path, entry}}));
+  });
+  return texts;
+}
+
+}  // namespace cairn::detail
