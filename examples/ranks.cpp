@@ -1,6 +1,7 @@
 // A state that four threads hold, each its copy, saved once by all of them, and restored by three.
 #include <cairn/checkpointer.hpp>
 #include <cairn/group/threads.hpp>
+#include <cairn/state/sharded.hpp>
 
 #include <cstddef>
 #include <cstdio>
@@ -53,6 +54,25 @@ void save(cairn::any_group rank) {
   std::printf("saved %zu arrays\n", report.leaves);
 }
 
+/// Saves an array of which each rank has a part, or restores it on another number of ranks.
+void use_parts(cairn::any_group rank, bool saves) {
+  constexpr std::size_t whole = 12'000;
+  const std::size_t first = whole * rank.rank() / rank.size(), end = whole * (rank.rank() + 1) / rank.size();
+  model state;
+  std::vector<float> part(end - first);
+  // [sharded]
+  cairn::state all{{"model", state}, {"embedding", cairn::shard_of(part, {whole}, {first})}};
+  cairn::checkpointer checkpoints("run_of_parts", {.keep_last = 2}, std::move(rank));
+  // [sharded]
+  if (saves) {
+    for (std::size_t i = 0; i < part.size(); ++i) part[i] = static_cast<float>(first + i);
+    checkpoints.save(all, {.step = 1});
+  } else {
+    if (!checkpoints.restore(all) || part.back() != static_cast<float>(end - 1))
+      throw std::runtime_error("not restored");
+  }
+}
+
 void restore(cairn::any_group rank) {
   model state;
   // [restore]
@@ -65,4 +85,9 @@ void restore(cairn::any_group rank) {
 
 }  // namespace
 
-int main() { return at_each_rank(4, save) + at_each_rank(3, restore); }
+int main() {
+  int failed = at_each_rank(4, save) + at_each_rank(3, restore);
+  for (const bool saves : {true, false})
+    failed += at_each_rank(saves ? 4 : 3, [&](cairn::any_group rank) { use_parts(std::move(rank), saves); });
+  return failed;
+}

@@ -56,7 +56,11 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
   std::vector<read_request> bulk;
   bulk.reserve(targets.size());
   std::map<const std::byte*, std::uint64_t> filled;  // tied arrays are read once: the plan checked that they agree
-  for (const auto& [index, destination] : targets) {
+  for (const auto& [index, destination, region] : targets) {
+    if (region) {
+      if (region->count() > 0) bulk.push_back({index, destination, region});
+      continue;
+    }
     if (destination.contiguous() && !destination.shape.empty()) {
       const auto [at, first] = filled.emplace(destination.memory, destination.bytes());
       if (!first && at->second == destination.bytes()) continue;
@@ -71,15 +75,21 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
 }
 
 /// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those of all leaves.
-inline void check(const chain_reader& from, const match_report& found, const load_options& options) {
-  std::vector<std::size_t> leaves;
-  for (const auto& path : found.loaded) {
+inline void check(const chain_reader& from, load_plan& load, const load_options& options) {
+  std::vector<std::size_t> leaves, whole_leaves;
+  for (const auto& path : load.report().loaded) {
     const auto tie = from.contents().structure.find(path);  // a tied array is read from the first path
     const bool tied = tie != from.contents().structure.end() && tie->second.what == structure_entry::kind::same;
-    if (const auto index = from.contents().find(tied ? tie->second.text : path); index != catalog::npos)
-      leaves.push_back(index);
+    const auto index = from.contents().find(tied ? tie->second.text : path);
+    if (index == catalog::npos) continue;
+    leaves.push_back(index);
+    const auto region = load.regions().find(index);
+    if (region == load.regions().end())
+      whole_leaves.push_back(index);
+    else
+      from.require_slices(index, region->second);
   }
-  from.require_slices(leaves);
+  from.require_slices(whole_leaves);
   if (!options.verify || !options.verify_first.value_or(true)) return;
   if (!options.filter) return from.verify(options.threads);
   from.verify(leaves, options.threads);
@@ -124,7 +134,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   ranks.all([&] {
     plan.emplace(state, from.contents(), how, rank_info{ranks.rank(), ranks.size()});
     require_unchanged(plan->report(), changed, from.contents().origin);
-    check(from, plan->report(), options);
+    check(from, *plan, options);
   });
   load_plan& load = *plan;
   try {

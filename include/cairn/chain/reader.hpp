@@ -64,8 +64,10 @@ class chain_reader {
 
   /// Opens the shards of these leaves in all links, and checks that their codecs are known. errc::unsupported names file and codec; corrupt.
   void require_slices(std::span<const std::size_t> leaves) const;
+  /// The same for those with elements of a box of a leaf.
+  void require_slices(std::size_t leaf, const box& region) const;
 
-  /// Reads whole leaves into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
+  /// Reads whole leaves, or boxes of them, into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
@@ -76,6 +78,7 @@ class chain_reader {
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
   using leaf_plan = std::vector<std::size_t>;
 
+  void require_codecs(std::size_t link, std::span<const stored_slice> slices) const;
   void open_ancestors(const any_store& store);
   void collect_tables();
   void fetch(std::size_t index, std::span<std::byte> out) const;
@@ -88,6 +91,7 @@ class chain_reader {
     friend bool operator==(const range&, const range&) = default;
   };
   [[nodiscard]] range whole_slices(const leaf_plan& plan, range wanted) const;
+  void decode_region(const leaf_plan& plan, const read_request& request, const read_options& options) const;
   void decode(const leaf_plan& plan, std::uint64_t first, std::span<std::byte> values,
               const read_options& options) const;
 
@@ -109,5 +113,6 @@ class chain_reader {
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/chain/decode.ipp"  // IWYU pragma: keep
 #include "cairn/chain/reader.ipp"  // IWYU pragma: keep
 #endif

@@ -1,6 +1,7 @@
 // A box of an array: the elements whose index is, in each dimension, in a range.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,6 +35,62 @@ struct box {
     view.memory += static_cast<std::int64_t>(part.first[d]) * view.strides[d];
   if (is_packed(view.shape, view.strides, width)) view.strides.clear();
   return view;
+}
+
+/// The elements that two boxes of an array have in common; a box without elements if there are none.
+[[nodiscard]] inline box common_part(const box& a, const box& b) {
+  box common{extents(a.first.size()), extents(a.first.size())};
+  for (std::size_t d = 0; d < a.first.size(); ++d) {
+    const auto begin = std::max(a.first[d], b.first[d]);
+    const auto end = std::min(a.first[d] + a.shape[d], b.first[d] + b.shape[d]);
+    common.first[d] = begin;
+    common.shape[d] = end > begin ? end - begin : 0;
+  }
+  return common;
+}
+
+/// The number of the element at `index` of the array, in the row-major order of the elements of `of`, which has it.
+[[nodiscard]] inline std::uint64_t number_in(const box& of, const extents& index) noexcept {
+  std::uint64_t number = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) number = number * of.shape[d] + (index[d] - of.first[d]);
+  return number;
+}
+
+/// Calls `act(in_a, in_b, count)` for the elements that two boxes of an array have in common, in row-major order: for each run of consecutive
+/// elements of both, the number of the first one in each box, and their number. O(runs * dimensions).
+template <class Act>
+void for_each_common_run(const box& a, const box& b, const Act& act) {
+  const auto common = common_part(a, b);
+  if (common.count() == 0) return;
+  const auto dimensions = common.shape.size();
+  // Dimensions from `inner` on are consecutive in both boxes: all but the first of them are whole in both.
+  std::size_t inner = dimensions;
+  std::uint64_t run = 1;
+  while (inner > 0) {
+    --inner;
+    run *= common.shape[inner];
+    if (common.shape[inner] != a.shape[inner] || common.shape[inner] != b.shape[inner]) break;
+  }
+  auto index = common.first;
+  while (true) {
+    act(number_in(a, index), number_in(b, index), run);
+    std::size_t d = inner;
+    while (d > 0 && ++index[d - 1] == common.first[d - 1] + common.shape[d - 1]) {
+      index[d - 1] = common.first[d - 1];
+      --d;
+    }
+    if (d == 0) return;
+  }
+}
+
+/// The same for the elements [first, first + count) of an array of this shape in row-major order, and a box of it. `in_run` counts from `first` on.
+template <class Act>
+void for_each_common_run(std::uint64_t first, std::uint64_t count, const extents& shape, const box& b, const Act& act) {
+  const box whole{extents(shape.size()), shape};
+  for_each_common_run(whole, b, [&](std::uint64_t in_whole, std::uint64_t in_b, std::uint64_t run) {
+    const auto begin = std::max(in_whole, first), end = std::min(in_whole + run, first + count);
+    if (begin < end) act(begin - first, in_b + (begin - in_whole), end - begin);
+  });
 }
 
 }  // namespace cairn::detail

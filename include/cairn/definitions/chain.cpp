@@ -1,5 +1,6 @@
 // The definitions of chain/ without merging.
+#include "cairn/chain/decode.ipp"
 #include "cairn/chain/load.ipp"
-#include "cairn/chain/restore.ipp"
 #include "cairn/chain/reader.ipp"
+#include "cairn/chain/restore.ipp"
 #include "cairn/chain/save_pipeline.ipp"

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/sharded.hpp"
 #include "cairn/state/walk_fixed.hpp"
 #include "cairn/state/walk_tensor.hpp"
 #include "cairn/state/walker.hpp"
@@ -19,6 +20,12 @@ class adapter_field {
   template <class Member>
   void operator()(std::string_view name, Member& member) const {
     walker_->part(name, detail::address_of(member), detail::checked_part_walk<Member>());
+  }
+
+  /// The same for a part that is a box of a larger array.
+  template <class T>
+  void operator()(std::string_view name, sharded<T>&& box) const {
+    (*this)(name, box);
   }
 
   /// Why `fields` is called. It may change the object only for the purpose `apply`: to make parts that the checkpoint has and the object

@@ -1,6 +1,10 @@
 // Definitions of applier.hpp.
 #pragma once
 
+#include <optional>
+#include <utility>
+
+#include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/applier.hpp"
 
@@ -16,7 +20,9 @@ CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
     buffers_.emplace_back(std::string(path()), view, *device);
     if (view.shape != leaf.shape) buffers_.back().read_device();
   }
-  targets_.push_back({index, destination(leaf, std::move(view))});
+  std::optional<box> region;
+  if (at_.place) region = {at_.place->first, view.shape};
+  targets_.push_back({index, destination(leaf, std::move(view)), std::move(region)});
 }
 
 CAIRN_INLINE std::size_t applier::match_leaf(const memory_view& view) {

@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/convert.hpp"
 #include "cairn/core/leaf.hpp"
@@ -46,10 +48,11 @@ struct match_options {
   [[nodiscard]] reshaping reshape_of(std::string_view path) const { return reshape ? reshape(path) : reshaping::none; }
 };
 
-/// Where stored leaf `index` is loaded to; it has as many elements as the leaf.
+/// Where stored leaf `index`, or a box of it, is loaded to; the destination has as many elements.
 struct target {
   std::size_t index;
   memory_view destination;
+  std::optional<box> region{};
 };
 
 /// Deeper nesting is refused, in a state and in a file. Keep the nodes of a long linked list in a vector.

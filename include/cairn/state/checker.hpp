@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
@@ -51,6 +53,8 @@ class checker final : public loader {
   /// After the walk: completes the report. Throws one errc::mismatch with all problems.
   void finish();
   [[nodiscard]] match_report& report() noexcept { return report_; }
+  /// The boxes of stored leaves that are loaded, by index of the leaf; the other leaves are loaded whole.
+  [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return regions_; }
 
  private:
   CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
@@ -76,6 +80,7 @@ class checker final : public loader {
   freed_objects freed_;
   std::uint64_t growing_ = 0;  // bytes of all containers that become larger
   tied_arrays arrays_;
+  std::map<std::size_t, box> regions_;
   std::unordered_map<owner, std::string, owner::hash> owners_;                    // the first path of each
   std::unordered_map<owner, std::vector<std::string>, owner::hash> other_paths_;  // of an owner
   owner owner_{};                                                                 // the one that was noted last

@@ -14,6 +14,10 @@ namespace cairn::detail {
 
 CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
+  if (index != catalog::npos && at_.place) {
+    regions_.insert_or_assign(index, box{at_.place->first, view.shape});
+    return;
+  }
   if (index == catalog::npos || prototypes_ > 0 || is_reshaped(load_.stored.contents().leaves[index], view.shape))
     return;
   arrays_.add(view, device, index);
@@ -191,6 +195,12 @@ CAIRN_INLINE void checker::finish() {
 }
 
 CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
+  if (at_.place && (stored.shape != at_.place->whole || stored.type != view.type)) {
+    add_problem(sentence({path, " is ", name(stored.type), to_string(stored.shape), " in the checkpoint and a box of ",
+                          name(view.type), to_string(at_.place->whole),
+                          " in the state; a box is loaded from an array of the same type and shape"}));
+    return false;
+  }
   const bool same_shape = takes_shape(stored, path, view.shape);
   const std::string refusal = refusal_.first == at_.path ? refusal_.second : std::string();
   const auto add = [&](std::string_view has, const std::string& there, const std::string& here,

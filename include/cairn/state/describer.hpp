@@ -62,7 +62,7 @@ class describer final : public walker {
   void visit(const void* object) override {
     if (owners_.empty() && temporaries_ == 0) shared_.visit(object, at_.path.size());
   }
-  void add_leaf(memory_view view, std::shared_ptr<const void> owner);
+  void add_leaf(memory_view view, std::shared_ptr<const void> owner, std::shared_ptr<const box_place> place = {});
   void note(structure_entry entry);
   void note_pointee(const found_object& found);
 

@@ -1,6 +1,7 @@
 // Definitions of describer.hpp.
 #pragma once
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
@@ -8,16 +9,41 @@
 
 namespace cairn::detail {
 
+/// Narrows the view of a box to the part that one of several copies saves: a range along the slowest dimension of more than one index. Returns the place
+/// of the part.
+inline std::shared_ptr<const box_place> own_part(memory_view& view, const box_place& place, const box_copies& copies) {
+  std::size_t d = 0;
+  while (d + 1 < view.shape.size() && view.shape[d] <= 1) ++d;
+  box part{extents(view.shape.size()), view.shape};
+  if (!part.shape.empty()) {
+    const auto extent = part.shape[d];
+    part.first[d] = extent * copies.number / copies.count;
+    part.shape[d] = extent * (copies.number + 1) / copies.count - part.first[d];
+  }
+  auto made = std::make_shared<box_place>(place);
+  for (std::size_t i = 0; i < part.first.size(); ++i) made->first[i] += part.first[i];
+  view = view_of(view, part);
+  return made;
+}
+
 CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) {
   if (path() == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
   paths_.add_leaf(path());
+  auto place = at_.place;
+  if (place) {
+    if (element_count(place->whole) == 0)
+      place.reset();
+    else
+      place = own_part(view, *place, at_.copies);
+    if (place && view.count() == 0) return;  // other ranks have all of it
+  }
   if (temporaries_ > 0 && !device) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
     gather(view, 0, *bytes);
-    return add_leaf({view.type, std::move(view.shape), bytes->data(), {}}, bytes);
+    return add_leaf({view.type, std::move(view.shape), bytes->data(), {}}, bytes, place);
   }
-  if (owners_.empty() && temporaries_ == 0 && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
+  if (!place && owners_.empty() && temporaries_ == 0 && !view.shape.empty() && view.contiguous() && view.bytes() > 0) {
     const std::size_t first = array_leaves_.find_or_add({view.memory, device}, result_.leaves.size());
     if (first != result_.leaves.size()) {
       const leaf& earlier = result_.leaves[first];
@@ -26,17 +52,19 @@ CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) 
         return note({.what = structure_entry::kind::same, .text = earlier.path});
     }
   }
-  if (!device) return add_leaf(std::move(view), owners_.empty() ? nullptr : owners_.back());
+  if (!device) return add_leaf(std::move(view), owners_.empty() ? nullptr : owners_.back(), place);
   const host_buffer buffer(std::string(path()), view, *device);
   buffer.read_device();
-  add_leaf(std::move(view), buffer.memory());
+  add_leaf(std::move(view), buffer.memory(), place);
 }
 
-CAIRN_INLINE void describer::add_leaf(memory_view view, std::shared_ptr<const void> owner) {
+CAIRN_INLINE void describer::add_leaf(memory_view view, std::shared_ptr<const void> owner,
+                                      std::shared_ptr<const box_place> place) {
   leaf added;
   static_cast<memory_view&>(added) = std::move(view);
   added.path = path();
   added.owner = std::move(owner);
+  added.place = std::move(place);
   result_.leaves.push_back(std::move(added));
 }
 

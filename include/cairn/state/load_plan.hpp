@@ -1,6 +1,8 @@
 // Checks that a checkpoint fits a state, then gives the state the checkpoint's structure. The caller reads the arrays.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <vector>
 
 #include "cairn/state/any_state.hpp"
@@ -18,6 +20,7 @@ class load_plan {
   load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
 
   [[nodiscard]] match_report& report() noexcept { return checker_.report(); }
+  [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return checker_.regions(); }
 
   /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and calls `finish`.
   void apply();

@@ -52,6 +52,7 @@ CAIRN_INLINE const stored_leaf* loader::stored(std::uint64_t count) const {
 }
 
 CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const {
+  if (at_.place) return leaf.shape == at_.place->whole;
   if (leaf.shape == now) return true;
   if (leaf.shape.size() == now.size() && is_reshapable(leaf.shape, now, load_.stored.options().reshape_of(stored)))
     return true;
@@ -60,7 +61,7 @@ CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view 
 }
 
 CAIRN_INLINE bool loader::is_reshaped(const stored_leaf& leaf, const extents& now) const {
-  return leaf.shape != now && leaf.shape.size() == now.size() &&
+  return !at_.place && leaf.shape != now && leaf.shape.size() == now.size() &&
          load_.stored.options().reshape_of(load_.stored.stored_path(path())) != reshaping::none;
 }
 
@@ -238,6 +239,7 @@ CAIRN_INLINE void loader::check_size(std::uint64_t size, bool empty_elements) co
 }
 
 CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device) {
+  if (at_.place) fail(errc::invalid, {path(), " is a box of a larger array in an object that is loaded as a copy"});
   const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
   const auto& from = load_.stored.contents();

@@ -17,6 +17,8 @@ namespace cairn {
 
 class state;
 class const_state;
+template <class T>
+class sharded;
 
 namespace detail {
 
@@ -31,7 +33,7 @@ class named_references {
     std::string name;
     void* object;
     walk_function walk;
-    std::shared_ptr<void> nested{};  ///< the named references at `object`; null: the object is the caller's
+    std::shared_ptr<void> nested{};  ///< keeps what is at `object`; null: the object is the caller's
   };
 
   [[nodiscard]] const std::vector<reference>& all() const noexcept { return all_; }
@@ -44,6 +46,12 @@ class named_references {
   static reference refer_to(std::string name, const T& object) {
     return {std::move(name), const_cast<T*>(std::addressof(object)),  // what is const is only saved
             checked_reference_walk<T, Loads>()};
+  }
+  template <bool Loads, class Box>
+  static reference refer_to_box(std::string name, std::shared_ptr<Box> box) {
+    auto made = refer_to<Loads>(std::move(name), *box);
+    made.nested = std::move(box);
+    return made;
   }
   CAIRN_INLINE static reference refer_to_copy(std::string name, const named_references& nested);
 
@@ -70,6 +78,9 @@ class state : public detail::named_references {
           "cairn: a temporary object is gone when the state is used: give cairn::state an object that lives longer");
     }
     part(std::string name, state nested) : what_(refer_to_copy(std::move(name), nested)) {}
+    template <class T>
+    part(std::string name, sharded<T>&& box)
+        : what_(refer_to_box<true>(std::move(name), std::make_shared<sharded<T>>(std::move(box)))) {}
 
    private:
     friend class state;

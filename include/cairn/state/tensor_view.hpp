@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct tensor_view {
   std::vector<std::int64_t> strides_;
 };
 
+/// How many ranks hold the same box of an array, and which of these copies this one is, from 0 on. Each of them saves its part of the box.
+struct box_copies {
+  unsigned count = 1, number = 0;
+};
+
 /// A view of an array whose element type is known at run time, and which may be in the memory of a device. A load into another
 /// element type than the stored one follows `load_options::convert`.
 ///
@@ -53,6 +59,13 @@ class any_tensor_view {
         strides_(std::move(steps)),
         device_(device) {}
 
+  /// The array is a box of a larger one, of shape `whole`; its first element has the index `first` there. See shard_of.
+  any_tensor_view& within(extents whole, extents first, box_copies copies = {}) {
+    place_ = std::make_shared<const detail::box_place>(detail::box_place{std::move(whole), std::move(first)});
+    copies_ = copies;
+    return *this;
+  }
+
   [[nodiscard]] bool exists() const noexcept { return exists_; }
   [[nodiscard]] dtype type() const noexcept { return type_; }
   [[nodiscard]] unsigned components() const noexcept { return components_; }
@@ -60,6 +73,9 @@ class any_tensor_view {
   [[nodiscard]] const extents& shape() const noexcept { return shape_; }
   [[nodiscard]] const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
   [[nodiscard]] const device_copies& device() const noexcept { return device_; }
+  /// Null: the array is whole.
+  [[nodiscard]] const std::shared_ptr<const detail::box_place>& place() const noexcept { return place_; }
+  [[nodiscard]] box_copies copies() const noexcept { return copies_; }
 
  private:
   bool exists_ = false;
@@ -69,6 +85,8 @@ class any_tensor_view {
   extents shape_ = {0};
   std::vector<std::int64_t> strides_;
   device_copies device_;
+  std::shared_ptr<const detail::box_place> place_{};
+  box_copies copies_{};
 };
 
 /// The view itself can be a part of a state.

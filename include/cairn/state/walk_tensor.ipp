@@ -117,6 +117,7 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
   if (is_unmade(view)) return w.array(view.type(), view.components(), nullptr, {0});
   if (!view.data() && element_count(view.shape()) > 0)
     fail(errc::invalid, {w.path(), " is a tensor of shape ", to_string(view.shape()), " without memory"});
+  if (view.place()) return w.box_of_array(view);
   w.array(view.type(), view.components(), view.data(), view.shape(), view.strides(),
           view.device() ? &view.device() : nullptr);
 }

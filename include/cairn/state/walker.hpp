@@ -18,6 +18,7 @@
 #include "cairn/state/operations.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/rank_info.hpp"
+#include "cairn/state/tensor_view.hpp"
 
 namespace cairn::detail {
 
@@ -32,6 +33,9 @@ struct walk_position {
   std::vector<std::int64_t> strides{};  ///< of these, in bytes
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
   bool is_migrated = false;             ///< in a load: the object is of an older version
+  /// Of the current array, if it is a box of a larger one; else null.
+  std::shared_ptr<const box_place> place{};
+  box_copies copies{};  ///< of that box
 };
 
 /// Each type has one walk function, for all purposes. It passes the parts of an object to the walker and acts on the answers, which are about
@@ -82,6 +86,8 @@ class walker {
   /// The same with strides, which count elements. Empty `strides`: packed. `device`: how to copy it if it is not on the host.
   void array(dtype type, unsigned components, void* memory, const extents& shape,
              const std::vector<std::int64_t>& strides, const device_copies* device = nullptr);
+  /// The same for a box of a larger array. errc::invalid: it is not inside.
+  CAIRN_INLINE void box_of_array(const any_tensor_view& view);
 
   /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; each of its leaves stands for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/base.hpp"
@@ -85,6 +86,31 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
     fail(errc::invalid, {path(), " is a tensor of shape ", to_string(shape), "; that is more than 2^48 bytes"});
   if (!at_.strides.empty() || !strides.empty()) set_strides(view, components, strides);
   add(std::move(view), device);
+}
+
+CAIRN_INLINE void walker::box_of_array(const any_tensor_view& view) {
+  if (!at_.shape.empty())
+    fail(errc::invalid,
+         {path(), " is a box of a larger array in a record of a container: keep it in a member of its own"});
+  auto place = *view.place();
+  const auto& shape = view.shape();
+  if (!is_inside({place.first, shape}, place.whole))
+    fail(errc::invalid, {path(), ": a box of shape ", to_string(shape), " at ", to_string(place.first),
+                         " is not inside of an array of shape ", to_string(place.whole)});
+  if (view.copies().number >= view.copies().count)
+    fail(errc::invalid, {path(), ": copy ", view.copies().number, " of ", view.copies().count, " of a box"});
+  if (!is_addressable(place.whole, size_of(view.type()) * view.components()))
+    fail(errc::invalid,
+         {path(), " is a box of an array of shape ", to_string(place.whole), "; that is more than 2^48 bytes"});
+  if (view.components() > 1) {
+    place.whole.push_back(view.components());
+    place.first.push_back(0);
+  }
+  at_.place = std::make_shared<const box_place>(std::move(place));
+  at_.copies = view.copies();
+  array(view.type(), view.components(), view.data(), shape, view.strides(), view.device() ? &view.device() : nullptr);
+  at_.place.reset();
+  at_.copies = {};
 }
 
 CAIRN_INLINE void walker::set_strides(memory_view& view, unsigned components,

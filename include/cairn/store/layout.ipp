@@ -224,6 +224,8 @@ CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const ext
   sort_items(boxes.boxes, [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
   for (const auto& [shard, part] : boxes.boxes)
     if (!is_inside(part, shape)) return "has a box that is not inside";
+  if (const auto& [shard, part] = boxes.boxes.front(); boxes.boxes.size() == 1 && part.shape == shape)
+    return made = {shard, nullptr}, "";
   if (auto grid = grid_of(boxes, shape)) return made = {0, std::make_shared<const leaf_cuts>(std::move(*grid))}, "";
   if (auto fault = find_fault(boxes, shape); !fault.empty()) return fault;
   return made = {0, std::make_shared<const leaf_cuts>(std::move(boxes))}, "";

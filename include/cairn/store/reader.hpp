@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
@@ -20,10 +22,11 @@
 
 namespace cairn::detail {
 
-/// All elements of a stored leaf, to be read into memory of the same dtype and element count.
+/// All elements of a stored leaf, or a box of them, to be read into memory of the same dtype and element count.
 struct read_request {
   std::size_t leaf = 0;  ///< index into catalog::leaves
   memory_view into;
+  std::optional<box> region{};
 };
 
 struct read_options {
@@ -76,6 +79,9 @@ class checkpoint_reader {
 
   /// The slices of a leaf, encoded or not: see stored_checkpoint.
   [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf) const { return opened_->slices_of(leaf); }
+  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const {
+    return opened_->slices_of(leaf, region);
+  }
 
   /// Whether a slice of the leaf is encoded.
   [[nodiscard]] bool is_encoded(std::size_t leaf) const noexcept { return storage_of(leaf).encoded != nullptr; }

@@ -34,10 +34,20 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
     const auto& leaf = checkpoint.contents.leaves[request.leaf];
     const auto width = size_of(leaf.type);
     const memory_view* whole = nullptr;  // of the leaf's shape, where it has boxes
-    for (const auto& slice : checkpoint.slices_of(request.leaf)) {
+    for (const auto& slice :
+         request.region ? checkpoint.slices_of(request.leaf, *request.region) : checkpoint.slices_of(request.leaf)) {
       if (slice.encoded != nullptr)
         fail(errc::unsupported, {checkpoint.contents.origin, ": \"", leaf.path, "\" is encoded by \"",
                                  slice.encoded->codec, "\" and has to be decoded"});
+      if (request.region) {
+        for_each_common_run(
+            slice, leaf.shape, *request.region,
+            [&](std::uint64_t in_slice, std::uint64_t in_region, std::uint64_t count) {
+              const auto begin = slice.begin + in_slice * width;
+              steps.push_back({slice.shard, begin, begin + count * width, &request.into, in_region * width});
+            });
+        continue;
+      }
       if (!slice.region) {
         steps.push_back({slice.shard, slice.begin, slice.end(), &request.into, slice.first * width});
         continue;
@@ -59,10 +69,14 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
 
 CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
                                  std::span<const read_request> requests) {
-  for (const auto& [index, into] : requests) {
+  for (const auto& [index, into, region] : requests) {
     if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
     const auto& leaf = leaves[index];
-    if (leaf.type != into.type || element_count(leaf.shape) != into.count())
+    if (region && !is_inside(*region, leaf.shape))
+      fail(errc::mismatch,
+           {origin, ": \"", leaf.path, "\" of shape ", to_string(leaf.shape), " does not have the box of shape ",
+            to_string(region->shape), " at ", to_string(region->first)});
+    if (leaf.type != into.type || (region ? region->count() : element_count(leaf.shape)) != into.count())
       fail(errc::mismatch, {origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
                             ", the memory for it ", name(into.type), to_string(into.shape)});
   }

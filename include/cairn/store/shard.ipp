@@ -16,6 +16,7 @@ namespace cairn::detail {
 
 CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard) {
   if (!of.place) return {shard, which.first, which.count, {}};
+  if (of.place->whole.size() == 1) return {shard, of.place->first.front(), which.count, {}};
   return {shard, 0, which.count, box{of.place->first, of.shape}};
 }
 
@@ -48,7 +49,7 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
   std::uint64_t at = 0;
   for (const auto& p : pieces) {
     const leaf& whole = leaves[p.leaf];
-    const bool is_whole = p.count == whole.count() && !whole.place;
+    const bool is_whole = p.count == element_count(whole_shape(whole));
     const auto place = place_of(whole, p, 0);
     auto key = is_whole ? whole.path : slice_key(whole.path, place);
     if (!is_whole) {

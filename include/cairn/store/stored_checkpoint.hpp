@@ -43,7 +43,22 @@ struct stored_checkpoint {
   /// The slices of a leaf, which cover it: runs in ascending order, or boxes. None for a leaf without elements. Opens their shards; errc::corrupt where
   /// these do not have what the index says.
   [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf) const;
+  /// Those of them that have elements of the box.
+  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const;
+
+ private:
+  CAIRN_INLINE void add_slice(std::vector<stored_slice>& slices, std::size_t leaf, placed_piece piece) const;
 };
+
+/// Calls `act(in_piece, in_region, count)` for each run of consecutive elements that a piece and a box of an array of this shape have in common, with
+/// the numbers of its first element in both.
+template <class Piece, class Act>
+void for_each_common_run(const Piece& piece, const extents& shape, const box& region, const Act& act) {
+  if (piece.region)
+    for_each_common_run(*piece.region, region, act);
+  else
+    for_each_common_run(piece.first, piece.count, shape, region, act);
+}
 
 /// Opens checkpoint `name` and checks its index; of version 1 also its shards. If it is replaced meanwhile, as by merging, either the old or the new one
 /// is opened. `files` keeps its shards open. Errors: not_found, corrupt, unsupported, io.

@@ -12,32 +12,53 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const {
-  const auto& path = contents.leaves[leaf].path;
-  const auto& shape = contents.leaves[leaf].shape;
-  const auto type = contents.leaves[leaf].type;
-  if (element_count(shape) == 0) return {};
+CAIRN_INLINE void stored_checkpoint::add_slice(std::vector<stored_slice>& slices, std::size_t leaf,
+                                               placed_piece piece) const {
+  const auto& [path, type, shape] = contents.leaves[leaf];
   const auto& storage = index.storage[leaf];
+  const auto& shard = shards[piece.shard];
+  const auto corrupt = [&](std::string_view why) {
+    fail(errc::corrupt, {shard.where, ": ", why, " of \"", contents.leaves[leaf].path, "\""});
+  };
+  const bool is_whole = storage.layout.cuts == nullptr;
+  const auto key = is_whole ? path : slice_key(path, piece);
+  const auto* tensor = shard.find(key);
+  if (tensor == nullptr) fail(errc::corrupt, {shard.where, ": has no tensor \"", key, "\", which the index has there"});
+  const auto [stored_type, stored_shape] = shard.metadata.elements_of(*tensor);
+  const auto piece_shape = is_whole ? shape : piece.region ? piece.region->shape : extents{piece.count};
+  if (stored_type != type || *stored_shape != piece_shape) corrupt("has another dtype or shape than the index");
+  const auto how = shard.metadata.encoded.find(key);
+  const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
+  if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
+    corrupt("has another encoding than the index");
+  slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin,
+                    tensor->end - tensor->begin, encoded});
+}
+
+CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const {
+  const auto& shape = contents.leaves[leaf].shape;
   std::vector<stored_slice> slices;
-  for_each_piece(storage.layout, shape, [&](placed_piece piece) {
-    const auto& shard = shards[piece.shard];
-    const auto corrupt = [&](std::string_view why) {
-      fail(errc::corrupt, {shard.where, ": ", why, " of \"", path, "\""});
-    };
-    const bool is_whole = storage.layout.cuts == nullptr;
-    const auto key = is_whole ? path : slice_key(path, piece);
-    const auto* tensor = shard.find(key);
-    if (tensor == nullptr)
-      fail(errc::corrupt, {shard.where, ": has no tensor \"", key, "\", which the index has there"});
-    const auto [stored_type, stored_shape] = shard.metadata.elements_of(*tensor);
-    const auto piece_shape = is_whole ? shape : piece.region ? piece.region->shape : extents{piece.count};
-    if (stored_type != type || *stored_shape != piece_shape) corrupt("has another dtype or shape than the index");
-    const auto how = shard.metadata.encoded.find(key);
-    const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
-    if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
-      corrupt("has another encoding than the index");
-    slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin,
-                      tensor->end - tensor->begin, encoded});
+  if (element_count(shape) == 0) return slices;
+  for_each_piece(index.storage[leaf].layout, shape,
+                 [&](placed_piece piece) { add_slice(slices, leaf, std::move(piece)); });
+  return slices;
+}
+
+CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const box& region) const {
+  const auto& shape = contents.leaves[leaf].shape;
+  std::vector<stored_slice> slices;
+  if (region.count() == 0) return slices;
+  for_each_piece(index.storage[leaf].layout, shape, [&](placed_piece piece) {
+    bool is_wanted = piece.region && common_part(*piece.region, region).count() > 0;
+    if (!piece.region) {
+      // By the first and the last element of the box: a run between two of its rows is opened in vain.
+      const auto first = number_in({extents(shape.size()), shape}, region.first);
+      auto last_index = region.first;
+      for (std::size_t d = 0; d < shape.size(); ++d) last_index[d] += region.shape[d] - 1;
+      const auto last = number_in({extents(shape.size()), shape}, last_index);
+      is_wanted = piece.first <= last && piece.first + piece.count > first;
+    }
+    if (is_wanted) add_slice(slices, leaf, std::move(piece));
   });
   return slices;
 }

@@ -1,0 +1,77 @@
+// Marks arrays of which each rank holds a box.
+#pragma once
+
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "cairn/core/leaf.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/concepts.hpp"
+#include "cairn/state/tensor_view.hpp"
+#include "cairn/state/walk_tensor.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+/// Numbers one after another, as in a vector or an array.
+template <class T>
+concept array_of_numbers = requires(T& array) {
+  std::data(array);
+  std::size(array);
+  requires scalar_type<std::remove_cvref_t<decltype(*std::data(array))>> ||
+               complex_type<std::remove_cvref_t<decltype(*std::data(array))>>;
+};
+
+template <class T>
+concept can_be_box = has_view_adapter<T> || tensor_type<T> || array_of_numbers<T>;
+
+}  // namespace detail
+
+/// A reference to a tensor that is a box of a larger array: see shard_of.
+template <class T>
+class sharded {
+ public:
+  sharded(T& tensor, extents whole, extents first, box_copies copies)
+      : tensor_(&tensor), whole_(std::move(whole)), first_(std::move(first)), copies_(copies) {}
+
+  [[nodiscard]] any_tensor_view view() const {
+    auto view = [&] {
+      if constexpr (detail::has_view_adapter<T> || detail::tensor_type<T>)
+        return detail::any_view(detail::view_of(*tensor_));
+      else
+        return detail::any_view(tensor_view(std::data(*tensor_), {std::size(*tensor_)}));
+    }();
+    return view.within(whole_, first_, copies_);
+  }
+
+ private:
+  T* tensor_;
+  extents whole_, first_;
+  box_copies copies_;
+};
+
+/// Each rank of a group holds a box of an array of shape `whole`: `tensor` is that of this rank, and its first element has the index `first` there. The boxes
+/// of all ranks cover the array, and do not overlap, except for `copies` of the same box: if `copies.count` ranks hold it, each has another number. A
+/// checkpoint has one array of shape `whole`, as if one process had saved it, and each rank loads its box, which may be another one than the ranks have
+/// saved. The result refers to the tensor; it is a part of a state: of `cairn::state`, or passed to the `field` of an adapter.
+///
+/// T: a tensor, or a contiguous range of numbers, which is of one dimension. A load does not resize it.
+///
+/// A save throws errc::invalid for a box that is not inside, and where the boxes leave a gap or overlap; a load errc::mismatch where the array in the
+/// checkpoint has another shape or type.
+template <class T>
+[[nodiscard]] sharded<T> shard_of(T& tensor, extents whole, extents first, box_copies copies = {}) {
+  static_assert(!std::is_const_v<T>, "cairn: shard_of needs a tensor that can be loaded into, and this one is const");
+  static_assert(detail::can_be_box<T>,
+                "cairn: shard_of takes a tensor, a type with a view adapter, or a contiguous range of numbers");
+  return {tensor, std::move(whole), std::move(first), copies};
+}
+
+template <class T>
+struct adapter<sharded<T>> {
+  static any_tensor_view view(const sharded<T>& box) { return box.view(); }
+};
+
+}  // namespace cairn
