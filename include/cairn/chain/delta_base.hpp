@@ -29,11 +29,13 @@ class delta_base {
     page_buffer values;
   };
 
-  /// Whether the next checkpoint, of `step`, may be a delta: there is an older parent, no anchor is due, and there are not too many code
-  /// tables.
+  /// Whether the next checkpoint, of `step`, may be a delta: there is an older parent, and no anchor is due. The same at all ranks of a group.
+  [[nodiscard]] bool may_extend(std::uint64_t step, const chain_options& options) const noexcept {
+    return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every);
+  }
+  /// The same, and there are not too many code tables.
   [[nodiscard]] bool can_extend(std::uint64_t step, const chain_options& options) const noexcept {
-    return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every) &&
-           tables_.all().size() <= most_tables;
+    return may_extend(step, options) && tables_.all().size() <= most_tables;
   }
 
   /// The reference of a leaf; null if there is none of this type and shape.

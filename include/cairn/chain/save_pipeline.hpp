@@ -18,6 +18,19 @@
 
 namespace cairn::detail {
 
+/// What the other ranks need to know of the checkpoint that the leader has published.
+struct published_by_leader {
+  std::uint64_t bytes = 0, id = 0;
+  bool is_delta = false;
+};
+
+/// What one rank of a group writes.
+struct rank_share {
+  std::size_t ranks = 1, rank = 0;
+  std::span<const piece> pieces{};
+  bool may_be_delta = true;  ///< the leader has found that the chain can be extended; at the leader: true
+};
+
 /// One save. Its shards are added all at once, or a few at a time where the state is larger than the memory for its copy. If it is
 /// destroyed before `finish` has returned, the store is as before.
 class save_pipeline {
@@ -25,8 +38,9 @@ class save_pipeline {
   /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and the chain can be
   /// extended; `finish` makes this checkpoint the new base. `store`, `job` and `base` must outlive the pipeline.
   save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr);
-  /// The part of one rank in a save of `job`: the shards from number `first` on, `own` of `shards`.
-  save_pipeline(any_store& store, const save_job& job, std::size_t shards, std::size_t first, std::size_t own);
+  /// The share of one rank in a save of `job` by a group: it becomes one shard. A delta, if the leader and this rank can extend the chain. The
+  /// `base` keeps the values of the share alone.
+  save_pipeline(any_store& store, const save_job& job, const rank_share& share, delta_base& base);
   ~save_pipeline();
   save_pipeline(const save_pipeline&) = delete;
   save_pipeline& operator=(const save_pipeline&) = delete;
@@ -45,8 +59,12 @@ class save_pipeline {
   /// Bytes of each leaf in all shards, at the leader, after they have been listed.
   [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const;
 
-  /// The report of this rank, which does not publish.
-  [[nodiscard]] save_report own_report();
+  /// Whether the pieces may be encoded relative to the parent.
+  [[nodiscard]] bool is_delta_allowed() const noexcept;
+  /// Of the published checkpoint, after `finish`.
+  [[nodiscard]] std::uint64_t id() const noexcept;
+  /// At the others, when the leader has published the checkpoint: makes it the new base, and returns the report of this rank.
+  [[nodiscard]] save_report published(const published_by_leader& what);
 
   /// Publishes the checkpoint. Call it once, after all shards have been added.
   [[nodiscard]] save_report finish();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "cairn/chain/encoded_piece.hpp"
 #include "cairn/chain/leaf_codecs.hpp"
@@ -15,23 +17,36 @@
 
 namespace cairn::detail {
 
-/// Reads the references of the base from its newest checkpoint. False if that can no longer be read.
-inline bool read_references(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base& base) {
+/// Reads the references of the base from its newest checkpoint: those of the pieces, or of all leaves. False if that can no longer be read.
+inline bool read_references(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base& base,
+                            const std::optional<std::span<const piece>>& pieces) {
   try {
     const chain_reader reader(store, base.parent()->name, job.codecs);
     if (reader.newest().id() != base.parent()->id) return false;
     std::vector<read_request> requests;
-    for (std::size_t leaf = 0; leaf < job.what.leaves.size(); ++leaf) {
-      if (!codecs[leaf].uses_parent()) continue;
+    const auto reference_of = [&](std::size_t leaf) -> std::pair<std::size_t, delta_base::reference*> {
       const auto& each = job.what.leaves[leaf];
-      const auto index = reader.contents().find(each.path);
-      if (index == catalog::npos) continue;
+      const auto index = codecs[leaf].uses_parent() ? reader.contents().find(each.path) : catalog::npos;
+      if (index == catalog::npos) return {};
       const auto& stored = reader.contents().leaves[index];
-      if (stored.type != each.type || stored.shape != each.shape) continue;
-      const auto memory = base.make(each.path, each.type, each.shape).values.bytes();
-      requests.push_back({index, {each.type, each.shape, memory.data(), {}}});
+      if (stored.type != each.type || stored.shape != each.shape) return {};
+      auto* const known = base.find(each.path, each.type, each.shape);
+      return {index, known != nullptr ? known : &base.make(each.path, each.type, each.shape)};
+    };
+    if (pieces) {
+      for (const auto& each : *pieces) {
+        const auto [index, reference] = reference_of(each.leaf);
+        if (reference == nullptr || each.count == 0) continue;
+        const auto width = size_of(reference->type);
+        reader.read(index, each.first, reference->values.bytes().subspan(each.first * width, each.count * width),
+                    {.threads = job.threads});
+      }
+    } else {
+      for (std::size_t leaf = 0; leaf < job.what.leaves.size(); ++leaf)
+        if (const auto [index, reference] = reference_of(leaf); reference != nullptr)
+          requests.push_back({index, {reference->type, reference->shape, reference->values.bytes().data(), {}}});
+      reader.read(requests, {.threads = job.threads});
     }
-    reader.read(requests, {.threads = job.threads});
     base.tables() = reader.tables();
     return true;
   } catch (const error&) {
@@ -40,10 +55,14 @@ inline bool read_references(const any_store& store, const save_job& job, const l
 }
 
 /// Decides whether the checkpoint can be a delta. If so, the base then has the references of its parent; else it has none.
-inline bool begin_delta(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base* base) {
+inline bool begin_delta(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base* base,
+                        const std::optional<rank_share>& share) {
   if (base == nullptr) return false;
-  if (codecs.use_parent() && base->can_extend(job.info.step, job.chain) && is_published(store, *base->parent()) &&
-      (base->has_references() || read_references(store, job, codecs, *base)))
+  std::optional<std::span<const piece>> pieces;
+  if (share) pieces = share->pieces;
+  if ((!share || share->may_be_delta) && codecs.use_parent() && base->can_extend(job.info.step, job.chain) &&
+      is_published(store, *base->parent()) &&
+      (base->has_references() || read_references(store, job, codecs, *base, pieces)))
     return true;
   base->forget();
   return false;
@@ -59,14 +78,14 @@ double timed(const Act& act) {
 
 /// One save. `encode` and `write` are called in turn, for all shards at once or for a few at a time; then `publish`.
 struct save_pipeline::stages {
-  /// `count` shards from number `first` on, of `all`.
-  stages(any_store& store, const save_job& what, std::size_t all, std::size_t first, std::size_t count,
-         delta_base* base_of_delta)
+  /// `all` shards; with a `share`, one of them.
+  stages(any_store& store, const save_job& what, std::size_t all, delta_base* base_of_delta,
+         const std::optional<rank_share>& share = {})
       : job(what),
         base(base_of_delta),
         codecs(what.what.leaves, what.codecs),
-        as_delta(begin_delta(store, what, codecs, base)),
-        shards(count),
+        as_delta(begin_delta(store, what, codecs, base, share)),
+        shards(share ? 1 : all),
         pending_bytes(what.state_bytes()),
         spec{.leaves = what.what.leaves,
              .shards = {},
@@ -76,7 +95,7 @@ struct save_pipeline::stages {
              .threads = what.threads,
              .on_progress = what.hooks.progress},
         encoder(spec.leaves, codecs, base, as_delta, what.threads, what.hooks.check),
-        writer(store, what.name, spec, all, first) {
+        writer(store, what.name, spec, all, share ? share->rank : 0) {
     report.path = store.location() + "/" + what.name;
     report.leaves = spec.leaves.size();
     report.state_bytes = pending_bytes;
@@ -119,9 +138,14 @@ struct save_pipeline::stages {
     written_checkpoint written;
     report.write_seconds += timed([&] { written = writer.commit(parent); });
     report.bytes = written.bytes;
-    if (base != nullptr) base->published({job.name, written.id}, job.info.step, report.is_delta);
-    is_published = true;
+    set_published(written.id);
     report.seconds = watch.seconds();
+  }
+
+  void set_published(std::uint64_t checkpoint_id) {
+    id = checkpoint_id;
+    if (base != nullptr) base->published({job.name, id}, job.info.step, report.is_delta);
+    is_published = true;
   }
 
   stopwatch watch;
@@ -133,17 +157,18 @@ struct save_pipeline::stages {
   std::uint64_t pending_bytes, encoded_bytes = 0;
   save_report report{};
   bool is_published = false;
+  std::uint64_t id = 0;  // of the published checkpoint
   checkpoint_spec spec;
   leaf_encoder encoder;
   checkpoint_writer writer;
 };
 
 CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base)
-    : self_(std::make_unique<stages>(store, job, shards, 0, shards, base)) {}
+    : self_(std::make_unique<stages>(store, job, shards, base)) {}
 
-CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, std::size_t first,
-                                          std::size_t own)
-    : self_(std::make_unique<stages>(store, job, shards, first, own, nullptr)) {}
+CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, const rank_share& share,
+                                          delta_base& base)
+    : self_(std::make_unique<stages>(store, job, share.ranks, &base, share)) {}
 
 /// After a failure the references of the base may differ from what a reader has.
 CAIRN_INLINE save_pipeline::~save_pipeline() {
@@ -166,6 +191,7 @@ CAIRN_INLINE std::uint64_t save_pipeline::add_written(std::string_view record, s
   const auto written = read_shard_record(record, self_->report.path + ": the record of a rank");
   const auto common = self_->job.common_leaves;
   for (const auto& [leaf, how] : written.encoded) {
+    self_->report.is_delta = self_->report.is_delta || how.relative;
     if (!how.lost) continue;
     auto& worst =
         self_->report.lost[leaf < common ? self_->spec.leaves[leaf].path : written.own.at(leaf - common).path];
@@ -176,9 +202,18 @@ CAIRN_INLINE std::uint64_t save_pipeline::add_written(std::string_view record, s
 
 CAIRN_INLINE std::vector<std::uint64_t> save_pipeline::stored_bytes() const { return self_->writer.stored_bytes(); }
 
-CAIRN_INLINE save_report save_pipeline::own_report() {
-  self_->report.seconds = self_->watch.seconds();
-  return std::move(self_->report);
+CAIRN_INLINE bool save_pipeline::is_delta_allowed() const noexcept { return self_->as_delta; }
+
+CAIRN_INLINE std::uint64_t save_pipeline::id() const noexcept { return self_->id; }
+
+CAIRN_INLINE save_report save_pipeline::published(const published_by_leader& what) {
+  auto& report = self_->report;
+  report.is_delta = what.is_delta;
+  if (what.is_delta) report.parent = self_->base->parent()->name;
+  report.bytes = what.bytes;
+  self_->set_published(what.id);
+  report.seconds = self_->watch.seconds();
+  return std::move(report);
 }
 
 CAIRN_INLINE save_report save_pipeline::finish() {

@@ -20,6 +20,7 @@ namespace cairn::detail {
 struct session::joint_save {
   std::shared_ptr<async_save> save;
   division pieces;                  // of all ranks; at the leader
+  std::vector<piece> own_pieces;    // of this rank
   std::vector<staged_piece> share;  // of this rank
   std::uint64_t hash = 0;           // of the state's description and the plan
   save_phase phase = save_phase::copied;
@@ -47,12 +48,12 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
     set_background_hooks(job);
     record_.emit(series_.about(event::kind::started, job));
     limiter_.begin(options_.max_bytes_per_second);
-    const auto plan = shares_.plan_for(job);
+    const auto plan = shares_.plan_for(job, series_.extends_chain(job));
+    made->own_pieces = share_of(job, plan, ranks_.rank());
     if (ranks_.is_leader()) made->pieces = plan.pieces();
     const std::uint64_t hashes[] = {common_hash(job), plan.hash().high, plan.hash().low};
     made->hash = checksum(std::as_bytes(std::span(hashes))) | 2U;  // not `will_copy`
-    const std::vector<std::vector<planned_copy>> shares{
-        staging_.plan(job.what.leaves, share_of(job, plan, ranks_.rank()))};
+    const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->own_pieces)};
     made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());
     auto what = series_.about(event::kind::copied, job);
     what.bytes = what.total;
@@ -69,7 +70,7 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
   if (!ranks_.is_leader()) return;
   joint_->phase = save_phase::writing;
   run_share([this](joint_save& all) {
-    all.begun = series_.begin_together(all.save->job, ranks_.size());
+    all.begun = series_.begin_together(all.save->job, all.own_pieces);
     all.is_begun = true;
     series_.add_share(std::move(all.share));
   });
@@ -95,7 +96,7 @@ CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
   if (ranks_.is_leader()) return;
   joint_->phase = save_phase::writing;
   run_share([this, begun](joint_save& all) {
-    series_.join_together(all.save->job, ranks_.size(), ranks_.rank(), begun);
+    series_.join_together(all.save->job, all.own_pieces, begun);
     series_.add_share(std::move(all.share));
   });
 }
@@ -118,11 +119,12 @@ CAIRN_INLINE void session::publish_joint_save() {
 /// The checkpoint is published, in `bytes` bytes.
 CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
   background_.wait();
+  const auto outcome = series_.share_outcome(*joint_->save->job, shares_, bytes);
   const auto ended = std::move(joint_);
   saving_ = false;
   const auto& save = *ended->save;
   const auto step = save.job->info.step;
-  auto report = ranks_.is_leader() ? std::move(*ended->report) : series_.published_together(bytes);
+  auto report = ranks_.is_leader() ? std::move(*ended->report) : series_.published_together(outcome);
   record_.published({step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
   policy_.learn(record_);
   own_failure_ = ended->later_failure;

@@ -118,10 +118,7 @@ CAIRN_INLINE void session::act_on(const verdict& last) {
   if (last.begun != 0 && last.slowest == save_phase::copied)
     join_joint_save(ranks_.broadcast(joint_->begun, 0, last.begun));
   if (last.slowest == save_phase::prepared) publish_joint_save();
-  if (last.published != 0) {
-    series_.share_stored_bytes(*joint_->save->job, shares_);
-    end_joint_save(last.published);
-  }
+  if (last.published != 0) end_joint_save(last.published);
 }
 
 /// Throws the error of the lowest rank that has failed, at all ranks, where the options say so.

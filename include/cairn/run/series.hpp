@@ -12,6 +12,8 @@
 
 #include "cairn/chain/delta_base.hpp"
 #include "cairn/chain/save_job.hpp"
+#include "cairn/chain/save_pipeline.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"
@@ -54,22 +56,25 @@ class checkpoint_series {
   /// The same for a group of ranks, each of which writes the share that the planner gives it. A collective call.
   save_report save_together(std::shared_ptr<save_job> job, share_planner& shares);
 
-  // A save of all ranks. `pieces` has the share of each rank, which becomes one shard. None of these functions communicates.
-  /// 1. At the leader: begins the checkpoint. Returns the text that the others need to join it.
-  std::string begin_together(std::shared_ptr<save_job> job, std::size_t ranks);
+  // A save of all ranks: the share of each becomes one shard. Only `share_outcome` communicates.
+  /// 1. At the leader: begins the checkpoint. `pieces` are its share. Returns the text that the others need to join it.
+  std::string begin_together(std::shared_ptr<save_job> job, std::span<const piece> pieces);
   /// At the others.
-  void join_together(std::shared_ptr<save_job> job, std::size_t ranks, std::size_t rank, std::string_view begun);
+  void join_together(std::shared_ptr<save_job> job, std::span<const piece> pieces, std::string_view begun);
   /// 2. Encodes and writes the share of this rank.
   void add_share(std::vector<staged_piece> share);
   /// 3. What the leader needs to know of it.
   [[nodiscard]] std::string record_of_share() const;
-  /// 4. At the leader: publishes the checkpoint, of the records of all ranks.
+  /// 4. At the leader: publishes the checkpoint, of the records of all ranks. `pieces`: what each has of the leaves that all ranks have.
   save_report publish_together(std::span<const std::string> records, const division& pieces);
-  /// At the others, when it is published in `bytes` bytes.
-  save_report published_together(std::uint64_t bytes);
-
-  /// Then, at all: what the next plan needs to know, from the leader. A collective call.
-  void share_stored_bytes(const save_job& job, share_planner& shares);
+  /// 5. At all: the planner learns what is stored. Returns what the others need for `published_together`.
+  published_by_leader share_outcome(const save_job& job, share_planner& shares, std::uint64_t bytes);
+  /// At the others.
+  save_report published_together(const published_by_leader& what);
+  /// Whether the plan of the last save has to be used again, so that each rank finds the values of its share in the checkpoint before.
+  [[nodiscard]] bool extends_chain(const save_job& job) const {
+    return use_parent(job.codecs) && base_.may_extend(job.info.step, job.chain);
+  }
   /// Ends the save of this rank, if it has not ended yet, because of an error of another one. Returns the error.
   error cancel_together(const error& cause);
 
@@ -132,7 +137,7 @@ class checkpoint_series {
   delta_base base_;
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
-  std::vector<std::uint64_t> stored_bytes_;  // by leaf, of the last save of a group of ranks; at the leader
+  std::vector<std::uint64_t> outcome_;  // of the last save of a group of ranks, at the leader: see share_outcome
 };
 
 }  // namespace cairn::detail

@@ -14,27 +14,34 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_job> what, std::size_t ranks) {
+// The text that ranks join by begins with one of these: whether their pieces may be relative to the parent.
+inline constexpr std::string_view delta_text = "delta/", whole_text = "whole/";
+inline constexpr std::size_t kind_bytes = delta_text.size();
+
+CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_job> what,
+                                                           std::span<const piece> pieces) {
   running_ = std::make_unique<running_save>(std::move(what));
   return cancel_on_error([&] {
     auto& job = *running_->job;
     own_store();
     job.name = checkpoints_.make_way(job.info.step);
     set_hooks();
-    running_->pipeline.emplace(store_, job, ranks, 0, 1);
-    return job.name + '/' + running_->pipeline->begin();
+    auto& pipeline = running_->pipeline;
+    pipeline.emplace(store_, job, rank_share{.ranks = ranks_.size(), .pieces = pieces}, base_);
+    return std::string(pipeline->is_delta_allowed() ? delta_text : whole_text) + job.name + '/' + pipeline->begin();
   });
 }
 
-CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> what, std::size_t ranks, std::size_t rank,
+CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> what, std::span<const piece> pieces,
                                                    std::string_view begun) {
   running_ = std::make_unique<running_save>(std::move(what));
   cancel_on_error([&] {
     auto& job = *running_->job;
     const auto slash = begun.rfind('/');
-    job.name = begun.substr(0, slash);
+    job.name = begun.substr(kind_bytes, slash - kind_bytes);
     set_hooks();
-    running_->pipeline.emplace(store_, job, ranks, rank, 1);
+    const rank_share share{ranks_.size(), ranks_.rank(), pieces, begun.starts_with(delta_text)};
+    running_->pipeline.emplace(store_, job, share, base_);
     running_->pipeline->join(begun.substr(slash + 1));
   });
 }
@@ -54,42 +61,44 @@ CAIRN_INLINE save_report checkpoint_series::publish_together(std::span<const std
     std::vector<std::uint64_t> own_bytes(1);
     for (std::size_t rank = 1; rank < records.size(); ++rank)
       own_bytes.push_back(pipeline.add_written(records[rank], pieces[rank]));
-    stored_bytes_ = pipeline.stored_bytes();
-    const auto first_own = stored_bytes_.begin() + static_cast<std::ptrdiff_t>(job.common_leaves);
-    own_bytes.front() = std::accumulate(first_own, stored_bytes_.end(), std::uint64_t{0});
-    stored_bytes_.erase(first_own, stored_bytes_.end());
-    stored_bytes_.insert(stored_bytes_.end(), own_bytes.begin(), own_bytes.end());
+    outcome_ = pipeline.stored_bytes();
+    const auto first_own = outcome_.begin() + static_cast<std::ptrdiff_t>(job.common_leaves);
+    own_bytes.front() = std::accumulate(first_own, outcome_.end(), std::uint64_t{0});
+    outcome_.erase(first_own, outcome_.end());
+    outcome_.insert(outcome_.end(), own_bytes.begin(), own_bytes.end());
     auto report = pipeline.finish();
-    base_.clear();
+    outcome_.push_back(pipeline.id());
+    outcome_.push_back(report.is_delta);
     return report;
   }));
 }
 
-CAIRN_INLINE save_report checkpoint_series::published_together(std::uint64_t bytes) {
-  auto report = running_->pipeline->own_report();
-  report.bytes = bytes;
-  base_.clear();
-  return published(std::move(report));
-}
-
-CAIRN_INLINE void checkpoint_series::share_stored_bytes(const save_job& job, share_planner& shares) {
-  std::vector<std::uint64_t> bytes(job.common_leaves + ranks_.size());
-  if (ranks_.is_leader()) bytes = std::move(stored_bytes_);
-  const auto memory = std::as_writable_bytes(std::span(bytes));
+CAIRN_INLINE published_by_leader checkpoint_series::share_outcome(const save_job& job, share_planner& shares,
+                                                                  std::uint64_t bytes) {
+  std::vector<std::uint64_t> numbers(job.common_leaves + ranks_.size() + 2);
+  if (ranks_.is_leader()) numbers = std::move(outcome_);
+  const auto memory = std::as_writable_bytes(std::span(numbers));
   const std::string_view own(reinterpret_cast<const char*>(memory.data()), ranks_.is_leader() ? memory.size() : 0);
   const auto text = ranks_.broadcast(own, 0, memory.size());
   std::copy(text.begin(), text.end(), reinterpret_cast<char*>(memory.data()));
-  shares.saved(job, std::move(bytes));
+  const published_by_leader what{bytes, numbers[numbers.size() - 2], numbers.back() != 0};
+  numbers.resize(numbers.size() - 2);
+  shares.saved(job, std::move(numbers));
+  return what;
+}
+
+CAIRN_INLINE save_report checkpoint_series::published_together(const published_by_leader& what) {
+  return published(running_->pipeline->published(what));
 }
 
 CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_job> job, share_planner& shares) {
-  const auto rank = ranks_.rank(), size = ranks_.size();
   try {
-    const auto plan = shares.plan_for(*job);
-    const auto begun = ranks_.from_leader([&] { return begin_together(job, size); });
+    const auto plan = shares.plan_for(*job, extends_chain(*job));
+    const auto share = share_of(*job, plan, ranks_.rank());
+    const auto begun = ranks_.from_leader([&] { return begin_together(job, share); });
     ranks_.all([&] {
-      if (!ranks_.is_leader()) join_together(job, size, rank, begun);
-      add_share(from_leaves<staged_piece>({share_of(*job, plan, rank)}).front());
+      if (!ranks_.is_leader()) join_together(job, share, begun);
+      add_share(from_leaves<staged_piece>({share}).front());
     });
     const auto records = ranks_.gather(record_of_share());
     save_report report;
@@ -97,9 +106,8 @@ CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_j
       report = publish_together(records, plan.pieces());
       return std::to_string(report.bytes);
     });
-    if (!ranks_.is_leader()) report = published_together(std::stoull(bytes));
-    share_stored_bytes(*job, shares);
-    return report;
+    const auto outcome = share_outcome(*job, shares, std::stoull(bytes));
+    return ranks_.is_leader() ? report : published_together(outcome);
   } catch (const error& cause) {
     throw error(cancel_together(cause));
   }

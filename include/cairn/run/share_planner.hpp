@@ -24,14 +24,18 @@ class share_planner {
     for (const auto weight : of_ranks) ranks_.push_back({.weight = weight});
   }
 
-  /// The plan of a save of what all ranks have. It uses the bytes that `saved` was given if that is the same, else those in memory. O(leaves + ranks).
-  [[nodiscard]] plan::partition plan_for(const save_job& job) const {
-    auto sizes = plan::sizes_of(common_leaves(job));
-    if (stored_.size() == sizes.size() && of_state_ == common_hash(job))
-      for (std::size_t i = 0; i < sizes.size(); ++i)
-        if (sizes[i].elements != 0) sizes[i].bytes = stored_[i];
-    return {std::move(sizes), ranks_};
+  /// The plan of a save of what all ranks have, from the bytes that `saved` was given if the state is the same, else from those in memory. With
+  /// `repeats`, that of the last save of the same state. O(leaves + ranks).
+  [[nodiscard]] plan::partition plan_for(const save_job& job, bool repeats) {
+    if (!repeats || used_for_ != common_hash(job)) {
+      used_sizes_ = sizes_of(job);
+      used_ranks_ = ranks_;
+      used_for_ = common_hash(job);
+    }
+    return {used_sizes_, used_ranks_};
   }
+  /// The plan that a save would have now that repeats none.
+  [[nodiscard]] plan::partition plan_for(const save_job& job) const { return {sizes_of(job), ranks_}; }
 
   /// The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank has of its own state.
   void saved(const save_job& job, std::vector<std::uint64_t> bytes) {
@@ -42,9 +46,20 @@ class share_planner {
   }
 
  private:
+  [[nodiscard]] std::vector<plan::leaf_size> sizes_of(const save_job& job) const {
+    auto sizes = plan::sizes_of(common_leaves(job));
+    if (stored_.size() == sizes.size() && of_state_ == common_hash(job))
+      for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (sizes[i].elements != 0) sizes[i].bytes = stored_[i];
+    return sizes;
+  }
+
   std::vector<plan::rank_load> ranks_;
-  std::vector<std::uint64_t> stored_;  // by leaf
-  std::uint64_t of_state_ = 0;         // hash
+  std::vector<std::uint64_t> stored_;        // by leaf
+  std::uint64_t of_state_ = 0;               // hash
+  std::vector<plan::leaf_size> used_sizes_;  // of the last plan
+  std::vector<plan::rank_load> used_ranks_;
+  std::uint64_t used_for_ = 0;
 };
 
 /// What a rank writes: its pieces of the plan, and its own leaves.

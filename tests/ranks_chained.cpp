@@ -1,0 +1,165 @@
+// Chains of deltas that several ranks save, through the checkpointer.
+#include "cairn/checkpointer.hpp"
+#include "cairn/encode/lc.hpp"
+#include "cairn/encode/lossless.hpp"
+#include "cairn/group/threads.hpp"
+#include "cairn/load.hpp"
+#include "cairn/schedule/policies.hpp"
+#include "cairn/store/memory.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "chain.hpp"
+#include "ranks.hpp"
+
+using cairn::detail::checkpoint_name;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+chain::state state_at(std::uint64_t step) {
+  std::mt19937 random(11);
+  auto state = chain::start(random, 4000);
+  while (state.step < step) chain::train(state, random);
+  return state;
+}
+
+cairn::checkpointer_options exact() {
+  auto options = quick();
+  options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
+  options.chain = {.anchor_every = 4};
+  options.when = cairn::policies::every_steps{1};
+  options.on_busy = cairn::when_busy::wait;
+  return options;
+}
+
+TEST_CASE("ranks save deltas, and any number of ranks goes on with the chain") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(5);
+  std::uint64_t step = 0;
+  std::atomic<int> deltas{0};
+  for (int segment = 0; segment < 8; ++segment) {
+    const auto ranks = static_cast<unsigned>(1 + random() % 5);
+    const bool in_background = random() % 2 == 0;
+    INFO("segment " << segment << ", " << ranks << " ranks, from step " << step);
+    const auto thrown = at_each(ranks, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(store, exact(), group);
+      chain::state state;
+      const auto report = checkpoints.restore(state);
+      require(bool(report) == (step > 0), "nothing is restored");
+      if (step > 0) require(chain::bits_of(state) == chain::bits_of(state_at(step)), "another state is restored");
+      for (auto now = step + 1; now <= step + 6; ++now) {
+        const auto next = state_at(now);
+        cairn::save_report saved;
+        if (in_background) {
+          const auto outcome = checkpoints.step(next, {.step = now});
+          checkpoints.wait();
+          saved = outcome.save.get();
+        } else {
+          saved = checkpoints.save(next, {.step = now});
+        }
+        require(saved.is_delta == !saved.parent.empty(), "a delta without parent");
+        if (group.rank() == ranks - 1 && saved.is_delta) ++deltas;
+      }
+    });
+    CHECK(thrown == std::vector<std::string>(ranks));
+    for (auto now = step + 1; now <= step + 6; ++now)
+      CHECK(chain::restored(store, checkpoint_name(now)) == chain::bits_of(state_at(now)));
+    step += 6;
+  }
+  CHECK(deltas > 24);  // three of four
+}
+
+TEST_CASE("what ranks keep of lossy codecs is what a reader restores: errors do not add up") {
+  const cairn::any_store store = cairn::stores::memory();
+  chain::state last = state_at(0);
+  for (const unsigned ranks : {3U, 2U}) {
+    std::map<std::string, cairn::loss> lost;
+    const auto before = last;
+    CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+            auto options = exact();
+            options.codecs = chain::mixed_rules();
+            options.chain.anchor_every = std::nullopt;
+            cairn::checkpointer checkpoints(store, options, group);
+            auto state = before;
+            checkpoints.restore(state);
+            std::mt19937 random(12);
+            cairn::save_report report;
+            for (int i = 0; i < 5; ++i) {
+              chain::train(state, random);
+              report = checkpoints.save(state, {.step = state.step});
+            }
+            require(report.is_delta, "no delta");
+            if (group.rank() != 0) return;
+            lost = report.lost;
+            last = state;
+          }) == std::vector<std::string>(ranks));
+    const auto found = chain::restored(store, store.list().back());
+    for (const auto& leaf : cairn::detail::describe(last).leaves) {
+      INFO(ranks << " ranks: " << leaf.path);
+      if (leaf.type != cairn::dtype::f32 || !lost.contains(leaf.path)) continue;
+      double largest = 0;
+      for (std::uint64_t i = 0; i < leaf.count(); ++i) {
+        float was = 0, is = 0;
+        std::memcpy(&was, leaf.memory + 4 * i, 4);
+        std::memcpy(&is, found.at(leaf.path).data() + 4 * i, 4);
+        largest = std::max(largest, std::abs(static_cast<double>(was) - static_cast<double>(is)));
+      }
+      CHECK(largest > 0);
+      CHECK(lost.at(leaf.path).max_error == largest);
+    }
+    CHECK(lost.contains("net.weight"));
+    CHECK(found.at("adam.m") == chain::bits_of(last).at("adam.m"));
+  }
+  CHECK(store.list().size() == 10);
+}
+
+TEST_CASE("a rank that fails ends the delta of all, and the next one is built on what is published") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::atomic<bool> writes{true};
+  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
+    auto options = exact();
+    options.chain.anchor_every = std::nullopt;
+    cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == 2 ? &writes : nullptr},
+                                    options, group);
+    for (std::uint64_t step = 1; step <= 9; ++step) {
+      if (step % 3 == 0) {
+        checkpoints.wait();
+        writes = false;
+        try {
+          checkpoints.save(state_at(step), {.step = step});
+          require(false, "nothing was thrown");
+        } catch (const cairn::error& cause) {
+          require(cause.code() == cairn::errc::io, cause.what());
+        }
+        checkpoints.wait();
+        writes = true;
+        checkpoints.wait();
+      } else {
+        require(checkpoints.save(state_at(step), {.step = step}).is_delta == (step > 1), "not a delta");
+      }
+    }
+  });
+  CHECK(thrown == std::vector<std::string>(3));
+  for (const auto& name : store.list())
+    CHECK(chain::restored(store, name) == chain::bits_of(state_at(*cairn::detail::parse_checkpoint_name(name))));
+  CHECK(store.list().size() == 6);
+}
+
+TEST_CASE("deltas of a group are not merged") {
+  auto group = cairn::groups::threads::make(2);
+  auto options = exact();
+  options.chain.merge_every = 3;
+  CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("merge_every"));
+}
+
+}  // namespace
