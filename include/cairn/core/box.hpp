@@ -1,7 +1,6 @@
 // A box of an array: the elements whose index is, in each dimension, in a range.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,8 +40,8 @@ struct box {
 [[nodiscard]] inline box common_part(const box& a, const box& b) {
   box common{extents(a.first.size()), extents(a.first.size())};
   for (std::size_t d = 0; d < a.first.size(); ++d) {
-    const auto begin = std::max(a.first[d], b.first[d]);
-    const auto end = std::min(a.first[d] + a.shape[d], b.first[d] + b.shape[d]);
+    const auto begin = a.first[d] > b.first[d] ? a.first[d] : b.first[d];
+    const auto end_a = a.first[d] + a.shape[d], end_b = b.first[d] + b.shape[d], end = end_a < end_b ? end_a : end_b;
     common.first[d] = begin;
     common.shape[d] = end > begin ? end - begin : 0;
   }
@@ -88,7 +87,8 @@ template <class Act>
 void for_each_common_run(std::uint64_t first, std::uint64_t count, const extents& shape, const box& b, const Act& act) {
   const box whole{extents(shape.size()), shape};
   for_each_common_run(whole, b, [&](std::uint64_t in_whole, std::uint64_t in_b, std::uint64_t run) {
-    const auto begin = std::max(in_whole, first), end = std::min(in_whole + run, first + count);
+    const auto begin = in_whole > first ? in_whole : first;
+    const auto end = in_whole + run < first + count ? in_whole + run : first + count;
     if (begin < end) act(begin - first, in_b + (begin - in_whole), end - begin);
   });
 }

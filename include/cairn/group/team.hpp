@@ -1,7 +1,6 @@
 // How the ranks of a checkpointer act together: all succeed or all throw the same error, and the leader, rank 0, decides for all.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +36,9 @@ class team {
   [[nodiscard]] bool is_broken() const noexcept { return broken_.has_value(); }
   void give_up(const error& cause) { broken_ = cause; }
   /// From now on the time limit is not above `limit`.
-  void wait_at_most(std::chrono::milliseconds limit) { limit_ = std::min(limit_, limit); }
+  void wait_at_most(std::chrono::milliseconds limit) {
+    if (limit < limit_) limit_ = limit;
+  }
 
   /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started theirs. At most one round is
   /// under way, and no other collective of this team is called before it has ended.
