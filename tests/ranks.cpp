@@ -216,6 +216,30 @@ TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
   CHECK(thrown == std::vector<std::string>(3));
 }
 
+TEST_CASE("a group that restores excludes other groups, and writes that a former one has begun come to nothing") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::promise<void> restored, tried;
+  std::thread first([&] {
+    CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+            cairn::checkpointer checkpoints(store, quick(), group);
+            auto state = random_model(1);
+            checkpoints.restore(state);
+            if (group.rank() != 0) return;
+            restored.set_value();
+            tried.get_future().wait();
+          }) == std::vector<std::string>(2));
+  });
+  restored.get_future().wait();
+  const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer checkpoints(store, quick(), group);
+    auto state = random_model(1);
+    checkpoints.restore(state);
+  }));
+  tried.set_value();
+  first.join();
+  CHECK_THAT(what, ContainsSubstring("somebody else is saving"));
+}
+
 TEST_CASE("ranks keep, remove and choose checkpoints as one process does") {
   const cairn::any_store store = cairn::stores::memory();
   const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {

@@ -15,6 +15,7 @@
 #include "cairn/state/overlaps.hpp"
 #include "cairn/store/branches.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/shared_indexes.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -186,6 +187,23 @@ CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::unreadable || code == errc::not_found;
 }
 
+/// Opens a checkpoint. In a group, the leader reads the indexes of its chain for all.
+inline void open_reader(std::optional<chain_reader>& reader, const any_store& store, std::string_view name,
+                        const codec_rules& codecs, team& ranks) {
+  if (ranks.is_alone()) {
+    reader.emplace(store, name, codecs);
+    return;
+  }
+  const auto texts = ranks.from_leader([&] {
+    const stores::detail::shared_indexes indexes(&store);
+    reader.emplace(indexes, name, codecs);
+    return indexes.texts();
+  });
+  ranks.all([&] {
+    if (!ranks.is_leader()) reader.emplace(stores::detail::shared_indexes(&store, texts), name, codecs);
+  });
+}
+
 CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                                     const load_options& options, const check_reader& check, path_set& changed,
                                     team& ranks) {
@@ -194,8 +212,8 @@ CAIRN_INLINE load_report load_named(const any_store& store, std::string_view nam
   for (int attempt = 1;; ++attempt) {
     std::optional<chain_reader> reader;
     try {
+      open_reader(reader, store, name, options.codecs, ranks);
       ranks.all([&] {
-        reader.emplace(store, name, options.codecs);
         if (check) check(*reader);
       });
       auto report = load_from(*reader, state, options, changed, ranks);

@@ -120,6 +120,7 @@ class checkpoint_series {
 
   [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
   void own_store();
+  void fence();
   template <class Act>
   auto cancel_on_error(const Act& act);
   void emit(const event& what) const { notify(on_event_, what); }

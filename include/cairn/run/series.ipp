@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,6 +55,7 @@ CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& 
 
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
                                                                    const load_options& options) {
+  fence();
   auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
   restored(report);
   return report;
@@ -94,6 +94,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
                                                                         const metric_order& order,
                                                                         const load_options& options) {
   refuse_step(options);
+  fence();
   const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });
   auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_, ranks_);
   restored(report);

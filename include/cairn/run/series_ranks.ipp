@@ -18,6 +18,18 @@ namespace cairn::detail {
 inline constexpr std::string_view delta_text = "delta/", whole_text = "whole/";
 inline constexpr std::size_t kind_bytes = delta_text.size();
 
+/// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Where nothing can be written, nobody does.
+CAIRN_INLINE void checkpoint_series::fence() {
+  if (ranks_.is_alone()) return;
+  ranks_.all([&] {
+    try {
+      if (ranks_.is_leader()) own_store();
+    } catch (const error& cause) {
+      if (cause.code() != errc::io) throw;
+    }
+  });
+}
+
 CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_job> what,
                                                            std::span<const piece> pieces) {
   running_ = std::make_unique<running_save>(std::move(what));
