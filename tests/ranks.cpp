@@ -240,6 +240,41 @@ TEST_CASE("a group that restores excludes other groups, and writes that a former
   CHECK_THAT(what, ContainsSubstring("somebody else is saving"));
 }
 
+TEST_CASE("ranks that have drifted apart are reported with the path, or refused") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto run = [&](unsigned ranks, std::uint64_t first, cairn::replica_check check, unsigned drifted,
+                       std::vector<std::string>& messages) {
+    return at_each(ranks, [&, ranks](const cairn::groups::threads& group) {
+      auto options = quick();
+      options.replica_check = check;
+      if (group.rank() == 0)
+        options.on_event = [&](const cairn::event& what) {
+          if (what.what == cairn::event::kind::differing) messages.push_back(what.message);
+        };
+      cairn::checkpointer checkpoints(store, options, group);
+      std::map<std::string, std::vector<float>> state{{"a", std::vector<float>(40'000, 1.0F)},
+                                                      {"b", std::vector<float>(200'000, 2.0F)}};
+      if (group.rank() == drifted && drifted < ranks) state["b"][77'777] = 3;
+      for (auto step = first; step < first + 30; ++step) checkpoints.save(state, {.step = step});
+    });
+  };
+  std::vector<std::string> messages;
+  for (unsigned drifted = 0; drifted < 3; ++drifted) {
+    messages.clear();
+    CHECK(run(3, 1 + 100 * drifted, cairn::replica_check::report, drifted, messages) == std::vector<std::string>(3));
+    CHECK_FALSE(messages.empty());  // 64 of 960 KiB are compared at each of 30 saves
+    CHECK(messages.size() < 20);
+    for (const auto& each : messages)
+      CHECK_THAT(each, ContainsSubstring("b differs at rank " + std::to_string(drifted)));
+  }
+  messages.clear();
+  CHECK(run(3, 1001, cairn::replica_check::report, 3, messages) == std::vector<std::string>(3));
+  CHECK(run(3, 2001, cairn::replica_check::off, 1, messages) == std::vector<std::string>(3));
+  CHECK(messages.empty());
+  const auto refused = common(run(3, 3001, cairn::replica_check::refuse, 2, messages));
+  CHECK_THAT(refused, ContainsSubstring("the ranks do not have the same state: b differs at rank 2"));
+}
+
 TEST_CASE("ranks keep, remove and choose checkpoints as one process does") {
   const cairn::any_store store = cairn::stores::memory();
   const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {

@@ -27,6 +27,7 @@ struct event {
     pruned,            ///< a checkpoint of `bytes` was removed: `message` is the reason
     stopping,          ///< a signal, named by `message`, asks the trainer to stop within `seconds`
     hanging,           ///< the save or merge in the background has made no progress for `seconds`
+    differing,  ///< ranks of a group hold different values of what all should have in common: `message` has paths and ranks (replica_check)
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
 
@@ -79,6 +80,8 @@ using observer = std::function<void(const event&)>;
       return "stopping";
     case event::kind::hanging:
       return "hanging";
+    case event::kind::differing:
+      return "differing";
     case event::kind::unmatched:
       return "unmatched";
   }

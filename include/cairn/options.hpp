@@ -64,6 +64,14 @@ enum class when_failed : std::uint8_t {
   keep_training
 };
 
+/// What a group of ranks does where a sample of the state, compared at every save, shows that ranks hold different values of what all should have in
+/// common, after a lost reduction or a fault of memory.
+enum class replica_check : std::uint8_t {
+  off,     ///< no sample is compared
+  report,  ///< the event `differing`, at rank 0
+  refuse   ///< nothing is published, and all ranks throw errc::mismatch
+};
+
 /// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept. `keep_last`, `keep_every` or
 /// `keep_best->count` of 0, and a number outside the bounds that are given here, is errc::invalid.
 struct checkpointer_options {
@@ -105,6 +113,9 @@ struct checkpointer_options {
   /// The part of the state that this rank writes in a group, in proportion to the weights of all ranks: less for a slow disk, or for ranks that share one.
   /// 0: this rank writes nothing. Not 0 for all.
   std::uint64_t rank_weight = 1;
+
+  /// Compares another 1/200 of the state, at least 64 KiB of it, at each save: in 200 saves, about all of it. Only with a group.
+  cairn::replica_check replica_check = cairn::replica_check::report;
 
   /// How long a rank waits for the others, above 0: then its call throws errc::lost_rank, and so do all later ones. Only with a group.
   std::chrono::milliseconds rank_timeout{std::chrono::minutes(30)};

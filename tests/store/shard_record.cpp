@@ -19,7 +19,7 @@ bool is_same(const shard_record& a, const shard_record& b) {
   };
   return a.shards == b.shards && a.data_bytes == b.data_bytes && a.encoded == b.encoded &&
          std::equal(a.own.begin(), a.own.end(), b.own.begin(), b.own.end(), is_same_leaf) &&
-         a.own_structure == b.own_structure;
+         a.own_structure == b.own_structure && a.sample == b.sample;
 }
 
 TEST_CASE("a record reads back as it was written") {
@@ -42,6 +42,7 @@ TEST_CASE("a record has what one rank alone has") {
     own.shape = {3, 0, 7};
   }
   record.own[1].place = std::make_shared<cairn::detail::box_place>(cairn::detail::box_place{{6, 0, 9}, {0, 0, 2}});
+  record.sample = {0, ~std::uint64_t{0}, 7};
   record.own_structure["seed.rank1.list"] = {cairn::detail::structure_entry::kind::size, 3, "", {}};
   const auto read = read_shard_record(write_shard_record(record), "a record");
   CHECK(is_same(read, record));
@@ -54,7 +55,8 @@ TEST_CASE("a record that is damaged names where it is from") {
     CHECK_THROWS_WITH(read_shard_record(text.substr(0, bytes), "rank 3"),
                       Catch::Matchers::ContainsSubstring("cairn: rank 3"));
   CHECK_THROWS_WITH(
-      read_shard_record(R"({"shards":[],"data":1,"encoded":[],"own":[],"structure":{},"more":2})", "rank 3"),
+      read_shard_record(R"({"shards":[],"data":1,"encoded":[],"own":[],"structure":{},"sample":[],"more":2})",
+                        "rank 3"),
       Catch::Matchers::ContainsSubstring("cairn: rank 3"));
 }
 

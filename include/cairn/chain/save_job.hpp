@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/encoding.hpp"
@@ -33,6 +34,8 @@ struct save_job {
   /// In a group of ranks, `what.leaves` from this number on are those that this rank alone has.
   std::size_t common_leaves = 0;
   structure own_structure{};  ///< the part of `what.structure` that this rank alone has
+  std::vector<std::uint64_t>
+      sample{};  ///< hashes of pieces that all ranks should have in common (run/replica_check.hpp)
   checkpoint_info info{};
   restored_losses restored{};  ///< what earlier restores have lost
   codec_rules codecs{};

@@ -24,6 +24,12 @@ struct published_by_leader {
   bool is_delta = false;
 };
 
+/// What the leader learns of the share of another rank.
+struct written_share {
+  std::uint64_t own_bytes = 0;  ///< stored, of what that rank alone has
+  std::vector<std::uint64_t> sample{};
+};
+
 /// What one rank of a group writes.
 struct rank_share {
   std::size_t ranks = 1, rank = 0;
@@ -53,8 +59,8 @@ class save_pipeline {
   void join(std::string_view attempt);
   /// What the leader needs to know of the shards of this rank, after they have been added.
   [[nodiscard]] std::string record() const;
-  /// At the leader: lists the shard of the next rank. `pieces` are its pieces of the leaves that all ranks have. Returns the bytes of its other ones.
-  std::uint64_t add_written(std::string_view record, std::span<const piece> pieces);
+  /// At the leader: lists the shard of the next rank. `pieces` are its pieces of the leaves that all ranks have.
+  written_share add_written(std::string_view record, std::span<const piece> pieces);
 
   /// Bytes of each leaf in all shards, at the leader, after they have been listed.
   [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const;

@@ -184,11 +184,13 @@ CAIRN_INLINE std::string save_pipeline::begin() { return self_->writer.begin(); 
 CAIRN_INLINE void save_pipeline::join(std::string_view attempt) { self_->writer.join(attempt); }
 
 CAIRN_INLINE std::string save_pipeline::record() const {
-  return write_shard_record(self_->writer.record(self_->job.common_leaves, self_->job.own_structure));
+  auto record = self_->writer.record(self_->job.common_leaves, self_->job.own_structure);
+  record.sample = self_->job.sample;
+  return write_shard_record(record);
 }
 
-CAIRN_INLINE std::uint64_t save_pipeline::add_written(std::string_view record, std::span<const piece> pieces) {
-  const auto written = read_shard_record(record, self_->report.path + ": the record of a rank");
+CAIRN_INLINE written_share save_pipeline::add_written(std::string_view record, std::span<const piece> pieces) {
+  auto written = read_shard_record(record, self_->report.path + ": the record of a rank");
   const auto common = self_->job.common_leaves;
   for (const auto& [leaf, how] : written.encoded) {
     self_->report.is_delta = self_->report.is_delta || how.relative;
@@ -197,7 +199,8 @@ CAIRN_INLINE std::uint64_t save_pipeline::add_written(std::string_view record, s
         self_->report.lost[leaf < common ? self_->spec.leaves[leaf].path : written.own.at(leaf - common).path];
     worst = worse(worst, *how.lost);
   }
-  return self_->writer.add_written(written, common, pieces);
+  const auto own_bytes = self_->writer.add_written(written, common, pieces);
+  return {own_bytes, std::move(written.sample)};
 }
 
 CAIRN_INLINE std::vector<std::uint64_t> save_pipeline::stored_bytes() const { return self_->writer.stored_bytes(); }

@@ -25,7 +25,7 @@ inline std::string common_options(const any_store& store, const checkpointer_opt
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   std::string text = "place " + store.location() + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
                      number(options.on_busy) + ", on_destruction " + number(options.on_destruction) + ", on_failure " +
-                     number(options.on_failure);
+                     number(options.on_failure) + ", replica_check " + number(options.replica_check);
   for (const auto& rule : options.codecs) text += ", " + rule.pattern + ": " + std::string(rule.codec.name());
   return text;
 }

@@ -119,6 +119,7 @@ class checkpoint_series {
   save_report published(save_report report);
 
   [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
+  void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples);
   void own_store();
   void fence();
   template <class Act>

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cairn/chain/save_pipeline.hpp"
+#include "cairn/run/own_state.hpp"
+#include "cairn/run/replica_check.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/run/series.ipp"
 
@@ -65,14 +67,32 @@ CAIRN_INLINE void checkpoint_series::add_share(std::vector<staged_piece> share) 
 
 CAIRN_INLINE std::string checkpoint_series::record_of_share() const { return running_->pipeline->record(); }
 
+CAIRN_INLINE void checkpoint_series::check_replicas(const save_job& job,
+                                                    std::span<const std::vector<std::uint64_t>> samples) {
+  if (options_.replica_check == replica_check::off) return;
+  const auto leaves = common_leaves(job);
+  const auto difference = find_difference(leaves, sample_pieces(leaves, job.info.step), samples);
+  if (difference.empty()) return;
+  const auto text = "the ranks do not have the same state: " + difference;
+  if (options_.replica_check == replica_check::refuse) fail(errc::mismatch, {text});
+  auto what = about(event::kind::differing, job);
+  what.message = text;
+  emit(what);
+}
+
 CAIRN_INLINE save_report checkpoint_series::publish_together(std::span<const std::string> records,
                                                              const division& pieces) {
   return published(cancel_on_error([&] {
     auto& pipeline = *running_->pipeline;
     const auto& job = *running_->job;
     std::vector<std::uint64_t> own_bytes(1);
-    for (std::size_t rank = 1; rank < records.size(); ++rank)
-      own_bytes.push_back(pipeline.add_written(records[rank], pieces[rank]));
+    std::vector<std::vector<std::uint64_t>> samples{job.sample};
+    for (std::size_t rank = 1; rank < records.size(); ++rank) {
+      auto written = pipeline.add_written(records[rank], pieces[rank]);
+      own_bytes.push_back(written.own_bytes);
+      samples.push_back(std::move(written.sample));
+    }
+    check_replicas(job, samples);
     outcome_ = pipeline.stored_bytes();
     const auto first_own = outcome_.begin() + static_cast<std::ptrdiff_t>(job.common_leaves);
     own_bytes.front() = std::accumulate(first_own, outcome_.end(), std::uint64_t{0});

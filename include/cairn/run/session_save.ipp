@@ -8,7 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "cairn/run/own_state.hpp"
 #include "cairn/run/preempt_plan.hpp"
+#include "cairn/run/replica_check.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/index.hpp"
@@ -24,7 +26,12 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
     if (!saving_ && ranks_.is_leader()) checkpoints.branch_off(now.step);
     job->name = checkpoints.name_of(now.step);
     job->what = describe(state, {ranks_.rank(), ranks_.size()}, store().location() + '/' + job->name);
-    if (!ranks_.is_alone()) separate_own(*job, ranks_.rank());
+    if (!ranks_.is_alone()) {
+      separate_own(*job, ranks_.rank());
+      const auto leaves = common_leaves(*job);
+      if (options_.replica_check != replica_check::off)
+        job->sample = hashes_of(leaves, sample_pieces(leaves, now.step));
+    }
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));
   }

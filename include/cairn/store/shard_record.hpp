@@ -25,6 +25,7 @@ struct shard_record {
   /// memory.
   std::vector<leaf> own{};
   detail::structure own_structure{};
+  std::vector<std::uint64_t> sample{};  ///< hashes, for the comparison of ranks
 };
 
 [[nodiscard]] CAIRN_INLINE std::string write_shard_record(const shard_record& record);

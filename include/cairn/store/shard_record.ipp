@@ -40,6 +40,9 @@ CAIRN_INLINE std::string write_shard_record(const shard_record& record) {
     json.end_object();
   }
   write_structure(json.end_list().key("structure"), record.own_structure);
+  json.key("sample").begin_list();
+  for (const auto hash : record.sample) json.natural(hash);
+  json.end_list();
   return json.end_object().take();
 }
 
@@ -87,12 +90,15 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
                     record.own.emplace_back();
                     place.reset();
                   });
-  read_json(text, origin,
-            json_object({{"shards", json_list(shard)},
-                         {"data", json_natural([&](const json_value& bytes) { record.data_bytes = bytes.natural; })},
-                         {"encoded", json_list(one)},
-                         {"own", json_list(own)},
-                         {"structure", structure_form(record.own_structure, text.size())}}));
+  read_json(
+      text, origin,
+      json_object({{"shards", json_list(shard)},
+                   {"data", json_natural([&](const json_value& bytes) { record.data_bytes = bytes.natural; })},
+                   {"encoded", json_list(one)},
+                   {"own", json_list(own)},
+                   {"structure", structure_form(record.own_structure, text.size())},
+                   {"sample",
+                    json_list(json_natural([&](const json_value& hash) { record.sample.push_back(hash.natural); }))}}));
   for (auto& each : encoded) record.encoded.insert_or_assign(each.leaf, std::move(each.how));
   return record;
 }

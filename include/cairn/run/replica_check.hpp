@@ -1,0 +1,93 @@
+// Compares a sample of what all ranks of a group should have in common: another part of the state at each save.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/core/piece.hpp"
+#include "cairn/core/strided.hpp"
+
+namespace cairn::detail {
+
+/// Of the leaves' bytes in order, those from a point that depends on the step: 1/200 of them, at least 64 KiB, or all. Steps that follow one another
+/// spread over the leaves, by the golden ratio. O(leaves).
+[[nodiscard]] inline std::vector<piece> sample_pieces(std::span<const leaf> leaves, std::uint64_t step) {
+  constexpr std::uint64_t parts = 200, least = std::uint64_t{64} << 10U;
+  constexpr double golden = 0.6180339887498949;
+  std::uint64_t total = 0;
+  for (const auto& each : leaves) total += each.bytes();
+  const auto bytes = std::min(std::max(total / parts, least), total);
+  double whole = 0;
+  const auto begin =
+      static_cast<std::uint64_t>(std::modf(static_cast<double>(step) * golden, &whole) * static_cast<double>(total));
+  const auto end = begin + bytes;
+  std::vector<piece> pieces;
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const auto size = leaves[i].bytes();
+    const std::uint64_t width = size_of(leaves[i].type);
+    const auto add = [&](std::uint64_t from, std::uint64_t to) {  // bytes of the sample, counted from the first leaf on
+      from = std::max(from, at);
+      to = std::min(to, at + size);
+      if (from >= to) return;
+      const auto first = (from - at) / width, last = (to - at + width - 1) / width;
+      pieces.push_back({.leaf = i, .first = first, .count = last - first});
+    };
+    add(begin, end);
+    if (end > total) add(0, std::min(end - total, begin));  // from the beginning again
+    at += size;
+  }
+  return pieces;
+}
+
+/// A hash of each piece.
+[[nodiscard]] inline std::vector<std::uint64_t> hashes_of(std::span<const leaf> leaves, std::span<const piece> pieces) {
+  std::vector<std::uint64_t> hashes;
+  std::vector<std::byte> packed;
+  for (const auto& each : pieces) {
+    const auto& whole = leaves[each.leaf];
+    const auto width = size_of(whole.type);
+    std::span<const std::byte> bytes(whole.memory + each.first * width, each.count * width);
+    if (!whole.contiguous()) {
+      packed.resize(each.count * width);
+      gather(whole, each.first, packed);
+      bytes = packed;
+    }
+    hashes.push_back(checksum(bytes));
+  }
+  return hashes;
+}
+
+/// Which ranks differ from most others, and where; empty if none does. `samples[rank]`: the hashes of the pieces.
+[[nodiscard]] inline std::string find_difference(std::span<const leaf> leaves, std::span<const piece> pieces,
+                                                 std::span<const std::vector<std::uint64_t>> samples) {
+  constexpr std::size_t most_paths = 4, most_ranks = 8;
+  std::string text;
+  std::size_t paths = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::map<std::uint64_t, std::size_t> ranks_with;  // by hash
+    for (const auto& sample : samples) ++ranks_with[i < sample.size() ? sample[i] : 0];
+    if (ranks_with.size() < 2) continue;
+    if (paths++ == most_paths) return text + ", and more";
+    const auto common = std::max_element(ranks_with.begin(), ranks_with.end(), [](const auto& a, const auto& b) {
+                          return a.second < b.second;
+                        })->first;
+    text += (text.empty() ? "" : "; ") + leaves[pieces[i].leaf].path + " differs at rank";
+    std::size_t listed = 0;
+    for (std::size_t rank = 0; rank < samples.size(); ++rank)
+      if (i >= samples[rank].size() || samples[rank][i] != common)
+        if (listed++ < most_ranks) text += " " + std::to_string(rank);
+    if (listed > most_ranks) text += " and " + std::to_string(listed - most_ranks) + " more";
+  }
+  return text;
+}
+
+}  // namespace cairn::detail

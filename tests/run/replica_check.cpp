@@ -1,0 +1,92 @@
+#include "cairn/run/replica_check.hpp"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+using cairn::detail::find_difference;
+using cairn::detail::hashes_of;
+using cairn::detail::piece;
+using cairn::detail::sample_pieces;
+
+namespace {
+
+TEST_CASE("the samples of successive steps spread over all elements") {
+  std::mt19937_64 random(14);
+  sample::leaves leaves;
+  for (const std::uint64_t count : {0, 1, 700'000, 3, 250'000})
+    leaves.add("leaf" + std::to_string(count), cairn::dtype::f64, {count}, random);
+  std::vector<std::vector<bool>> seen;
+  std::uint64_t total = 0;
+  for (const auto& each : leaves.list) {
+    seen.emplace_back(each.count());
+    total += each.bytes();
+  }
+  for (std::uint64_t step = 1; step <= 400; ++step) {
+    std::uint64_t bytes = 0;
+    for (const auto& each : sample_pieces(leaves.list, step)) {
+      REQUIRE(each.first + each.count <= leaves.list[each.leaf].count());
+      bytes += 8 * each.count;
+      for (auto i = each.first; i < each.first + each.count; ++i) seen[each.leaf][i] = true;
+    }
+    CHECK(bytes >= 64 << 10);
+    CHECK(bytes <= total / 100);
+  }
+  for (const auto& leaf : seen)
+    for (const bool each : leaf)
+      if (!each) FAIL("an element is in no sample of 400 steps");
+}
+
+TEST_CASE("a small state is compared whole at each step") {
+  std::mt19937_64 random(15);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::f32, {100}, random);
+  leaves.add("b", cairn::dtype::u8, {7}, random);
+  for (std::uint64_t step = 0; step < 50; ++step) {
+    std::uint64_t elements = 0;
+    for (const auto& each : sample_pieces(leaves.list, step)) elements += each.count;
+    CHECK(elements >= 107);
+    CHECK(elements <= 109);  // the element in which it begins may be there twice
+  }
+  CHECK(sample_pieces({}, 7).empty());
+}
+
+TEST_CASE("the ranks that differ from most others are named, with the path") {
+  std::mt19937_64 random(16);
+  sample::leaves leaves;
+  for (int i = 0; i < 6; ++i) leaves.add("leaf" + std::to_string(i), cairn::dtype::u16, {10}, random);
+  const auto pieces = sample_pieces(leaves.list, 0);
+  REQUIRE(pieces.size() == 6);
+  const auto hashes = hashes_of(leaves.list, pieces);
+  std::vector<std::vector<std::uint64_t>> samples(5, hashes);
+  CHECK(find_difference(leaves.list, pieces, samples).empty());
+  ++samples[0][2];
+  CHECK(find_difference(leaves.list, pieces, samples) == "leaf2 differs at rank 0");
+  ++samples[3][4];
+  ++samples[4][4];
+  CHECK(find_difference(leaves.list, pieces, samples) == "leaf2 differs at rank 0; leaf4 differs at rank 3 4");
+  samples[1].clear();  // of another program
+  CHECK(
+      find_difference(leaves.list, pieces, samples) ==
+      "leaf0 differs at rank 1; leaf1 differs at rank 1; leaf2 differs at rank 0 1; leaf3 differs at rank 1, and more");
+}
+
+TEST_CASE("elements that lie apart are hashed as those that lie together") {
+  std::mt19937_64 random(17);
+  sample::leaves leaves;
+  auto& packed = leaves.add("a", cairn::dtype::u32, {4, 6}, random);
+  auto strided = packed;
+  std::vector<std::byte> memory(2 * packed.bytes());
+  strided.memory = memory.data();
+  strided.strides = {48, 8};
+  cairn::detail::scatter(strided, 0, {packed.memory, packed.bytes()});
+  const std::vector<piece> pieces{{0, 0, 24}, {0, 5, 3}};
+  const std::vector<cairn::detail::leaf> other{strided};
+  CHECK(hashes_of(leaves.list, pieces) == hashes_of(other, pieces));
+}
+
+}  // namespace
