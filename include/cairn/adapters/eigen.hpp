@@ -136,7 +136,7 @@ struct adapter<Eigen::DiagonalMatrix<Scalar, Size, MaxSize>> {
   }
 };
 
-/// A permutation is saved as its indices, [n]. errc::corrupt: they are no permutation of 0 to n - 1.
+/// A permutation is saved as its indices, [n]. errc::mismatch: what is stored is no permutation of 0 to n - 1.
 template <int Size, int MaxSize, class Index>
 struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
   using matrix = Eigen::PermutationMatrix<Size, MaxSize, Index>;
@@ -150,7 +150,8 @@ struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
     std::vector<bool> seen(stored.size());
     for (const Index each : stored) {
       const auto at = static_cast<std::size_t>(each);  // of a negative index: too large
-      if (at >= seen.size() || seen[at]) fail(errc::corrupt, {"indices that are no permutation"});
+      if (at >= seen.size() || seen[at])
+        fail(errc::mismatch, {"has indices in the checkpoint that are no permutation; leave it out with filter"});
       seen[at] = true;
     }
     object.resize(static_cast<Eigen::Index>(stored.size()));

@@ -84,7 +84,7 @@ using column = std::conditional_t<text<typename column_element<T>::type>, text_c
                                   std::conditional_t<std::same_as<typename column_element<T>::type, bool>, bool_array,
                                                      std::vector<typename column_element<T>::type>>>;
 
-/// errc::corrupt: no string of `stored` can reach from `begin` to `end`.
+/// errc::mismatch: no string of `stored` can reach from `begin` to `end`.
 CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
 
 template <class T>

@@ -19,11 +19,16 @@ CAIRN_INLINE void fail_order() {
 }
 
 CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored) {
-  if (size != stored) fail(errc::corrupt, {"a set or a map with the same key twice"});
+  if (size != stored)
+    fail(errc::mismatch,
+         {"has ", stored, " keys or elements in the checkpoint, of which the container in the state takes ", size,
+          ", as some are equal; a vector, a multiset or a multimap takes them all, or leave them out with filter"});
 }
 
 CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values) {
-  if (keys != values) fail(errc::corrupt, {"a map with a different number of keys and values"});
+  if (keys != values)
+    fail(errc::mismatch, {"has ", keys, " keys and ", values,
+                          " values in the checkpoint, so it is no map there; leave it out with filter"});
 }
 
 }  // namespace cairn::detail
