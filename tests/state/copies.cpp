@@ -149,6 +149,14 @@ TEST_CASE("a number that no date can have does not fit") {
   CHECK(fresh == std::chrono::month{5});
 }
 
+TEST_CASE("a bitset of another size does not fit") {
+  std::bitset<3> fresh(5);
+  tests::refuses(
+      cairn::detail::describe(std::bitset<4>(9)), fresh, cairn::errc::mismatch,
+      "has 4 bits in the checkpoint and 3 in the state; make it a bitset of that size, or leave it out with filter");
+  CHECK(fresh == std::bitset<3>(5));
+}
+
 TEST_CASE("a text of another engine, or of none, does not fit, and the engine keeps its state") {
   const auto check = [](const auto& stored, auto fresh) {
     const auto before = fresh;

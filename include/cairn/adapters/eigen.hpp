@@ -146,7 +146,8 @@ struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
   }
   static void set(matrix& object, const std::vector<Index>& stored) {
     if (!detail::eigen_can_be(stored.size(), Size, MaxSize))
-      fail(errc::mismatch, {"a permutation of ", object.size(), " elements cannot take ", stored.size()});
+      fail(errc::mismatch, {"has ", stored.size(), " elements in the checkpoint, and the permutation in the state has ",
+                            object.size(), "; give it that size, or leave it out with filter"});
     std::vector<bool> seen(stored.size());
     for (const Index each : stored) {
       const auto at = static_cast<std::size_t>(each);  // of a negative index: too large

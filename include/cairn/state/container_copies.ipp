@@ -11,7 +11,11 @@ CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) 
   if (few || stored > limits.most)
     fail(errc::mismatch, {"has ", stored, " elements in the checkpoint, and in the state it can have ",
                           few ? "no fewer than " : "at most ", few ? limits.least : limits.most,
-                          few || limits.makes_elements ? "" : ", since their type has no default constructor"});
+                          few || limits.makes_elements ? "" : ", since their type has no default constructor",
+                          few                     ? "; give it that size before the load"
+                          : limits.makes_elements ? "; give it more room"
+                                                  : "; make them before the load",
+                          ", or leave it out with filter"});
 }
 
 CAIRN_INLINE void fail_order() {

@@ -14,7 +14,9 @@ CAIRN_INLINE void check_date(bool same) {
 }
 
 CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored) {
-  if (size != stored) fail(errc::mismatch, {"a bitset of ", size, " bits cannot take ", stored});
+  if (size != stored)
+    fail(errc::mismatch, {"has ", stored, " bits in the checkpoint and ", size,
+                          " in the state; make it a bitset of that size, or leave it out with filter"});
 }
 
 }  // namespace cairn::detail

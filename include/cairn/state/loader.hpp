@@ -21,6 +21,13 @@
 
 namespace cairn::detail {
 
+/// Why an object that a checkpoint has at two paths is not loaded into two. `first`: the other path.
+inline std::string only_pointers_share(const std::string& first) {
+  return "is the object at " + first +
+         " in the checkpoint, which only shared pointers can share; make both std::shared_ptr, or leave it out with "
+         "filter";
+}
+
 /// What the walkers of one load share.
 struct load_progress {
   struct shared_object {

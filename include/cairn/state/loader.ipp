@@ -91,6 +91,10 @@ CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits&
 CAIRN_INLINE presence loader::optional(bool engaged) {
   const auto* stored = take_entry(structure_entry::kind::engaged);
   if (!stored) return walker::optional(engaged);
+  if (load_.stored.is_same_object(path())) {
+    reject(only_pointers_share(stored->text));
+    return presence::keep;
+  }
   if (stored->what == structure_entry::kind::engaged && stored->number == 0) return null_;
   return engaged ? presence::walk : fresh_;
 }
@@ -99,7 +103,9 @@ CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::ui
   const auto* stored = take_entry(structure_entry::kind::index);
   if (!stored) return {presence::walk, index};
   if (stored->number >= count) {
-    reject("holds alternative " + std::to_string(stored->number) + " of a variant of " + std::to_string(count));
+    reject("holds alternative " + std::to_string(stored->number) +
+           " in the checkpoint, and the variant in the state has " + std::to_string(count) +
+           " alternatives; add those that it had, at their places, or leave it out with filter");
     return {};
   }
   return {index == stored->number ? presence::walk : fresh_, stored->number};

@@ -55,9 +55,13 @@ class stored_state {
 
   /// The leaf, or the earlier leaf that a `same` entry names; npos if there is none.
   [[nodiscard]] std::size_t find_leaf(std::string_view stored) const;
-  /// The path of the innermost object, the one at `path` or one around it, that is stored as a container or null and not used yet; empty if
-  /// there is none.
+  /// The path of the innermost object, the one at `path` or one around it, that is stored as a container, as null or as an object that another
+  /// path has, and not used yet; empty if there is none.
   [[nodiscard]] std::string_view find_holder(std::string_view path) const;
+  /// The path of the innermost object around the one at `path` that is stored as an array and not used yet; empty if there is none.
+  [[nodiscard]] std::string_view find_array(std::string_view path) const;
+  /// Whether the checkpoint has another path of a shared object there, which is no array.
+  [[nodiscard]] bool is_same_object(std::string_view path) const;
   /// The entry, or null.
   [[nodiscard]] const structure_entry* find_entry(std::string_view path) const;
   /// The stored leaf; null if there is none. Also null if another path has it, by a `same` entry, and it has `count` numbers: the array then

@@ -34,11 +34,22 @@ CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) c
   if (!from_.has_structure) return {};
   for (auto outer = path; !outer.empty(); outer = outer_path(outer)) {
     const auto* const entry = find_entry(outer);
-    if (entry && !used_entries_.contains(entry) &&
-        (entry->what == size || (entry->what == engaged && entry->number == 0)))
-      return outer;
+    if (!entry || used_entries_.contains(entry)) continue;
+    if (entry->what == size || (entry->what == engaged && entry->number == 0) || is_same_object(outer)) return outer;
   }
   return {};
+}
+
+CAIRN_INLINE std::string_view stored_state::find_array(std::string_view path) const {
+  for (auto outer = outer_path(path); !outer.empty(); outer = outer_path(outer))
+    if (const std::size_t leaf = from_.find(stored_path(outer)); leaf != catalog::npos && !used_leaves_[leaf])
+      return outer;
+  return {};
+}
+
+CAIRN_INLINE bool stored_state::is_same_object(std::string_view path) const {
+  const auto* const entry = find_entry(path);
+  return entry && entry->what == structure_entry::kind::same && find_leaf(stored_path(path)) == catalog::npos;
 }
 
 CAIRN_INLINE bool stored_state::redirect_to_only_element(std::string_view path) {
