@@ -14,6 +14,7 @@ enum class problem : unsigned char {
   pointer_to_volatile,
   listed_types_none,
   listed_type_incomplete,
+  listed_type_without_name,
   listed_type_not_derived,
   listed_type_abstract,
   base_without_virtual_functions,

@@ -53,6 +53,9 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::listed_types_none>, "cairn: cairn::polymorphic<Base> lists no class");
   static_assert(is_not<Problem, problem::listed_type_incomplete>,
                 "cairn: cairn::polymorphic<Base> lists a class that is only declared here: include its definition");
+  static_assert(is_not<Problem, problem::listed_type_without_name>,
+                "cairn: cairn::polymorphic<Base> gives a class a name or a former name without characters: "
+                "`cairn::named<\"name\", class>`");
   static_assert(is_not<Problem, problem::listed_type_not_derived>,
                 "cairn: cairn::polymorphic<Base> lists a type that is not derived from Base, or not publicly, or more "
                 "than once");
