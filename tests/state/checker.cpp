@@ -1,5 +1,6 @@
 #include "cairn/state/checker.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,30 @@ namespace {
 struct weights {
   std::vector<float> w;
 };
+
+struct versioned {
+  int m = 2;
+  static constexpr unsigned cairn_version = 1;
+};
+
+enum class colour : std::uint8_t { red };
+
+struct migrated {
+  int sum = 0;
+  static constexpr unsigned cairn_version = 1;
+  using cairn_changes = cairn::since<1, "sum">;
+  void cairn_migrate(cairn::stored_parts& old) {
+    sum = old.get<std::vector<int>>("all").at(0);
+    sum += old.get<std::vector<int>>("all").at(1);
+  }
+};
+
+}  // namespace
+
+template <>
+struct cairn::by_name<colour> : cairn::enumerators<colour::red> {};
+
+namespace {
 
 /// The whole message of a load that is refused.
 template <class Into, class Saved>
@@ -118,4 +143,82 @@ TEST_CASE("an array is another kind of object than one that has parts, and the r
   CHECK(refusal<numbers>(texts()) == said);
   CHECK(refusal<numbers>(record()) == said);
   CHECK(refusal<numbers>(table()) == said);
+}
+
+TEST_CASE("an object that only the checkpoint has is listed once, without its parts") {
+  struct part {
+    std::unique_ptr<weights> w;
+    int n = 1;
+  };
+  struct saved {
+    std::optional<part> a;
+    std::vector<part> list;
+    std::map<std::string, part> map;
+    part record;
+    versioned v;
+    colour c = colour::red;
+    int last = 5;
+  };
+  struct fewer {
+    int last = 0;
+  };
+  saved all;
+  all.a = part{std::make_unique<weights>(), 1};
+  all.list.resize(2);
+  all.list[1].w = std::make_unique<weights>();
+  all.map["k"].n = 3;
+  all.record.w = std::make_unique<weights>();
+  const tests::kept kept(cairn::detail::describe(all));
+  const std::vector<std::string> paths{"a", "c", "list", "map", "record.n", "record.w", "v"};
+  fewer into;
+  const auto report = kept.load(into, {.strict = false, .rename = {}, .filter = {}});
+  CHECK(report.unexpected == paths);
+  CHECK(into.last == 5);
+  std::string said = "cairn: kept does not fit the state: ";
+  for (const auto& path : paths)
+    said += path + " is in the checkpoint but not in the state" + (path == "v" ? ". " : "; ");
+  CHECK(refusal<fewer>(all) ==
+        said + "Nothing was changed; load with strict = false to leave out what only one side has");
+}
+
+TEST_CASE("what is used of an object is not listed, and its other parts are") {
+  struct saved {
+    std::vector<std::optional<int>> list{1, 2, 3};
+    std::optional<weights> a{{{1}}};
+  };
+  struct {
+    std::optional<int> second;
+  } into;
+  const auto report =
+      tests::kept(cairn::detail::describe(saved()))
+          .load(into,
+                {.strict = false, .rename = [](std::string_view) { return std::string("list.1"); }, .filter = {}});
+  CHECK(into.second == 2);
+  CHECK(report.unexpected == std::vector<std::string>{"a", "list", "list.0", "list.2"});
+}
+
+TEST_CASE("a path that several parts of the state are loaded from is listed once") {
+  struct saved {
+    std::vector<float> w{1, 2};
+  };
+  struct {
+    std::vector<double> a, b;
+  } into;
+  const auto to_w = [](std::string_view) { return std::string("w"); };
+  const auto report = tests::kept(cairn::detail::describe(saved()))
+                          .load(into, {.rename = to_w, .filter = {}, .convert = cairn::conversion::widening});
+  CHECK(into.b == std::vector<double>{1, 2});
+  CHECK(report.loaded == std::vector<std::string>{"w"});
+  CHECK(report.converted == std::vector<std::string>{"w"});
+  CHECK(report.resized == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("a path that a migration reads several times is listed once") {
+  struct before {
+    std::vector<int> all{1, 2};
+  };
+  migrated into;
+  const auto report = tests::kept(cairn::detail::describe(before())).load(into);
+  CHECK(into.sum == 3);
+  CHECK(report.loaded == std::vector<std::string>{"all"});
 }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
@@ -171,10 +174,17 @@ CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, 
                          "load a part of it with filter, or give the process more memory");
 }
 
+/// Keeps the first of equal paths: several parts of a state may be loaded from one path, and a migration may read one several times.
+inline void remove_repeats(std::vector<std::string>& paths) {
+  std::unordered_set<std::string> seen;
+  std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
+}
+
 CAIRN_INLINE void checker::finish() {
   for (const auto& [first, second] : arrays_.find_conflicts(load_.fetched, load_.stored.contents()))
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
+  for (auto* const list : array_lists()) remove_repeats(*list);
   report_.unexpected = load_.stored.unexpected();
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {

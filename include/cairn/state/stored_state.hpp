@@ -86,7 +86,8 @@ class stored_state {
   void use_entry(const structure_entry& entry) { used_entries_.insert(&entry); }
   /// All at and below the path. An empty path is that of the whole state.
   void use_all(std::string_view path);
-  /// The paths in the checkpoint of what the filter selects and nothing uses.
+  /// The paths in the checkpoint of what the filter selects and nothing uses, sorted. An object of which nothing is used is there once,
+  /// without its parts, if the checkpoint has an entry for it.
   [[nodiscard]] std::vector<std::string> unexpected() const;
 
  private:
@@ -104,6 +105,7 @@ class stored_state {
   }
   [[nodiscard]] bool is_used(const stored_leaf& leaf) const { return used_leaves_[index_of(leaf)]; }
   [[nodiscard]] bool has_used_leaf(std::string_view stored) const;
+  [[nodiscard]] bool has_used_part(std::string_view stored) const;
 
   const catalog& from_;
   const match_options& options_;
