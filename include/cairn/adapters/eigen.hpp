@@ -18,6 +18,9 @@ namespace cairn {
 
 namespace detail {
 
+template <>
+struct eigen_adapters<eigen_header::dense> {};
+
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
@@ -120,6 +123,10 @@ struct adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>
 template <class Vector, int Size>
 requires(detail::eigen_map<Eigen::VectorBlock<Vector, Size>>)
 struct adapter<Eigen::VectorBlock<Vector, Size>> : detail::eigen_map_adapter<Eigen::VectorBlock<Vector, Size>> {};
+
+/// The diagonal of a matrix, or another one of it. (Eigen tells a wrong stride for diagonals of views.)
+template <detail::eigen_dense Matrix, int Index>
+struct adapter<Eigen::Diagonal<Matrix, Index>> : detail::eigen_map_adapter<Eigen::Diagonal<Matrix, Index>> {};
 
 /// A diagonal matrix is its diagonal, [n].
 template <class Scalar, int Size, int MaxSize>

@@ -27,6 +27,7 @@ enum class problem : unsigned char {
   union_member,
   piecewise_distribution,
   eigen_without_adapter,
+  eigen_type,
   uncounted,
   base_class,
   too_many_fields,

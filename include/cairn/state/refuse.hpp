@@ -91,6 +91,9 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::eigen_without_adapter>,
       "cairn: for the types of Eigen include cairn/adapters/eigen.hpp, or geometry.hpp, sparse.hpp or tensor.hpp of "
       "cairn/adapters/eigen/");
+  static_assert(is_not<Problem, problem::eigen_type>,
+                "cairn: this type of Eigen has no adapter in cairn/adapters: save the matrix or vector that it is made "
+                "from, or specialise cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::uncounted>,
       "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "
