@@ -12,7 +12,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/reshape.hpp"
 #include "cairn/core/structure.hpp"
-#include "cairn/state/rank_info.hpp"
+#include "cairn/state/per_rank.hpp"
 
 namespace cairn {
 

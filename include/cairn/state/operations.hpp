@@ -44,7 +44,7 @@ struct object_operations {
 /// The content of a holder: an optional, a variant, a pointer.
 struct content_operations {
   object_operations object;
-  bool has_entry;  ///< see has_entry.hpp
+  bool has_entry;  ///< see walk_object.hpp
 };
 
 /// What an operation does with an object in a holder or a map.

@@ -1,5 +1,5 @@
-// The text of a random engine or distribution. A text from a file is taken only if the object that it makes draws as one that a
-// program can make: it stays in its memory, and each draw ends.
+// The text of a random engine or distribution. A text from a file may be hostile. It is taken only if the object that it makes is safe to use: a
+// draw reads and writes only the object's own memory, and it ends.
 #pragma once
 
 #include <concepts>

@@ -152,8 +152,4 @@ consteval problem find_pointer_problem() {
   }
 }
 
-/// Whether a unique, shared or weak pointer can be walked.
-template <class Pointer>
-inline constexpr bool is_walkable_pointer = find_pointer_problem<Pointer>() == problem::none;
-
 }  // namespace cairn::detail
