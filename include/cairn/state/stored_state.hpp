@@ -82,6 +82,8 @@ class stored_state {
 
   /// The load uses the leaf, so that `unexpected` does not list it. Returns the same as `find_leaf`.
   std::size_t use_leaf(std::string_view stored);
+  /// Whether a leaf was used several times.
+  [[nodiscard]] bool is_repeated() const noexcept { return is_repeated_; }
   void use_entry(const structure_entry& entry) { used_entries_.insert(&entry); }
   /// All at and below the path. An empty path is that of the whole state.
   void use_all(std::string_view path);
@@ -109,6 +111,7 @@ class stored_state {
   const catalog& from_;
   const match_options& options_;
   std::vector<bool> used_leaves_;  // per stored leaf
+  bool is_repeated_ = false;
   std::unordered_set<const structure_entry*> used_entries_;
   std::map<std::string, std::string, std::less<>> redirects_;      // path -> path, before `rename`
   std::map<std::string, std::string, std::less<>> content_paths_;  // of `note_content`

@@ -182,7 +182,10 @@ CAIRN_INLINE std::uint64_t stored_state::bytes() {
 
 CAIRN_INLINE std::size_t stored_state::use_leaf(std::string_view stored) {
   const std::size_t index = find_leaf(stored);
-  if (index != catalog::npos) used_leaves_[index] = true;
+  if (index != catalog::npos) {
+    is_repeated_ = is_repeated_ || used_leaves_[index];
+    used_leaves_[index] = true;
+  }
   if (index != catalog::npos && from_.leaves[index].path == stored) return index;
   const auto entry = from_.structure.find(stored);
   if (entry != from_.structure.end() && entry->second.what == structure_entry::kind::same) use_entry(entry->second);
@@ -218,8 +221,9 @@ CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
     return false;
   };
   for (const auto& [path, entry] : from_.structure) {
+    if (used_entries_.contains(&entry) || !accepts(path)) continue;
     const bool holds_used = entry.what == engaged && entry.number == 1 && has_used_leaf(path);
-    if (holds_used || used_entries_.contains(&entry) || !accepts(path)) continue;
+    if (holds_used) continue;
     const std::string_view outer = entry.what == version || entry.what == names ? outer_path(path) : std::string_view();
     const std::string_view object = outer.empty() ? path : outer;  // of which the entry tells something
     if (is_part(object)) continue;
