@@ -6,8 +6,8 @@ namespace cairn {
 /// The default of `per_rank`: a checkpoint of another number of ranks does not load.
 struct refuse_other_ranks {};
 
-/// State of one rank alone: a random engine, a data cursor. Every rank saves its own value and loads that value again. In this version a
-/// checkpoint is saved by one process, rank 0 of 1: the value is stored as `<path>.rank0`.
+/// State of one rank alone: a random engine, a data cursor. Every rank saves its own value and loads that value again. The value of rank i is
+/// stored as `<path>.rank<i>`. In this version only a checkpointer without a group, which is rank 0 of 1, saves such state (docs/ranks.md).
 ///
 /// On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank, unsigned ranks) -> T` makes this rank's value
 /// from those of all ranks that saved; without one the load fails (errc::mismatch).
