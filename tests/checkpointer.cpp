@@ -8,7 +8,10 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
+#include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -404,6 +407,27 @@ TEST_CASE("a checkpoint that does not fit the state is an error, not a reason to
   CHECK(failure.code == errc::mismatch);
   CHECK(failure.says(scratch.path("run/step-000000002")));
   CHECK(state == trained(9));
+}
+
+TEST_CASE("nor is one whose keys, elements or texts the types of the state do not take") {
+  struct layer {
+    std::vector<float> w{1};
+  };
+  const auto check = [](const auto& saved, auto state) {
+    const sample::scratch scratch;
+    checkpointer checkpoints(scratch.path("run"));
+    checkpoints.save(state, {.step = 1});
+    checkpoints.save(saved, {.step = 2});
+    const auto failure = sample::failure_of([&] { checkpoints.restore(state); });
+    CHECK(failure.code == errc::mismatch);
+    CHECK(failure.says(scratch.path("run/step-000000002")));
+    CHECK(failure.says("leave"));
+    CHECK(failure.says("filter"));
+  };
+  check(std::map<std::string, layer>{{"a", {}}}, std::map<int, layer>{});
+  check(std::multiset<int>{1, 1}, std::set<int>{});
+  check(std::vector<int>{1, 1}, std::set<int>{});
+  check(std::mt19937(), std::mt19937_64());
 }
 
 TEST_CASE("one written by a newer version is an error, not a reason to take an older one") {

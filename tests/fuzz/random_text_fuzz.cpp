@@ -1,4 +1,4 @@
-// Fuzzes the texts of random engines and distributions: each is refused as corrupt, or its object draws.
+// Fuzzes the texts of random engines and distributions: each is refused, or its object draws.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -188,7 +188,8 @@ TEST_CASE("what a later program saves it loads again, and the earlier program re
   } earlier;
   CHECK_THROWS_WITH(cairn::load(store, earlier, {.strict = false}),
                     Catch::Matchers::ContainsSubstring(
-                        "clip has version 2 in the checkpoint, which is newer than version 1 of this program"));
+                        "clip has version 2 in the checkpoint, which is newer than version 1 of this program; "
+                        "load it with a program of that version, or leave it out with filter"));
 }
 
 /// A later program in which numbers, optionals and vectors of one number have changed places, and an array has another shape.

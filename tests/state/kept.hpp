@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,7 +58,12 @@ struct kept {
     for (const auto& each : load.targets())
       cairn::detail::fetch_leaf(load.fetched(), contents, each.index, each.destination);
     load.finish();
-    return load.report();
+    const auto& report = load.report();
+    for (const auto* list :
+         {&report.loaded, &report.missing, &report.unexpected, &report.converted, &report.resized, &report.reshaped})
+      if (std::set<std::string_view>(list->begin(), list->end()).size() != list->size())
+        throw std::logic_error("a path occurs twice in a list of the report");
+    return report;
   }
 
   /// Paths of all leaves, sorted, joined by spaces.

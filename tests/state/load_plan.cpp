@@ -215,8 +215,10 @@ TEST_CASE("another dtype is a mismatch unless it is to be converted") {
   CHECK(advice(flags, cairn::conversion::any) ==
         "values is F16 in the checkpoint and BOOL in the state; leave it out with filter. Nothing was changed");
   CHECK_THROWS(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening}));
-  CHECK_THROWS_WITH(kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::any}),
-                    Catch::Matchers::ContainsSubstring("count in kept has values that do not fit into I16"));
+  CHECK_THROWS_WITH(
+      kept.load(narrow, {.rename = {}, .filter = {}, .convert = cairn::conversion::any}),
+      Catch::Matchers::ContainsSubstring("count in kept has values that do not fit into I16; give it a wider "
+                                         "type, or leave it out with filter"));
   CHECK(narrow.values.empty());
   CHECK(narrow.count == 5);
 }

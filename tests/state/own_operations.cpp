@@ -181,6 +181,39 @@ TEST_CASE("a sequence in an array takes no more elements than it has room for, a
   }
 }
 
+TEST_CASE("a class that is no aggregate is saved as its operations say, without further members: it needs a list") {
+  class counted {
+   public:
+    using value_type = float;
+    [[nodiscard]] auto begin() { return values_.begin(); }
+    [[nodiscard]] auto end() { return values_.end(); }
+    [[nodiscard]] auto begin() const { return values_.begin(); }
+    [[nodiscard]] auto end() const { return values_.end(); }
+    void resize(std::size_t to) { values_.resize(to); }
+    int uses = 0;
+
+   private:
+    std::vector<float> values_;
+  };
+  class with_list : public counted {
+   public:
+    std::vector<float> more;
+    static auto cairn_fields() { return cairn::fields<&with_list::more, &counted::uses>{}; }
+  };
+  STATIC_REQUIRE(category_of<counted>() == category::sequence);
+  counted original, fresh;
+  original.resize(3);
+  original.uses = 7;
+  fresh.uses = 5;
+  tests::kept(cairn::detail::describe(original)).load(fresh);
+  CHECK(fresh.end() - fresh.begin() == 3);
+  CHECK(fresh.uses == 5);  // docs/types.md, "Classes with the operations of a container"
+  with_list saved, loaded;
+  saved.uses = 7;
+  tests::kept(cairn::detail::describe(saved)).load(loaded);
+  CHECK(loaded.uses == 7);
+}
+
 TEST_CASE("an aggregate with operations of its own and further fields is a record: no member is lost") {
   STATIC_REQUIRE(category_of<labelled_tensor>() == category::record);
   STATIC_REQUIRE(category_of<counted_map>() == category::record);

@@ -47,7 +47,7 @@ struct random_type {
   const char* name;
   /// The text of an object in the middle of its life.
   std::string (*text)(unsigned seed);
-  /// Reads a text and draws. Returns false if the text is refused as corrupt. Throws std::logic_error if the object has another text.
+  /// Reads a text and draws. Returns false if the text is refused. Throws std::logic_error if the object has another text.
   bool (*use)(const std::string& text);
 };
 
@@ -71,7 +71,7 @@ bool use_text(const std::string& text) {
   try {
     cairn::detail::copy_traits<T>::put(object, text);
   } catch (const cairn::error& refused) {
-    if (refused.code() != cairn::errc::corrupt) throw;
+    if (refused.code() != cairn::errc::mismatch) throw;
     return false;
   }
   constexpr bool is_normalised = requires { object.probabilities(); };

@@ -18,6 +18,9 @@ namespace cairn {
 
 namespace detail {
 
+template <>
+struct eigen_adapters<eigen_header::dense> {};
+
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
@@ -121,6 +124,10 @@ template <class Vector, int Size>
 requires(detail::eigen_map<Eigen::VectorBlock<Vector, Size>>)
 struct adapter<Eigen::VectorBlock<Vector, Size>> : detail::eigen_map_adapter<Eigen::VectorBlock<Vector, Size>> {};
 
+/// The diagonal of a matrix, or another one of it. (Eigen tells a wrong stride for diagonals of views.)
+template <detail::eigen_dense Matrix, int Index>
+struct adapter<Eigen::Diagonal<Matrix, Index>> : detail::eigen_map_adapter<Eigen::Diagonal<Matrix, Index>> {};
+
 /// A diagonal matrix is its diagonal, [n].
 template <class Scalar, int Size, int MaxSize>
 struct adapter<Eigen::DiagonalMatrix<Scalar, Size, MaxSize>> {
@@ -136,7 +143,7 @@ struct adapter<Eigen::DiagonalMatrix<Scalar, Size, MaxSize>> {
   }
 };
 
-/// A permutation is saved as its indices, [n]. errc::corrupt: they are no permutation of 0 to n - 1.
+/// A permutation is saved as its indices, [n]. errc::mismatch: what is stored is no permutation of 0 to n - 1.
 template <int Size, int MaxSize, class Index>
 struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
   using matrix = Eigen::PermutationMatrix<Size, MaxSize, Index>;
@@ -146,11 +153,13 @@ struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
   }
   static void set(matrix& object, const std::vector<Index>& stored) {
     if (!detail::eigen_can_be(stored.size(), Size, MaxSize))
-      fail(errc::mismatch, {"a permutation of ", object.size(), " elements cannot take ", stored.size()});
+      fail(errc::mismatch, {"has ", stored.size(), " elements in the checkpoint, and the permutation in the state has ",
+                            object.size(), "; give it that size, or leave it out with filter"});
     std::vector<bool> seen(stored.size());
     for (const Index each : stored) {
       const auto at = static_cast<std::size_t>(each);  // of a negative index: too large
-      if (at >= seen.size() || seen[at]) fail(errc::corrupt, {"indices that are no permutation"});
+      if (at >= seen.size() || seen[at])
+        fail(errc::mismatch, {"has indices in the checkpoint that are no permutation; leave it out with filter"});
       seen[at] = true;
     }
     object.resize(static_cast<Eigen::Index>(stored.size()));

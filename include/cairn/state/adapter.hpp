@@ -46,6 +46,12 @@ enum class purpose : std::uint8_t {
 
 namespace detail {
 
+/// The headers of cairn/adapters/ for the types of Eigen. Each defines its `eigen_adapters`, so that a message about a type can tell whether to
+/// include it.
+enum class eigen_header : std::uint8_t { dense, geometry, sparse, tensor };
+template <eigen_header>
+struct eigen_adapters;
+
 /// How to walk a T by the functions of another serialization library: `static void walk(walker&, T&)`.
 template <class T>
 struct bridge;

@@ -41,7 +41,8 @@ class applier final : public loader {
 
  private:
   CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
-  /// Large containers are resized later, when the pages of all of them have been prepared. Reserved memory does not move until then.
+  /// A large container only gets its memory here, so that its address is known. `growths` tells the caller to resize it, after touching the
+  /// pages of all such memory in parallel; the memory does not move by that.
   CAIRN_INLINE void* resize(void* container, std::uint64_t from, std::uint64_t to,
                             const contiguous_operations& how) override;
 

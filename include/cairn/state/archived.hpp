@@ -15,7 +15,6 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
-#include "cairn/state/answers.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/walker.hpp"
 

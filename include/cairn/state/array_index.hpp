@@ -1,4 +1,4 @@
-// Finds the leaf that an array has already, by its memory.
+// Arrays that have been described already: finds the leaf of one by its memory.
 #pragma once
 
 #include <cstddef>

@@ -14,11 +14,12 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/reshape.hpp"
 #include "cairn/core/structure.hpp"
-#include "cairn/state/rank_info.hpp"
+#include "cairn/state/per_rank.hpp"
 
 namespace cairn {
 
-/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others.
+/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others. No path is twice in a
+/// list. An object that only one side has, such as one behind a pointer or a list of objects, is there once, without its parts.
 struct match_report {
   std::vector<std::string> loaded;
   std::vector<std::string> missing;     ///< only the state has it

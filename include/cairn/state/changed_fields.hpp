@@ -9,8 +9,8 @@
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/changes.hpp"
-#include "cairn/state/join_arrays.hpp"
 #include "cairn/state/listed.hpp"
+#include "cairn/state/name_text.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/record.hpp"

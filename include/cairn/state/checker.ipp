@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
@@ -108,6 +111,7 @@ CAIRN_INLINE void checker::check_tie(const std::string& other, const std::string
 /// Why an object of the state cannot be loaded from a holder with that entry, or from an object without entry.
 inline std::string what_is_stored(const structure_entry* holder) {
   if (!holder) return " is another kind of object in the checkpoint; leave it out with filter";
+  if (holder->what == structure_entry::kind::same) return ' ' + only_pointers_share(holder->text);
   if (holder->what == structure_entry::kind::engaged)
     return " is null in the checkpoint and an object in the state; make it a std::optional, or leave it out with "
            "filter";
@@ -119,14 +123,16 @@ CAIRN_INLINE void checker::missing() {
   ++load_.left_out;
   stored_state& stored = load_.stored;
   const std::string_view holder = stored.find_holder(path());
-  const std::string at(holder.empty() ? path() : holder);
+  const std::string_view outer_object = holder.empty() ? stored.find_array(path()) : holder;
+  const std::string at(outer_object.empty() ? path() : outer_object);
   for (std::string_view outer = path(); !outer.empty(); outer = outer_path(outer))
     if (explained_.contains(outer)) return;
-  const bool is_other = !holder.empty() || stored.has_part(path());
+  const bool is_other = !outer_object.empty() || stored.has_part(path());
   if (!is_other || !stored.options().strict) report_.missing.push_back(at);
   explained_.insert(at);
   if (!is_other) return;
-  if (stored.options().strict) add_problem(at + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
+  if (stored.options().strict)
+    add_problem(stored.stored_path(at) + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
   stored.use_all(at);
 }
 
@@ -172,10 +178,18 @@ CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, 
                          "load a part of it with filter, or give the process more memory");
 }
 
+/// Keeps the first of equal paths: several parts of a state may be loaded from one path, and a migration may read one several times.
+inline void remove_repeats(std::vector<std::string>& paths) {
+  std::unordered_set<std::string> seen;
+  std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
+}
+
 CAIRN_INLINE void checker::finish() {
   for (const auto& [first, second] : arrays_.find_conflicts(load_.fetched, load_.stored.contents()))
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
+  if (load_.stored.is_repeated())
+    for (auto* const list : array_lists()) remove_repeats(*list);
   report_.unexpected = load_.stored.unexpected();
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {

@@ -84,7 +84,7 @@ using column = std::conditional_t<text<typename column_element<T>::type>, text_c
                                   std::conditional_t<std::same_as<typename column_element<T>::type, bool>, bool_array,
                                                      std::vector<typename column_element<T>::type>>>;
 
-/// errc::corrupt: no string of `stored` can reach from `begin` to `end`.
+/// errc::mismatch: no string of `stored` can reach from `begin` to `end`.
 CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
 
 template <class T>
@@ -162,7 +162,12 @@ class column_reader {
     if constexpr (std::same_as<column<T>, text_column>) {
       const auto end = stored_.ends[at_++];
       check_text_end(stored_, begin_, end);
-      detail::put_element(value, stored_.text.substr(begin_, end - begin_));
+      const auto size = static_cast<std::size_t>(end - begin_);
+      const char* const first = stored_.text.data() + begin_;
+      if constexpr (text<T> && requires { value.assign(first, size); })
+        value.assign(first, size);  // in the memory that it has
+      else
+        detail::put_element(value, std::string(first, size));
       begin_ = end;
     } else {
       detail::put_element(value, std::move(stored_.data()[at_++]));

@@ -11,7 +11,8 @@ namespace cairn::detail {
 
 CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end) {
   if (end < begin || end > stored.text.size())
-    fail(errc::corrupt, {"a list of strings whose ends are not ascending or lie beyond the text"});
+    fail(errc::mismatch,
+         {"has a text and ends in the checkpoint that are no list of strings; leave them out with filter"});
 }
 
 CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*)) {

@@ -18,9 +18,9 @@ namespace cairn::detail {
 
 /// errc::mismatch: a container cannot get the stored number of elements.
 CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored);
-/// errc::corrupt: an associative container has fewer elements than the `stored` ones that were inserted, so a key was there twice.
+/// errc::mismatch: an associative container has fewer elements than the `stored` ones that were inserted, as some are equal for it.
 CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
-/// errc::corrupt: the columns of a map differ in length.
+/// errc::mismatch: the columns of a map differ in length.
 CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
 /// errc::mismatch.
 [[noreturn]] CAIRN_INLINE void fail_order();

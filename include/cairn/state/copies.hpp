@@ -89,7 +89,7 @@ Part calendar_part(std::int32_t number) {
     return Part{static_cast<unsigned>(number)};
 }
 
-/// errc::corrupt: no date is made of the stored numbers.
+/// errc::mismatch: no date is made of the stored numbers.
 CAIRN_INLINE void check_date(bool same);
 
 /// Dates that do not exist are kept, too.

@@ -14,8 +14,10 @@ struct with_one_more : Base {
   char more;
 };
 
-/// Whether T may have members that its operations do not show: it has them from a base class, and neither are both of the same size,
-/// nor is T an argument of a base class that is empty (CRTP), nor of a library that is known.
+/// Whether T may have members that its operations do not show. It may if it has the operations from a base class, with three exceptions:
+/// - T is as large as the base class, which has no padding at its end for further members;
+/// - the base class is empty and T is an argument of it (CRTP), so that all data are members of T;
+/// - T belongs to a known library.
 template <class T>
 consteval bool may_lose_members() {
   if constexpr (is_of_known_library(type_name_view<T>())) {

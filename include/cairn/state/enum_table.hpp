@@ -11,8 +11,8 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/enum_names.hpp"
-#include "cairn/state/join_arrays.hpp"
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/name_text.hpp"
 #include "cairn/state/operations.hpp"
 
 namespace cairn::detail {

@@ -74,7 +74,7 @@ inline std::int64_t current_number(std::int64_t stored, const stored_names& name
               std::string(at->second) + "\">";
   } else if (const auto name = name_of_value(now, stored); !name.empty()) {
     problem = "is " + std::to_string(stored) + " in the checkpoint, a value that had no name there and is '" +
-              std::string(name) + "' now";
+              std::string(name) + "' now; give that name another value, or leave it out with filter";
   }
   return stored;
 }
@@ -117,7 +117,7 @@ void loader::renumber(dtype type, void* memory, dtype stored_type, const Now& no
     std::memcpy(to, &number, size_of(type));
     if (read_number(type, to) != number)
       return reject("is " + std::to_string(number) + " in the checkpoint, which does not fit into " +
-                    std::string(name(type)));
+                    std::string(name(type)) + "; give the enum a wider type, or leave it out with filter");
   }
   if (answer == copy_answer::put) scatter({type, at_.shape, static_cast<std::byte*>(memory), strides}, 0, current);
 }

@@ -21,7 +21,8 @@ CAIRN_INLINE void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_
   if (stored.type != to.type) {
     std::vector<std::byte> converted(element_count(stored.shape) * size_of(to.type));
     if (!convert(stored.type, bytes, to.type, converted))
-      fail(errc::mismatch, {stored.path, " in ", from.origin, " has values that do not fit into ", name(to.type)});
+      fail(errc::mismatch, {stored.path, " in ", from.origin, " has values that do not fit into ", name(to.type),
+                            "; give it a wider type, or leave it out with filter"});
     bytes.swap(converted);
   }
   if (crops) {

@@ -1,4 +1,4 @@
-// What a class with a field list or a list of base classes has listed, and whether it is its own list.
+// The fields and base classes that a class lists (`cairn_fields`, `cairn_bases`), and whether the list is its own or inherited.
 #pragma once
 
 #include <cstddef>

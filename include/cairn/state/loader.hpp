@@ -21,6 +21,13 @@
 
 namespace cairn::detail {
 
+/// Why an object that a checkpoint has at two paths is not loaded into two. `first`: the other path.
+inline std::string only_pointers_share(const std::string& first) {
+  return "is the object at " + first +
+         " in the checkpoint, which only shared pointers can share; make both std::shared_ptr, or leave it out with "
+         "filter";
+}
+
 /// What the walkers of one load share.
 struct load_progress {
   struct shared_object {
@@ -143,7 +150,10 @@ class loader : public walker {
 
   /// Whether a container can get the stored size. Else rejects the container.
   [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);
-  /// errc::corrupt: more objects than the catalog has entries. Objects of an empty type have none; of these, 2^20 are allowed.
+  /// How many objects a container in the checkpoint can have: as many as there are entries. Objects of an empty type have none; of these, 2^20
+  /// are allowed.
+  [[nodiscard]] std::uint64_t most_objects(bool empty_elements) const noexcept;
+  /// errc::corrupt: more objects than that.
   void check_size(std::uint64_t size, bool empty_elements) const;
 
   /// The type that the entry says; null, and a problem, if the pointer cannot point to it.

@@ -78,6 +78,12 @@ CAIRN_INLINE void loader::walk_temporary(void* object, walk_function walk, void 
 CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
   const auto* stored = take_entry(structure_entry::kind::size);
   if (!stored || stored->number == size) return {size};
+  if (!empty_elements && stored->number > most_objects(false) && stored->number <= most_objects(true) &&
+      !load_.stored.first_below(at_.path)) {
+    reject("has " + std::to_string(stored->number) +
+           " objects without members in the checkpoint; leave it out with filter");
+    return {};
+  }
   check_size(stored->number, empty_elements);
   const bool changes = note_resize(size, stored->number, 0);
   return admits(limits, stored->number) ? size_answer{stored->number, changes} : size_answer{};
@@ -86,6 +92,10 @@ CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits&
 CAIRN_INLINE presence loader::optional(bool engaged) {
   const auto* stored = take_entry(structure_entry::kind::engaged);
   if (!stored) return walker::optional(engaged);
+  if (load_.stored.is_same_object(path())) {
+    reject(only_pointers_share(stored->text));
+    return presence::keep;
+  }
   if (stored->what == structure_entry::kind::engaged && stored->number == 0) return null_;
   return engaged ? presence::walk : fresh_;
 }
@@ -94,7 +104,9 @@ CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::ui
   const auto* stored = take_entry(structure_entry::kind::index);
   if (!stored) return {presence::walk, index};
   if (stored->number >= count) {
-    reject("holds alternative " + std::to_string(stored->number) + " of a variant of " + std::to_string(count));
+    reject("holds alternative " + std::to_string(stored->number) +
+           " in the checkpoint, and the variant in the state has " + std::to_string(count) +
+           " alternatives; add those that it had, at their places, or leave it out with filter");
     return {};
   }
   return {index == stored->number ? presence::walk : fresh_, stored->number};
@@ -232,10 +244,14 @@ CAIRN_INLINE bool loader::admits(const size_limits& limits, std::uint64_t stored
   }
 }
 
-CAIRN_INLINE void loader::check_size(std::uint64_t size, bool empty_elements) const {
+CAIRN_INLINE std::uint64_t loader::most_objects(bool empty_elements) const noexcept {
   const auto& from = load_.stored.contents();
-  const std::uint64_t most = empty_elements ? 1U << 20 : from.leaves.size() + from.structure.size();
-  if (size > most) fail(errc::corrupt, {path(), " in ", origin(), " claims ", size, " objects, which it cannot hold"});
+  return empty_elements ? 1U << 20 : from.leaves.size() + from.structure.size();
+}
+
+CAIRN_INLINE void loader::check_size(std::uint64_t size, bool empty_elements) const {
+  if (size > most_objects(empty_elements))
+    fail(errc::corrupt, {path(), " in ", origin(), " claims ", size, " objects, which it cannot hold"});
 }
 
 CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device) {

@@ -41,7 +41,11 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
     const bool is_loaded = first != load_.objects.end();
     if (is_loaded && found.by->takes(*first->second.type))
       return {presence::keep, first->second.type, first->second.object, object && object != first->second.object};
-    reject("shares the object at " + stored->text + ", which is not loaded" + (is_loaded ? " as the same type" : ""));
+    reject("shares the object at " + stored->text + " in the checkpoint, which " +
+           (is_loaded
+                ? "is loaded as another type; give both pointers one type, or leave one of them out with filter"
+                : "no shared pointer loads; make that one a std::shared_ptr and let the filter select it, or leave "
+                  "this one out with filter"));
     return {};
   }
   if (stored->what == structure_entry::kind::engaged && stored->number == 0)
@@ -64,7 +68,7 @@ CAIRN_INLINE void loader::shared_made(std::shared_ptr<void> object, const std::t
 CAIRN_INLINE const std::type_info* loader::find_type(const found_object& found, const structure_entry& stored) {
   const class_list& list = found.by->list();
   if (stored.what == structure_entry::kind::same) {
-    reject("is the object at " + stored.text + " in the checkpoint, which only shared pointers can share");
+    reject(only_pointers_share(stored.text));
   } else if (stored.what == structure_entry::kind::engaged) {
     if (found.type && list.find(*found.type)) return found.type;
     reject("has no type in the checkpoint: it was saved without a list of types; make the object before the load");

@@ -1,4 +1,4 @@
-// A name as a template argument.
+// Names as template arguments, and tables of them that are joined at compile time.
 #pragma once
 
 #include <array>
@@ -16,5 +16,17 @@ struct name_text {
   }
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {chars.data(), Size - 1}; }
 };
+
+/// The elements of all arrays, in their order.
+template <class Element, std::size_t... Sizes>
+constexpr std::array<Element, (0 + ... + Sizes)> join_arrays(const std::array<Element, Sizes>&... arrays) {
+  std::array<Element, (0 + ... + Sizes)> joined{};
+  [[maybe_unused]] auto at = joined.begin();
+  [[maybe_unused]] const auto append = [&](const auto& array) {
+    for (const Element& each : array) *at++ = each;
+  };
+  (append(arrays), ...);
+  return joined;
+}
 
 }  // namespace cairn::detail

@@ -44,7 +44,7 @@ struct object_operations {
 /// The content of a holder: an optional, a variant, a pointer.
 struct content_operations {
   object_operations object;
-  bool has_entry;  ///< see has_entry.hpp
+  bool has_entry;  ///< see walk_object.hpp
 };
 
 /// What an operation does with an object in a holder or a map.
@@ -156,7 +156,7 @@ struct map_operations {
   object_operations value;
   bool values_move;                                            ///< if others are inserted or removed
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
-  /// errc::corrupt: two of the keys are equal for the map. errc::mismatch: it cannot have as many, or has no comparator or hash function.
+  /// errc::mismatch: two of the keys are equal for the map, or it cannot have as many, or has no comparator or hash function.
   void (*check_keys)(const void* map, const std::vector<std::string>& keys);
   bool (*is_key)(const std::string& key);
   /// Finds, makes or removes the value of a key. Returns its address after that; null if there is none.
@@ -179,7 +179,7 @@ struct entries_operations {
   /// Whether the map has these keys in this order, bit for bit; keys that only compare equal are not enough. errc::mismatch: it has no comparator or hash function.
   bool (*has_keys)(void* map, void* keys, std::uint64_t count);
   bool can_make;  ///< whether `set_keys` can make values
-  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::corrupt: a key occurs twice.
+  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::mismatch: a key occurs twice.
   std::vector<void*> (*set_keys)(void* map, const void* keys, std::uint64_t count);
   void* (*make_like)(const void* map);  ///< an empty map with the same comparator or hash function
   void (*destroy)(void* map);

@@ -60,9 +60,9 @@ struct freed_objects {
   std::unordered_map<owner, destroyed_parts, owner::hash> parts;
 };
 
-/// Finds objects and arrays that a load keeps in memory that it frees. Walk the state three times: the first walk finds the shared objects that are
-/// kept, the second one the memory of the parts that are destroyed, and the third one what of the kept parts is in that memory. What an owner
-/// itself owns may be there, under each path of the owner. Private copies are not searched.
+/// Finds objects and arrays that a load keeps, but whose memory it frees. The state is walked three times. The first walk finds the shared
+/// objects that are kept. The second one finds the memory of the parts that are destroyed. The third one finds the kept parts that are in that
+/// memory. These are no fault where they belong to the owner of the memory, under any path of that owner. Private copies are not searched.
 class overlap_search final : public walker {
  public:
   struct overlap {

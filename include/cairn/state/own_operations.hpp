@@ -1,5 +1,5 @@
-// Finds which class declares the operations by which a type is a container, tensor or pointer, and the aggregates that have them
-// and further members.
+// A type is a container, a tensor or a pointer because of its operations. Finds the class that declares these, and the aggregates that have
+// more fields than these need.
 #pragma once
 
 #include <concepts>

@@ -21,4 +21,13 @@ struct per_rank {
   [[nodiscard]] const T* operator->() const noexcept { return &value; }
 };
 
+namespace detail {
+
+/// The rank of this process, and the number of processes that save together. The default is a single process.
+struct rank_info {
+  unsigned rank = 0;
+  unsigned ranks = 1;
+};
+
+}  // namespace detail
 }  // namespace cairn

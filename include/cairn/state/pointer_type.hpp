@@ -72,7 +72,6 @@ struct listing {
 };
 template <name_text Name, class Type, name_text... Former>
 struct listing<named<Name, Type, Former...>> {
-  static_assert(!Name.view().empty(), "cairn: the name of a class has no characters");
   using type = Type;
   static constexpr std::array<std::string_view, 1 + sizeof...(Former)> names{Name.view(), Former.view()...};
   static constexpr std::span<const std::string_view> given{names};

@@ -14,6 +14,7 @@ enum class problem : unsigned char {
   pointer_to_volatile,
   listed_types_none,
   listed_type_incomplete,
+  listed_type_without_name,
   listed_type_not_derived,
   listed_type_abstract,
   base_without_virtual_functions,
@@ -26,6 +27,7 @@ enum class problem : unsigned char {
   union_member,
   piecewise_distribution,
   eigen_without_adapter,
+  eigen_type,
   uncounted,
   base_class,
   too_many_fields,
@@ -65,7 +67,8 @@ enum class problem : unsigned char {
   enum_names
 };
 
-/// Whether a problem of the content itself may be the cause.
+/// Whether a container has the problem because of its elements or keys. If these have a problem of their own, that is the cause, and is reported
+/// instead.
 consteval bool is_of_content(problem what) {
   return what == problem::const_content || what == problem::no_default_constructor ||
          what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;

@@ -1,5 +1,5 @@
-// The text of a random engine or distribution. A text from a file is taken only if the object that it makes draws as one that a
-// program can make: it stays in its memory, and each draw ends.
+// The text of a random engine or distribution. A text from a file may be hostile. It is taken only if the object that it makes is safe to use: a
+// draw reads and writes only the object's own memory, and it ends.
 #pragma once
 
 #include <concepts>
@@ -84,7 +84,8 @@ CAIRN_INLINE std::string write_random(const void* object, const random_operation
 /// other weights, which give the same probabilities. errc::invalid: it cannot be read back.
 CAIRN_INLINE std::string write_tested(const void* object, void* fresh, const random_operations& how);
 
-/// Reads such a text into `fresh`. errc::corrupt: it is not the text of such an object, or of one whose draws would not end. O(size).
+/// Reads such a text into `fresh`. errc::mismatch: it is not the text of such an object, or of one whose draws would not end: mostly
+/// that of another type, as the checksums of texts are verified. O(size).
 CAIRN_INLINE void read_random(const std::string& from, void* fresh, const random_operations& how);
 
 template <class T>

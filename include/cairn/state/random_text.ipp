@@ -287,13 +287,14 @@ CAIRN_INLINE std::string write_tested(const void* object, void* fresh, const ran
 }
 
 CAIRN_INLINE void read_random(const std::string& from, void* fresh, const random_operations& how) {
-  bool is_read = false;
   try {
-    is_read = is_possible(from, how) && read_text(from, fresh, how) &&
-              (how.probabilities || write_random(fresh, how) == from);
+    if (is_possible(from, how) && read_text(from, fresh, how) &&
+        (how.probabilities || write_random(fresh, how) == from))
+      return;
   } catch (const std::exception&) {  // what the operator >> of a user throws
   }
-  if (!is_read) fail(errc::corrupt, {"the text of a random engine or distribution cannot be read back"});
+  fail(errc::mismatch, {"has a text in the checkpoint that is not that of this random engine or distribution: make it "
+                        "the type that was saved, or leave it out with filter"});
 }
 
 }  // namespace cairn::detail

@@ -53,6 +53,9 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::listed_types_none>, "cairn: cairn::polymorphic<Base> lists no class");
   static_assert(is_not<Problem, problem::listed_type_incomplete>,
                 "cairn: cairn::polymorphic<Base> lists a class that is only declared here: include its definition");
+  static_assert(is_not<Problem, problem::listed_type_without_name>,
+                "cairn: cairn::polymorphic<Base> gives a class a name or a former name without characters: "
+                "`cairn::named<\"name\", class>`");
   static_assert(is_not<Problem, problem::listed_type_not_derived>,
                 "cairn: cairn::polymorphic<Base> lists a type that is not derived from Base, or not publicly, or more "
                 "than once");
@@ -88,6 +91,9 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::eigen_without_adapter>,
       "cairn: for the types of Eigen include cairn/adapters/eigen.hpp, or geometry.hpp, sparse.hpp or tensor.hpp of "
       "cairn/adapters/eigen/");
+  static_assert(is_not<Problem, problem::eigen_type>,
+                "cairn: this type of Eigen has no adapter in cairn/adapters: save the matrix or vector that it is made "
+                "from, or specialise cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::uncounted>,
       "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "

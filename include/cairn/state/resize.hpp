@@ -19,7 +19,7 @@ concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
                             (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
                              std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
 
-/// A T whose address stands for an element of an empty container. Only `resize_to` reads its value; it is never written.
+/// A T that stands for the elements of an empty container: a walk uses its address. Nothing writes it, and only `resize_to` reads it.
 template <class T>
 T& sample() {
   if constexpr (implicit_lifetime<T>) {

@@ -17,10 +17,10 @@
 
 namespace cairn::detail {
 
-/// Collects shared objects while a state is described, in the order of the walk. Two pointers share an object if they lead to one address
-/// and one type, both of the whole object. Pointers to a part of a shared object, and pointers to a part of the state, share
-/// memory that a load could not share again: `refuse_overlaps` finds them. It does not see the elements of a container that is saved as a
-/// copy, such as a set or a vector of strings.
+/// Collects the shared objects of a state while it is described, in the order of the walk. Two pointers share an object if they lead to the same
+/// whole object: to one address and one type. A load could not share memory in other ways: `refuse_overlaps` finds pointers to a part of a
+/// shared object, and pointers to a part of the state. It does not look into containers that are saved as copies, such as sets and vectors
+/// of strings.
 class shared_objects {
  public:
   /// `paths`: those of the leaves and entries so far, in the order of the walk.

@@ -36,14 +36,13 @@ class stored_state {
   [[nodiscard]] const std::string& origin() const noexcept { return from_.origin; }
 
   [[nodiscard]] std::string stored_path(std::string_view path) const;
-  /// From now on the object at `path` is the one that is stored for `other`, which is a path in the state, too.
+  /// From now on the object at `path` is loaded from what is stored for `other`. Both are paths in the state.
   void redirect(std::string_view path, std::string_view other);
-  /// The object that is stored for `path` is the content of the holder there. Call `redirect_content` if the content is walked as its part
-  /// `value`.
+  /// The state has a holder (an optional or a pointer) at `path`, and the checkpoint has only its content, under the same path: notes that. If
+  /// the walk then passes the content as the part `value` of the holder, `redirect_content` redirects that part to the content.
   void note_content(std::string_view path) { content_paths_.try_emplace(std::string(path), redirected(path)); }
   void redirect_content(std::string_view path);
-  /// If the innermost object, the one at `path` or one around it, that is stored as a container or null and not used yet is a container of
-  /// one element: redirects its path to that element. Returns whether it did.
+  /// If what `find_holder` finds is a container of one element: redirects its path to that element. Returns whether it did.
   bool redirect_to_only_element(std::string_view path);
 
   /// Whether the filter selects what is stored there.
@@ -55,9 +54,13 @@ class stored_state {
 
   /// The leaf, or the earlier leaf that a `same` entry names; npos if there is none.
   [[nodiscard]] std::size_t find_leaf(std::string_view stored) const;
-  /// The path of the innermost object, the one at `path` or one around it, that is stored as a container or null and not used yet; empty if
-  /// there is none.
+  /// Looks at the object at `path`, then at those around it, for one that nothing has used yet and that is stored as a container, as null or
+  /// as an object that another path has. Returns the path of the first; empty if there is none.
   [[nodiscard]] std::string_view find_holder(std::string_view path) const;
+  /// The same for the objects around the one at `path`: one that is stored as an array.
+  [[nodiscard]] std::string_view find_array(std::string_view path) const;
+  /// Whether the checkpoint has another path of a shared object there, which is no array.
+  [[nodiscard]] bool is_same_object(std::string_view path) const;
   /// The entry, or null.
   [[nodiscard]] const structure_entry* find_entry(std::string_view path) const;
   /// The stored leaf; null if there is none. Also null if another path has it, by a `same` entry, and it has `count` numbers: the array then
@@ -79,10 +82,13 @@ class stored_state {
 
   /// The load uses the leaf, so that `unexpected` does not list it. Returns the same as `find_leaf`.
   std::size_t use_leaf(std::string_view stored);
+  /// Whether a leaf was used several times.
+  [[nodiscard]] bool is_repeated() const noexcept { return is_repeated_; }
   void use_entry(const structure_entry& entry) { used_entries_.insert(&entry); }
   /// All at and below the path. An empty path is that of the whole state.
   void use_all(std::string_view path);
-  /// The paths in the checkpoint of what the filter selects and nothing uses.
+  /// The paths in the checkpoint of what the filter selects and nothing uses, sorted. An object of which nothing is used is there once,
+  /// without its parts, if the checkpoint has an entry for it.
   [[nodiscard]] std::vector<std::string> unexpected() const;
 
  private:
@@ -100,10 +106,12 @@ class stored_state {
   }
   [[nodiscard]] bool is_used(const stored_leaf& leaf) const { return used_leaves_[index_of(leaf)]; }
   [[nodiscard]] bool has_used_leaf(std::string_view stored) const;
+  [[nodiscard]] bool has_used_part(std::string_view stored) const;
 
   const catalog& from_;
   const match_options& options_;
   std::vector<bool> used_leaves_;  // per stored leaf
+  bool is_repeated_ = false;
   std::unordered_set<const structure_entry*> used_entries_;
   std::map<std::string, std::string, std::less<>> redirects_;      // path -> path, before `rename`
   std::map<std::string, std::string, std::less<>> content_paths_;  // of `note_content`

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "cairn/state/stored_state.hpp"
 
@@ -34,11 +36,22 @@ CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) c
   if (!from_.has_structure) return {};
   for (auto outer = path; !outer.empty(); outer = outer_path(outer)) {
     const auto* const entry = find_entry(outer);
-    if (entry && !used_entries_.contains(entry) &&
-        (entry->what == size || (entry->what == engaged && entry->number == 0)))
-      return outer;
+    if (!entry || used_entries_.contains(entry)) continue;
+    if (entry->what == size || (entry->what == engaged && entry->number == 0) || is_same_object(outer)) return outer;
   }
   return {};
+}
+
+CAIRN_INLINE std::string_view stored_state::find_array(std::string_view path) const {
+  for (auto outer = outer_path(path); !outer.empty(); outer = outer_path(outer))
+    if (const std::size_t leaf = from_.find(stored_path(outer)); leaf != catalog::npos && !used_leaves_[leaf])
+      return outer;
+  return {};
+}
+
+CAIRN_INLINE bool stored_state::is_same_object(std::string_view path) const {
+  const auto* const entry = find_entry(path);
+  return entry && entry->what == structure_entry::kind::same && find_leaf(stored_path(path)) == catalog::npos;
 }
 
 CAIRN_INLINE bool stored_state::redirect_to_only_element(std::string_view path) {
@@ -169,7 +182,10 @@ CAIRN_INLINE std::uint64_t stored_state::bytes() {
 
 CAIRN_INLINE std::size_t stored_state::use_leaf(std::string_view stored) {
   const std::size_t index = find_leaf(stored);
-  if (index != catalog::npos) used_leaves_[index] = true;
+  if (index != catalog::npos) {
+    is_repeated_ = is_repeated_ || used_leaves_[index];
+    used_leaves_[index] = true;
+  }
   if (index != catalog::npos && from_.leaves[index].path == stored) return index;
   const auto entry = from_.structure.find(stored);
   if (entry != from_.structure.end() && entry->second.what == structure_entry::kind::same) use_entry(entry->second);
@@ -188,15 +204,38 @@ CAIRN_INLINE void stored_state::use_all(std::string_view path) {
   for (const auto& [name, entry] : entries_below(stored)) use_entry(entry);
 }
 
+CAIRN_INLINE bool stored_state::has_used_part(std::string_view stored) const {
+  const auto entry = from_.structure.find(stored);
+  return has_used_leaf(stored) || (entry != from_.structure.end() && used_entries_.contains(&entry->second)) ||
+         std::ranges::any_of(entries_below(stored),
+                             [&](const auto& each) { return used_entries_.contains(&each.second); });
+}
+
 CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
+  using enum structure_entry::kind;
   std::vector<std::string> all;
+  std::set<std::string, std::less<>> unused_objects;
+  const auto is_part = [&](std::string_view path) {
+    for (auto outer = outer_path(path); !outer.empty(); outer = outer_path(outer))
+      if (unused_objects.contains(outer)) return true;
+    return false;
+  };
+  for (const auto& [path, entry] : from_.structure) {
+    if (used_entries_.contains(&entry) || !accepts(path)) continue;
+    const bool holds_used = entry.what == engaged && entry.number == 1 && has_used_leaf(path);
+    if (holds_used) continue;
+    const std::string_view outer = entry.what == version || entry.what == names ? outer_path(path) : std::string_view();
+    const std::string_view object = outer.empty() ? path : outer;  // of which the entry tells something
+    if (is_part(object)) continue;
+    const bool is_unused = !has_used_part(object);
+    if (is_unused) unused_objects.emplace(object);
+    all.emplace_back(is_unused ? object : std::string_view(path));
+  }
   for (const stored_leaf& each : from_.leaves)
     if (!is_used(each) && accepts(each.path)) all.push_back(each.path);
-  for (const auto& [path, entry] : from_.structure) {
-    if (const std::size_t leaf = from_.find(path); leaf != catalog::npos && !used_leaves_[leaf]) continue;  // is listed
-    const bool holds_used = entry.what == structure_entry::kind::engaged && entry.number == 1 && has_used_leaf(path);
-    if (!holds_used && !used_entries_.contains(&entry) && accepts(path)) all.push_back(path);
-  }
+  std::erase_if(all, is_part);
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
   return all;
 }
 

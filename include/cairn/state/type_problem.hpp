@@ -14,11 +14,11 @@
 #include "cairn/state/derived.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/pointer_problem.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/refused_member.hpp"
 #include "cairn/state/tensor_view.hpp"
-#include "cairn/state/walkable_pointer.hpp"
 
 namespace cairn::detail {
 
@@ -78,6 +78,19 @@ consteval problem problem_of_container() {
   }
 }
 
+/// The header that has an adapter for a type of Eigen, if one has.
+consteval eigen_header eigen_header_of(std::string_view type) {
+  if (type.starts_with("Eigen::Sparse")) return eigen_header::sparse;
+  if (type.starts_with("Eigen::Tensor")) return eigen_header::tensor;
+  for (const std::string_view each : {"Quaternion<", "Rotation2D<", "UniformScaling<", "AngleAxis<", "Translation<",
+                                      "Transform<", "AlignedBox<", "Hyperplane<", "ParametrizedLine<"})
+    if (type.find(each) != std::string_view::npos) return eigen_header::geometry;
+  return eigen_header::dense;
+}
+
+template <class T>
+concept eigen_header_is_included = requires { sizeof(eigen_adapters<eigen_header_of(type_name_view<T>())>); };
+
 template <class T>
 consteval problem problem_of_unsupported() {
   if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
@@ -86,8 +99,10 @@ consteval problem problem_of_unsupported() {
     return problem::union_member;
   else if constexpr (piecewise_type<T>)
     return problem::piecewise_distribution;
+  else if constexpr (type_name_view<T>().starts_with("Eigen::"))
+    return eigen_header_is_included<T> ? problem::eigen_type : problem::eigen_without_adapter;
   else
-    return type_name_view<T>().starts_with("Eigen::") ? problem::eigen_without_adapter : problem::unknown_type;
+    return problem::unknown_type;
 }
 
 template <class T>

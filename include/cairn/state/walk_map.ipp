@@ -80,7 +80,9 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   bool differs = now.size() != stored->size();
   for (const auto& key : *stored) {
     if (!how.is_key(key))
-      fail(errc::corrupt, {path(), " in ", origin(), " has the key '", key, "', which is not a key of that map"});
+      return reject("has the key '" + key +
+                    "' in the checkpoint, which is not a key of that map; convert it in cairn_migrate, or leave it out "
+                    "with filter");
     differs = !now.contains(key) || differs;
   }
   bool now_changes = false;

@@ -10,10 +10,10 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/pointer_problem.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/walk_object.hpp"
-#include "cairn/state/walkable_pointer.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::detail {
@@ -65,7 +65,7 @@ struct unique_of {
 
 template <class T>
 void walk_unique(walker& w, T& pointer) {
-  if constexpr (is_walkable_pointer<T>) detail::walk_unique(w, std::addressof(pointer), unique_of<T>::operations);
+  detail::walk_unique(w, std::addressof(pointer), unique_of<T>::operations);
 }
 
 template <class T>
@@ -98,18 +98,15 @@ struct shared_of {
 
 template <class T>
 void walk_shared(walker& w, T& pointer, const void* owner = nullptr) {
-  if constexpr (is_walkable_pointer<T>)
-    detail::walk_shared(w, std::addressof(pointer), owner ? owner : std::addressof(pointer), shared_of<T>::operations);
+  detail::walk_shared(w, std::addressof(pointer), owner ? owner : std::addressof(pointer), shared_of<T>::operations);
 }
 
 template <class T>
 void walk_weak(walker& w, T& pointer) {
-  if constexpr (is_walkable_pointer<T>) {
-    auto strong = pointer.lock();
-    const auto before = strong;
-    detail::walk_shared(w, strong, std::addressof(pointer));
-    if (strong != before) pointer = strong;
-  }
+  auto strong = pointer.lock();
+  const auto before = strong;
+  detail::walk_shared(w, strong, std::addressof(pointer));
+  if (strong != before) pointer = strong;
 }
 
 }  // namespace cairn::detail

@@ -67,7 +67,6 @@ struct contiguous_container {
 
 template <class T>
 void walk_valarray(walker& w, T& object) {
-  static_assert(flat<typename T::value_type>, "cairn: a valarray of numbers");
   contiguous_container<T>::walk_all(w, object);
 }
 

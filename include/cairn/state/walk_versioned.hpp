@@ -21,11 +21,16 @@ namespace cairn {
 
 template <class P>
 P stored_parts::get(std::string_view name) {
-  static_assert(std::is_default_constructible_v<P> && std::is_move_constructible_v<P>,
+  constexpr bool can_make = std::is_default_constructible_v<P> && std::is_move_constructible_v<P>;
+  static_assert(can_make,
                 "cairn: stored_parts::get makes the value that it returns: use `load` into an object that exists");
-  P part{};
-  load_as(name, part, detail::checked_part_walk<P>());
-  return part;
+  if constexpr (can_make) {
+    P part{};
+    load_as(name, part, detail::checked_part_walk<P>());
+    return part;
+  } else {
+    throw detail::load_stopped();  // does not compile: see above
+  }
 }
 
 template <class P>

@@ -111,7 +111,8 @@ CAIRN_INLINE void loader::versioned(void* object, const version_operations& how)
   });
   if (stored > how.version)
     return reject("has version " + std::to_string(stored) + " in the checkpoint, which is newer than version " +
-                  std::to_string(how.version) + " of this program");
+                  std::to_string(how.version) +
+                  " of this program; load it with a program of that version, or leave it out with filter");
   if (how.migrate && at_.shape.empty()) note_owner(object, &how);
   const auto outer = std::pair(at_.version, at_.is_migrated);
   at_.version = stored;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,11 +14,10 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/answers.hpp"
 #include "cairn/state/device_copies.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/per_rank.hpp"
 #include "cairn/state/pointer_type.hpp"
-#include "cairn/state/rank_info.hpp"
 #include "cairn/state/tensor_view.hpp"
 
 namespace cairn::detail {
@@ -36,6 +36,54 @@ struct walk_position {
   /// Of the current array, if it is a box of a larger one; else null.
   std::shared_ptr<const box_place> place{};
   box_copies copies{};  ///< of that box
+};
+
+/// Thrown out of a user's function that asked for a value that the load cannot give it.
+struct load_stopped : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "the checkpoint does not have the value"; }
+};
+
+/// What to do with an object that may be absent: the value of an optional, the object behind a pointer.
+enum class presence {
+  keep,      ///< nothing
+  clear,     ///< make the holder empty
+  walk,      ///< the object exists: walk it
+  make,      ///< make a new object in the holder and walk that
+  prototype  ///< the load will make the object later: walk a temporary one in its place
+};
+
+/// What to do with an object behind a pointer.
+struct pointee_answer {
+  presence what{};
+  const std::type_info* type = nullptr;  ///< to walk, make, or use as prototype; null where there is no list of types
+  bool destroys = false;                 ///< the load takes the object that is there away from the pointer
+};
+
+/// What to do with an object that several pointers may share.
+struct shared_answer {
+  presence what{};
+  const std::type_info* type = nullptr;  ///< as in `pointee_answer`, or the type of `same`
+  std::shared_ptr<void> same{};          ///< not null: set the pointer to this object, which another path has loaded
+  bool destroys = false;                 ///< as in `pointee_answer`
+};
+
+/// What to do with a variant.
+struct alternative_answer {
+  presence what{};
+  std::uint64_t index = 0;  ///< of the alternative to walk, make, or use as prototype
+};
+
+/// The size that a container has from now on, or will have after the load.
+struct size_answer {
+  std::uint64_t size = 0;
+  bool resize = false;  ///< resize it to `size` now
+};
+
+/// What to do with a copy after its walk.
+enum class copy_answer {
+  drop,   ///< nothing: the save owns it, or the checkpoint does not have all of it
+  check,  ///< first walk of a load: test that the object can take the value, and change nothing
+  put     ///< give the object the value of the copy: second walk of a load, or an object in another private copy
 };
 
 /// Each type has one walk function, for all purposes. It passes the parts of an object to the walker and acts on the answers, which are about
@@ -70,7 +118,7 @@ class walker {
   void prototype_part(std::string_view name, const object_operations& how);
 
   /// Walks the content of the current object, a holder. Its path is that of the holder, or `<path>.value` if the content has an entry itself
-  /// (has_entry.hpp). Null: the load will make it.
+  /// (walk_object.hpp). Null: the load will make it.
   void content(void* object, const content_operations& how);
 
   /// An element of `type` at `memory`; in columns, the one in the first row.

@@ -9,6 +9,9 @@ namespace cairn {
 
 namespace detail {
 
+template <>
+struct eigen_adapters<eigen_header::geometry> {};
+
 template <class Quaternion>
 struct eigen_quaternion_adapter {
   [[nodiscard]] static auto view(Quaternion& object) { return eigen_view(object.coeffs().data(), {4}); }

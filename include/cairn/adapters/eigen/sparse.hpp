@@ -16,6 +16,9 @@ namespace cairn {
 
 namespace detail {
 
+template <>
+struct eigen_adapters<eigen_header::sparse> {};
+
 /// A compressed matrix; the names are those of scipy.sparse. With `row_major`, elements indptr[i] to indptr[i + 1] of `indices` and `data`
 /// are the columns and the values of row i; else of column i.
 template <class Scalar, class Index>
@@ -52,8 +55,8 @@ template <class Index>
 }  // namespace detail
 
 /// A sparse matrix is saved as a copy: `shape`, `row_major`, and the compressed arrays `indptr`, `indices`, `data`, which scipy.sparse
-/// takes as they are. Stored zeros are kept. errc::invalid in a save: the inner indices are not in ascending order. errc::corrupt in a
-/// load, before anything is changed: the arrays are not those of a matrix. errc::mismatch: the storage order differs.
+/// takes as they are. Stored zeros are kept. errc::invalid in a save: the inner indices are not in ascending order. errc::mismatch in a
+/// load, before anything is changed: the arrays are not those of a matrix, or the storage order differs.
 template <class Scalar, int Options, class Index>
 struct adapter<Eigen::SparseMatrix<Scalar, Options, Index>> {
   using matrix = Eigen::SparseMatrix<Scalar, Options, Index>;
@@ -106,7 +109,9 @@ struct adapter<Eigen::SparseMatrix<Scalar, Options, Index>> {
     for (std::size_t i = 0; fits && i < outer; ++i)
       fits = detail::are_ascending(stored.indices, static_cast<std::size_t>(stored.indptr[i]),
                                    static_cast<std::size_t>(stored.indptr[i + 1]), inner);
-    if (!fits) fail(errc::corrupt, {"arrays that are not those of a sparse matrix"});
+    if (!fits)
+      fail(errc::mismatch,
+           {"has arrays in the checkpoint that are not those of a sparse matrix; leave it out with filter"});
   }
 };
 
@@ -129,7 +134,8 @@ struct adapter<Eigen::SparseVector<Scalar, Options, Index>> {
   static void set(vector& object, const elements& stored) {
     if (stored.size > detail::largest_index<Index>() || stored.indices.size() != stored.data.size() ||
         !detail::are_ascending(stored.indices, 0, stored.indices.size(), stored.size))
-      fail(errc::corrupt, {"arrays that are not those of a sparse vector"});
+      fail(errc::mismatch,
+           {"has arrays in the checkpoint that are not those of a sparse vector; leave it out with filter"});
     vector made(static_cast<Eigen::Index>(stored.size));
     made.resizeNonZeros(static_cast<Eigen::Index>(stored.indices.size()));
     std::copy(stored.indices.begin(), stored.indices.end(), made.innerIndexPtr());

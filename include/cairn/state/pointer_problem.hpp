@@ -52,6 +52,13 @@ struct checkpoint_names {
   }
 };
 
+template <class Listed>
+consteval bool has_empty_name() {
+  for (const auto each : listing<Listed>::given)
+    if (each.empty()) return true;
+  return false;
+}
+
 template <class Type, class... All>
 inline constexpr std::size_t occurrences = (std::size_t{std::is_same_v<Type, typename listing<All>::type>} + ...);
 
@@ -62,6 +69,8 @@ consteval problem problem_of_list(const one_of<Listed...>*) {
     return problem::listed_types_none;
   else if constexpr (!(requires { sizeof(typename listing<Listed>::type); } && ...))
     return problem::listed_type_incomplete;
+  else if constexpr ((detail::has_empty_name<Listed>() || ...))
+    return problem::listed_type_without_name;
   else if constexpr (!(std::is_convertible_v<typename listing<Listed>::type*, Base*> && ...))
     return problem::listed_type_not_derived;
   else if constexpr ((std::is_abstract_v<typename listing<Listed>::type> || ...))
@@ -142,9 +151,5 @@ consteval problem find_pointer_problem() {
     return problem::none;
   }
 }
-
-/// Whether a unique, shared or weak pointer can be walked.
-template <class Pointer>
-inline constexpr bool is_walkable_pointer = find_pointer_problem<Pointer>() == problem::none;
 
 }  // namespace cairn::detail

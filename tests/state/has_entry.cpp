@@ -1,1 +1,0 @@
-#include "cairn/state/has_entry.hpp"

@@ -1,0 +1,1 @@
+#include "cairn/state/pointer_problem.hpp"

@@ -1,1 +1,0 @@
-#include "cairn/state/rank_info.hpp"

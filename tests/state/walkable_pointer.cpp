@@ -1,1 +1,0 @@
-#include "cairn/state/walkable_pointer.hpp"
