@@ -46,7 +46,9 @@ class batch_sums {
     const auto* from = numbers_.data();
     for_each_parameter(
         [&](auto& p) {
-          for (auto& g : p.reshaped()) g = static_cast<float>(mean(*from++, images));
+          std::transform(from, from + p.size(), p.data(),
+                         [&](auto sum) { return static_cast<float>(mean(sum, images)); });
+          from += p.size();
         },
         gradient);
   }
