@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -57,21 +58,15 @@ double accuracy_of_all(const network& model, const dataset& images, const cairn:
 }
 
 template <class Optimizer>
-void train(const options& chosen, const digits& data, const cairn::mpi::group& ranks, std::ostream& used) {
+void train(const options& chosen, const digits& data, const cairn::mpi::group& ranks, cairn::checkpointer& checkpoints,
+           std::ostream& used) {
   const auto began = std::chrono::steady_clock::now();
   const bool is_last = ranks.rank() == ranks.size() - 1;
   auto state =
       start<Optimizer>(data.train.size(), {.seed = chosen.seed, .batch = chosen.batch, .epochs = chosen.epochs});
-  // [checkpointer]
-  cairn::checkpointer checkpoints(chosen.checkpoint, how_to_save(chosen), ranks);
   if (checkpoints.restore(state)) std::cout << "resumed from step " << state.step << '\n';
-  // [checkpointer]
 
-  cairn::step_outcome saved;
-  // [part]
-  for (const cairn::batch& batch : state.data) {
-    const float loss = train_one_step(state, data.train, batch, batch.mine(ranks));
-    // [part]
+  const auto report = [&](const cairn::batch& batch, float loss) {
     for (const auto image : batch.mine(ranks)) used << state.step << ' ' << batch.epoch << ' ' << image << '\n';
     used.flush();
     if (is_last && state.step == chosen.kill_at) std::raise(SIGKILL);
@@ -79,12 +74,26 @@ void train(const options& chosen, const digits& data, const cairn::mpi::group& r
     if (chosen.print != 0 && state.step % chosen.print == 0)
       std::cout << "step " << state.step << "  loss " << loss << '\n';
     if (batch.ends_epoch) print_epoch(state, accuracy_of_all(state.model, data.test, ranks));
-    saved = checkpoints.step(state, {.step = state.step, .loss = loss});
-    if (saved.stop) break;
+  };
+  bool stops = false;
+  // [training]
+  for (const cairn::batch& batch : state.data) {
+    const float loss = train_one_step(state, data.train, batch, batch.mine(ranks));
+    report(batch, loss);
+    stops = checkpoints.step(state, {.step = state.step, .loss = loss}).stop;
+    if (stops) break;
   }
+  // [training]
   checkpoints.wait();
-  std::cout << (saved.stop ? "stopped at step " : "trained to step ") << state.step << " in " << seconds_since(began)
+  std::cout << (stops ? "stopped at step " : "trained to step ") << state.step << " in " << seconds_since(began)
             << " s\nstate " << fingerprint::of(state) << '\n';
+}
+
+/// Ends all ranks.
+[[noreturn]] void abort_job(const std::exception& fault) {
+  std::cerr << std::string("mpi_lenet: ") + fault.what() + '\n';
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
 }
 
 void run(options chosen, const std::string& used_images) {
@@ -97,13 +106,22 @@ void run(options chosen, const std::string& used_images) {
     std::cout.setstate(std::ios::badbit);  // only rank 0 prints
     chosen.events.clear();
   }
-  std::ofstream used;
-  if (!used_images.empty()) used.open(used_images + '.' + rank);
-  const auto data = load_digits(chosen);
-  if (chosen.optimizer == "adam") {
-    train<adam<network>>(chosen, data, ranks, used);
-  } else {
-    train<sgd<network>>(chosen, data, ranks, used);
+  // [checkpointer]
+  cairn::checkpointer checkpoints(chosen.checkpoint, how_to_save(chosen), ranks);
+  // [checkpointer]
+  try {
+    std::ofstream used;
+    if (!used_images.empty()) used.open(used_images + '.' + rank);
+    if (!used) throw std::runtime_error(used_images + '.' + rank + " cannot be written");
+    const auto data = load_digits(chosen);
+    if (chosen.optimizer == "adam") {
+      train<adam<network>>(chosen, data, ranks, checkpoints, used);
+    } else {
+      train<sgd<network>>(chosen, data, ranks, checkpoints, used);
+    }
+  } catch (const std::exception& fault) {
+    abort_job(
+        fault);  // before the checkpointer is destroyed: it would wait for ranks that may wait for this one in MPI
   }
 }
 
@@ -120,10 +138,10 @@ int main(int argc, char** argv) {
     lenet::run(chosen, used);
     MPI_Finalize();
   } catch (const std::exception& fault) {
-    std::cerr << std::string("mpi_lenet: ") + fault.what() + '\n';
     int is_running = 0;
     MPI_Initialized(&is_running);
-    if (is_running != 0) MPI_Abort(MPI_COMM_WORLD, 1);  // ends the other ranks too
+    if (is_running != 0) lenet::abort_job(fault);
+    std::cerr << "mpi_lenet: " << fault.what() << '\n';
     return 1;
   }
 }

@@ -70,3 +70,9 @@ echo "five kills and a stop (${counted[*]#used.}), bit-identical: $(state_of und
 job 2 --checkpoint runs --limit 300
 ((status != 0)) || die "a run over 330 images went on with 300"
 grep -q '300 items.* 330 items' log || die "the message does not say how many images there are and were"
+
+mkdir broken.1  # one rank alone fails
+job 4 --checkpoint failed --used broken
+((status != 0)) || die "a rank failed, but the exit status is 0"
+grep -q '^mpi_lenet: broken.1 cannot be written' log || die "the message of the rank that failed is not there"
+echo "errors of all ranks and of one end the job"
