@@ -9,6 +9,7 @@
 #include <ranges>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
@@ -237,6 +238,77 @@ TEST_CASE("batches of nothing are refused; over nothing there are none; one may 
   CHECK(all_of(cairn::loop(5, {.batch = 6, .epochs = 9, .drop_last = true})).empty());
   CHECK(all_of(cairn::loop(5, {.epochs = 0})).empty());
   CHECK(all_of(cairn::loop(5, {.batch = ~std::uint64_t{0}})).at(0).items.size() == 5);
+}
+
+TEST_CASE("ranks divide a batch: in order of rank their parts are the batch, and sizes differ by at most one") {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::uint64_t> items(random() % 70);
+    for (auto& item : items) item = random();  // any numbers, also the same ones
+    const cairn::batch whole{items};
+    const std::uint64_t ranks = 1 + random() % (random() % 2 ? 8 : 100);
+    std::vector<std::uint64_t> together;
+    std::size_t least = items.size(), most = 0;
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+      const auto part = whole.mine(rank, ranks);
+      together.insert(together.end(), part.begin(), part.end());
+      least = std::min(least, part.size());
+      most = std::max(most, part.size());
+    }
+    CHECK(together == items);
+    CHECK(most - least <= 1);
+  }
+  const std::vector<std::uint64_t> few{4, 5};
+  const auto last = ~std::uint64_t{0};
+  CHECK(cairn::batch{few}.mine(last - 1, last).empty());
+  CHECK(cairn::batch{few}.mine(1, last).front() == 5);
+}
+
+TEST_CASE("a part of no rank is refused") {
+  const std::vector<std::uint64_t> items{1, 2, 3};
+  for (const auto& [rank, ranks] : {std::pair{0U, 0U}, std::pair{3U, 3U}, std::pair{7U, 2U}}) {
+    const auto failure = sample::failure_of([&] { (void)cairn::batch{items}.mine(rank, ranks); });
+    CHECK(failure.code == cairn::errc::invalid);
+    CHECK(failure.says("rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " ranks"));
+  }
+}
+
+TEST_CASE("a job that goes on with another number of ranks uses every item once per epoch, in the same batches") {
+  struct place {  // all that `mine` asks of a group
+    unsigned own, of;
+    [[nodiscard]] unsigned rank() const { return own; }
+    [[nodiscard]] unsigned size() const { return of; }
+  };
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 300; ++round) {
+    const auto [items, options] = draw_loop(random);
+    const run whole = all_of(cairn::loop(items, options));
+    std::vector<std::vector<std::uint64_t>> used;  // by the ranks of the job together, batch by batch
+    cairn::stores::memory store;
+    while (used.size() < whole.size()) {
+      const auto ranks = static_cast<unsigned>(1 + random() % 6);
+      const std::size_t most = used.size() + 1 + random() % whole.size();
+      std::vector<std::vector<std::uint64_t>> now;
+      trainer saved;
+      for (unsigned rank = 0; rank < ranks; ++rank) {
+        trainer state{{}, cairn::loop(items, options)};
+        cairn::checkpointer(store).restore(state);
+        std::size_t at = used.size();
+        for (const cairn::batch& b : state.data) {
+          const auto part = b.mine(place{rank, ranks});
+          now.resize(std::max(now.size(), at - used.size() + 1));
+          auto& together = now[at - used.size()];
+          together.insert(together.end(), part.begin(), part.end());
+          if (++at == most) break;
+        }
+        saved = state;
+      }
+      used.insert(used.end(), now.begin(), now.end());
+      cairn::checkpointer(store).save(saved, {.step = used.size()});
+    }
+    CHECK(used.size() == whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) CHECK(used.at(i) == whole[i].items);
+  }
 }
 
 TEST_CASE("copies go on independently") {

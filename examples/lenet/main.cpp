@@ -1,82 +1,29 @@
 // Trains LeNet-5 on handwritten digits. It can be stopped or killed at any time, and continues when it is started again.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
-#include <cairn/encode/lc.hpp>
-#include <cairn/merge.hpp>
 
-#include <Eigen/Core>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <exception>
-#include <iomanip>
 #include <iostream>
-#include <limits>
 #include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
-#include <unistd.h>
-
-#include "drawn.hpp"
-#include "idx.hpp"
 #include "options.hpp"
+#include "program.hpp"
 #include "trainer.hpp"
 
 namespace lenet {
 
-double seconds_since(std::chrono::steady_clock::time_point then) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
-}
-
-/// Rules that apply `codec` to the weights and the state of the optimizer; all other leaves are stored without loss.
-template <class Codec>
-cairn::codec_rules codecs_for_floats(Codec codec) {
-  cairn::codec_rules rules;
-  if constexpr (requires { codec.floor; }) {
-    auto never_negative = codec;
-    never_negative.floor = 0.0F;
-    rules.push_back({"optimizer.second_moment.*", never_negative});
-  }
-  rules.push_back({"model.*", codec});
-  rules.push_back({"optimizer.*", codec});
-  return rules;
-}
-
-cairn::codec_rules codecs_named(const std::string& name) {
-  using namespace cairn::codecs;
-  if (name == "raw") return {{"*", raw{}}};
-  if (name == "lossless") return {};
-  if (name == "xor") return codecs_for_floats(lossless{.xor_parent = true});
-  if (name == "lc2") return codecs_for_floats(lc<2>{});
-  if (name == "lc3") return codecs_for_floats(lc<3>{});
-  throw std::invalid_argument("--codec is raw, lossless, xor, lc2 or lc3, not '" + name + "'");
-}
-
 std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
   if (chosen.checkpoint.empty()) return nullptr;
-  cairn::checkpointer_options how{.keep_last = chosen.keep,
-                                  .codecs = codecs_named(chosen.codec),
-                                  .chain = {.anchor_every = 20, .merge_every = 4},
-                                  .on_busy = cairn::when_busy::wait,
-                                  .preempt = {SIGTERM, SIGUSR1}};
-  if (chosen.every > 0) how.when = cairn::policies::every_steps{chosen.every};  // else the default policy
-  cairn::observer on_terminal, to_file;
-  if (isatty(STDERR_FILENO)) on_terminal = cairn::observers::progress_line{};
-  if (!chosen.events.empty()) to_file = cairn::observers::json_lines{chosen.events};
-  how.on_event = cairn::observers::all{on_terminal, to_file};
-  return std::make_unique<cairn::checkpointer>(chosen.checkpoint, std::move(how));
+  return std::make_unique<cairn::checkpointer>(chosen.checkpoint, how_to_save(chosen));
 }
 
 /// Prints a line about the epoch that has ended; none if `leave()` ends the test early.
 template <class Optimizer, class Leave>
-void print_epoch(const trainer_state<Optimizer>& state, const dataset& test, const Leave& leave) {
-  const auto on_test = accuracy(state.model, test, leave);
-  if (!on_test) return;
-  const auto mean = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(state.data.items()); };
-  std::cout << "epoch " << state.data.epoch() << "  loss " << mean(state.score.loss) << "  accuracy "
-            << mean(state.score.correct) << ", on the test images " << *on_test << '\n';
+void test_epoch(const trainer_state<Optimizer>& state, const dataset& test, const Leave& leave) {
+  if (const auto on_test = accuracy(state.model, test, leave)) print_epoch(state, *on_test);
 }
 
 void print_costs(const cairn::save_stats& all) {
@@ -96,7 +43,7 @@ void train(const options& chosen, const digits& data) {
   if (checkpoints) {
     if (const auto found = checkpoints->restore(state)) {
       std::cout << "resumed from step " << state.step << " (" << found->path << ")\n";
-      if (state.data.position() == 0) print_epoch(state, data.test, asked_to_stop);
+      if (state.data.position() == 0) test_epoch(state, data.test, asked_to_stop);
     }
   }
 
@@ -108,7 +55,7 @@ void train(const options& chosen, const digits& data) {
     if (chosen.print != 0 && state.step % chosen.print == 0) {
       std::cout << "step " << state.step << "  loss " << loss << '\n';
     }
-    if (batch.ends_epoch) print_epoch(state, data.test, asked_to_stop);
+    if (batch.ends_epoch) test_epoch(state, data.test, asked_to_stop);
     if (checkpoints) saved = checkpoints->step(state, {.step = state.step, .loss = loss});
     if (saved.stop) break;
   }
@@ -124,10 +71,7 @@ void train(const options& chosen, const digits& data) {
 }
 
 void run(const options& chosen) {
-  const auto limit = chosen.limit == 0 ? std::numeric_limits<std::size_t>::max() : chosen.limit;
-  const auto data = chosen.data.empty() ? draw_digits(limit) : read_digits(chosen.data, limit);
-  std::cout << "LeNet-5 on " << data.train.size() << (chosen.data.empty() ? " drawn" : "") << " digits, "
-            << chosen.optimizer << ", batches of " << chosen.batch << '\n';
+  const auto data = load_digits(chosen);
   if (chosen.optimizer == "adam") {
     train<adam<network>>(chosen, data);
   } else {
@@ -138,9 +82,7 @@ void run(const options& chosen) {
 }  // namespace lenet
 
 int main(int argc, char** argv) {
-  std::cout << std::fixed << std::setprecision(4) << std::unitbuf;  // a killed run has printed all its lines
-  // Eigen chooses block sizes by the sizes of the caches. Fixed sizes give the same order of additions on every machine.
-  Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 2 << 20);
+  lenet::prepare_process();
   try {
     lenet::run(lenet::parse_options(argc, argv));
   } catch (const std::exception& fault) {

@@ -3,10 +3,10 @@
 
 #include <getopt.h>
 
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -21,15 +21,18 @@ struct options {
   std::uint64_t epochs = 3, batch = 32, seed = 1, limit = 0, every = 0, keep = 3, print = 0, kill_at = 0, stop_at = 0;
 };
 
-[[nodiscard]] inline options parse_options(int argc, char** argv) {
+/// An option of the command line.
+struct entry {
+  const char* name;
+  std::variant<std::string*, std::uint64_t*> value;
+  const char* about;
+  std::uint64_t least = 0;
+};
+
+/// `more`: options of one program alone.
+[[nodiscard]] inline options parse_options(int argc, char** argv, std::initializer_list<entry> more = {}) {
   options chosen;
-  struct entry {
-    const char* name;
-    std::variant<std::string*, std::uint64_t*> value;
-    const char* about;
-    std::uint64_t least = 0;
-  };
-  const std::array entries{
+  std::vector<entry> entries{
       entry{"data", &chosen.data, "folder of the four MNIST files, gzipped or not; none: drawn digits"},
       entry{"checkpoint", &chosen.checkpoint, "folder of the checkpoints; none: no checkpoints"},
       entry{"events", &chosen.events,
@@ -46,6 +49,7 @@ struct options {
       entry{"kill-at", &chosen.kill_at, "step in which the process gets SIGKILL, before its checkpoint; 0: none"},
       entry{"stop-at", &chosen.stop_at, "step in which the process gets SIGTERM, before its checkpoint; 0: none"},
   };
+  entries.insert(entries.end(), more.begin(), more.end());
 
   std::vector<option> long_options;
   for (const auto& e : entries) long_options.push_back({e.name, required_argument, nullptr, 0});

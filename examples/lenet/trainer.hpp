@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string>
 
@@ -47,20 +48,39 @@ template <class Optimizer>
   return state;
 }
 
+template <class Rng>
+void add_noise(batch& seen, Rng& rng) {
+  std::uniform_real_distribution<float> noise(-0.1F, 0.1F);
+  for (auto& grey : seen.images.reshaped()) grey += noise(rng);
+}
+
+/// Changes the weights by the gradient of the mean loss of a batch, and adds the batch to the score. Completes the step.
+template <class Optimizer>
+void learn(trainer_state<Optimizer>& state, const cairn::batch& from, const network& gradient, double mean_loss,
+           std::uint64_t correct) {
+  if (from.first == 0) state.score = {};
+  state.optimizer.update(state.model, gradient);
+  state.score.loss += mean_loss * static_cast<double>(from.items.size());
+  state.score.correct += correct;
+  ++state.step;
+}
+
 /// Trains on one batch, to which it adds noise, and returns the mean loss of the batch.
 template <class Optimizer>
 float train_one_step(trainer_state<Optimizer>& state, const dataset& images, const cairn::batch& next) {
-  if (next.first == 0) state.score = {};
   auto seen = pick(images, next.items);
-  std::uniform_real_distribution<float> noise(-0.1F, 0.1F);
-  for (auto& grey : seen.images.reshaped()) grey += noise(state.rng);
+  add_noise(seen, state.rng);
   network gradient = zeros(state.model);
   const auto result = backward(state.model, seen, gradient);
-  state.optimizer.update(state.model, gradient);
-  state.score.loss += static_cast<double>(result.loss) * static_cast<double>(next.items.size());
-  state.score.correct += result.correct;
-  ++state.step;
+  learn(state, next, gradient, static_cast<double>(result.loss), result.correct);
   return result.loss;
+}
+
+/// How many of the images `which` the model classifies correctly.
+[[nodiscard]] inline std::size_t count_correct(const network& model, const dataset& images,
+                                               std::span<const std::uint64_t> which) {
+  const auto seen = pick(images, which);
+  return cross_entropy(forward(model, seen.images).scores, seen.labels).correct;
 }
 
 /// The part of the images that the model classifies correctly, 0 to 1; nothing if `leave()` becomes true before the end.
@@ -69,8 +89,7 @@ template <class Leave>
   std::size_t correct = 0;
   for (const cairn::batch& part : cairn::loop(images.size(), {.batch = 100, .shuffle = false})) {
     if (leave()) return std::nullopt;
-    const auto seen = pick(images, part.items);
-    correct += cross_entropy(forward(model, seen.images).scores, seen.labels).correct;
+    correct += count_correct(model, images, part.items);
   }
   return static_cast<double>(correct) / static_cast<double>(images.size());
 }

@@ -1,6 +1,7 @@
 // The order in which training goes through its data, as a part of the state.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -27,6 +28,20 @@ struct batch {
   std::uint64_t epoch = 0;                 ///< counted from 0
   std::uint64_t first = 0;                 ///< items of this epoch in earlier batches
   bool ends_epoch = false;
+
+  /// The items of one of `ranks` ranks that train on this batch together; valid as long as `items`. In order of rank, the parts of all ranks are
+  /// the batch, whatever their number: no item is in two parts, and sizes differ by at most one. errc::invalid unless `rank` < `ranks`.
+  [[nodiscard]] std::span<const std::uint64_t> mine(std::uint64_t rank, std::uint64_t ranks) const;
+
+  /// The same for this rank of a group, or of anything else that has a rank and a size.
+  template <class Group>
+  requires requires(const Group& group) {
+    { group.rank() } -> std::convertible_to<std::uint64_t>;
+    { group.size() } -> std::convertible_to<std::uint64_t>;
+  }
+  [[nodiscard]] std::span<const std::uint64_t> mine(const Group& group) const {
+    return mine(group.rank(), group.size());
+  }
 };
 
 namespace detail {
@@ -47,6 +62,9 @@ struct saved_loop {
 /// A range of batches that continues where the checkpoint was made. As a part of the state it visits every item once per epoch over
 /// any number of restarts, in the order of a run without restarts; with `drop_last`, all items but those of the smaller batch. A batch
 /// counts as seen as soon as it is handed out, so save at the end of the loop's body.
+///
+/// In a job of several ranks, each rank goes through the same loop, and trains on its part of each batch: `batch::mine`. The position counts the
+/// items of the job, so that it may continue on another number of ranks.
 ///
 /// A checkpoint contains seven numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item. Loading
 /// continues the saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, `epochs` stays as constructed. A

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,12 @@
 #include "cairn/loop.hpp"
 
 namespace cairn {
+
+CAIRN_INLINE std::span<const std::uint64_t> batch::mine(std::uint64_t rank, std::uint64_t ranks) const {
+  if (rank >= ranks) fail(errc::invalid, {"the part of rank ", rank, " of ", ranks, " ranks in a batch"});
+  const std::uint64_t each = items.size() / ranks, left = items.size() % ranks;  // the first `left` ranks take one more
+  return items.subspan(rank * each + std::min(rank, left), each + (rank < left ? 1 : 0));
+}
 
 CAIRN_INLINE loop::loop(std::uint64_t items, const loop_options& options)
     : at_{.items = items,
