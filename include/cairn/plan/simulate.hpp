@@ -15,8 +15,9 @@ namespace cairn::plan {
 /// Nodes of equal ranks that write to one file system, and what Cairn costs there. Rates are bytes per second and above 0, costs are seconds and 0 or more.
 /// The defaults are of no real machine: a large cluster with a parallel file system.
 struct machine {
-  std::uint64_t ranks_per_node = 8;   ///< the last node may have fewer
-  std::uint64_t cores_per_node = 64;  ///< ranks of a node that copy or encode at the same time
+  std::uint64_t ranks_per_node = 8;  ///< the last node may have fewer
+  /// Ranks of a node that copy or encode at the same time, above 0. Fewer than there are cores, where these share what they need.
+  double cores_per_node = 64;
 
   double copy = 10e9;                   ///< memory that a rank copies while the trainer waits
   write_cost encode{1e-4, 1e-9, 2e-6};  ///< of a rank's share with one core, by bytes in memory and pieces
@@ -55,8 +56,8 @@ struct prediction {
 };
 
 /// One save of what all ranks hold, and one load by as many ranks; without what a rank has besides. The leaves of the plan have their bytes in memory.
-/// Consecutive ranks share a node.
-/// O(leaves + ranks) time and memory. errc::invalid: a number of the machine is negative or not finite, or 0 where it must not be.
+/// Consecutive ranks share a node. O(leaves + ranks) time and memory. errc::invalid: a number of the machine is negative or not finite, or 0 where
+/// it must not be.
 [[nodiscard]] CAIRN_INLINE prediction simulate(const partition& plan, const machine& on);
 
 }  // namespace cairn::plan

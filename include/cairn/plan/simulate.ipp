@@ -17,17 +17,15 @@ namespace cairn::plan {
 namespace detail {
 
 inline void check(const machine& on) {
-  for (const auto& [name, count] :
-       {std::pair("ranks_per_node", on.ranks_per_node), std::pair("cores_per_node", on.cores_per_node)})
-    if (count == 0) fail(errc::invalid, {name, " of a machine is 0"});
+  if (on.ranks_per_node == 0) fail(errc::invalid, {"ranks_per_node of a machine is 0"});
   const auto refuse_unless = [](bool is_valid, const char* name, double value) {
     if (!is_valid || !cairn::detail::is_finite(value))
       fail(errc::invalid, {name, " of a machine is ", std::to_string(value)});
   };
   for (const auto& [name, rate] :
-       {std::pair("copy", on.copy), std::pair("ratio", on.ratio), std::pair("rank_link", on.rank_link),
-        std::pair("node_link", on.node_link), std::pair("write", on.write), std::pair("read", on.read),
-        std::pair("files_per_second", on.files_per_second)})
+       {std::pair("cores_per_node", on.cores_per_node), std::pair("copy", on.copy), std::pair("ratio", on.ratio),
+        std::pair("rank_link", on.rank_link), std::pair("node_link", on.node_link), std::pair("write", on.write),
+        std::pair("read", on.read), std::pair("files_per_second", on.files_per_second)})
     refuse_unless(rate > 0, name, rate);
   for (const auto& [name, cost] :
        {std::pair("encode.base", on.encode.base), std::pair("encode.per_byte", on.encode.per_byte),
@@ -81,7 +79,7 @@ CAIRN_INLINE prediction simulate(const partition& plan, const machine& on) {
   const auto stored = [&](const detail::share& of) { return on.ratio * bytes(of); };
   const auto encoded = [&](const detail::share& of) { return on.encode.seconds(of.bytes, of.pieces); };
   const auto decoded = [&](const detail::share& of) { return on.decode.seconds(of.bytes, of.pieces); };
-  const auto ranks = static_cast<double>(shares.size()), cores = static_cast<double>(on.cores_per_node);
+  const auto ranks = static_cast<double>(shares.size()), cores = on.cores_per_node;
 
   result.copy = slowest(on.copy, on.copy * cores, bytes);
   result.encode = slowest(1, cores, encoded);
