@@ -24,7 +24,7 @@ using cairn::plan::machine;
 using cairn::plan::prediction;
 
 constexpr std::string_view usage =
-    "simulate [--reps 9] [--directory /tmp] [--wait 5] [--figure FILE.svg] [--json FILE]\n"
+    "simulate [--reps 15] [--directory /tmp] [--wait 1] [--figure FILE.svg] [--json FILE]\n"
     "  Predicts saves of models on 1 to 16,384 ranks, and measures --reps saves of 1, 2 and 4 threads (0: none) into "
     "--directory.\n";
 
@@ -54,7 +54,8 @@ std::vector<named_machine> machines() {
   small.rank_link = small.node_link = 1.2e9;
   small.write = small.read = 2e10;
   small.files_per_second = 5e3;
-  return {{"large", "large", {}}, {"small", "small", small}};
+  return {{"large: 8 ranks per node of 12 GB/s, file system of 500 GB/s", "large", {}},
+          {"small: 4 ranks per node of 1.2 GB/s, file system of 20 GB/s", "small", small}};
 }
 
 /// What one state takes on 1, 2, 4, ... 16,384 ranks.
@@ -77,12 +78,10 @@ std::string three_digits(double value) {
 }
 
 void print_saves(const named_machine& on, const std::vector<named_state>& all, const std::vector<curve>& curves) {
-  std::printf("Machine %s: %llu ranks per node; GB/s: rank %.1f, node %.1f, file system %.0f; %.0f files/s\n\n",
-              on.name.c_str(), static_cast<unsigned long long>(on.of.ranks_per_node), on.of.rank_link / 1e9,
-              on.of.node_link / 1e9, on.of.write / 1e9, on.of.files_per_second);
+  std::printf("Machine %s. Save, and speed-up over one rank\n\n", on.name.c_str());
   std::vector<std::string> header{"ranks (ideal)"};
   for (const auto& state : all) {
-    header.push_back(state.name + " s");
+    header.push_back(state.name + ", s");
     header.emplace_back("speed-up");
   }
   table rows(header);
@@ -159,8 +158,8 @@ void predict(const arguments& options, report& numbers) {
 
 int main(int argc, char** argv) {
   try {
-    const arguments options(argc, argv,
-                            {{"reps", "9"}, {"directory", "/tmp"}, {"wait", "5"}, {"figure", ""}, {"json", ""}}, usage);
+    const arguments options(
+        argc, argv, {{"reps", "15"}, {"directory", "/tmp"}, {"wait", "1"}, {"figure", ""}, {"json", ""}}, usage);
     report numbers;
     predict(options, numbers);
     compare_with_saves(options, numbers);

@@ -64,6 +64,18 @@ constexpr double machine::* costs[] = {&machine::file, &machine::message, &machi
 
 }  // namespace
 
+TEST_CASE("as in docs/ranks.md") {
+  // [simulate]
+  cairn::plan::machine ours;
+  ours.ranks_per_node = 4;
+  ours.node_link = 1.2e9;  // bytes per second
+  std::vector<cairn::plan::leaf_size> leaves(400, {.elements = 4'194'304, .bytes = 16'777'216, .row = 4096});
+  const cairn::plan::partition plan(leaves, std::vector<cairn::plan::rank_load>(64));
+  const auto predicted = cairn::plan::simulate(plan, ours);  // predicted.save(), predicted.load(), and their parts
+  // [simulate]
+  CHECK(predicted.write == Approx(400 * 16'777'216.0 / 16 / 1.2e9).epsilon(0.01));
+}
+
 TEST_CASE("a machine without costs takes no time") {
   const auto of = simulate(uneven(), ideal());
   CHECK(of.largest_share == 3'000'000);
