@@ -14,6 +14,7 @@
 #include "cairn/plan/partition.hpp"
 #include "common/arguments.hpp"
 #include "common/interleave.hpp"
+#include "common/model_shapes.hpp"
 #include "common/report.hpp"
 #include "common/statistics.hpp"
 
@@ -28,45 +29,7 @@ constexpr std::string_view usage =
     "partition [--leaves 1000000] [--ranks 4096] [--reps 21] [--json FILE]\n"
     "  Plans saves of BERT-large on 2 to 16,384 ranks, and of a random state of many leaves.\n";
 
-using sizes = std::vector<leaf_size>;
-
 std::vector<rank_load> equal(std::size_t ranks) { return std::vector<rank_load>(ranks); }
-
-/// A parameter in fp32: rows of `row` elements.
-leaf_size parameter(std::uint64_t rows, std::uint64_t row = 1) { return {rows * row, 4 * rows * row, row}; }
-
-/// The parameters of BERT-large with the heads of its pretraining (the decoder is tied to the words), in the order of the model. Tables 1 and 3 of
-/// Devlin et al. 2019: 24 layers, hidden size 1024, 30,522 words.
-sizes bert_large() {
-  constexpr std::uint64_t hidden = 1024, inner = 4096, words = 30'522;
-  sizes all{parameter(words, hidden), parameter(512, hidden), parameter(2, hidden)};
-  const auto norm = [&] { all.insert(all.end(), 2, parameter(hidden)); };
-  const auto linear = [&](std::uint64_t out, std::uint64_t in) {
-    all.push_back(parameter(out, in));
-    all.push_back(parameter(out));
-  };
-  norm();
-  for (int layer = 0; layer < 24; ++layer) {
-    for (int projection = 0; projection < 4; ++projection) linear(hidden, hidden);  // query, key, value, output
-    norm();
-    linear(inner, hidden);
-    linear(hidden, inner);
-    norm();
-  }
-  linear(hidden, hidden);           // pooler
-  all.push_back(parameter(words));  // bias of the decoder
-  linear(hidden, hidden);
-  norm();
-  linear(2, hidden);
-  return all;
-}
-
-/// With both moments of Adam.
-sizes with_adam(const sizes& weights) {
-  sizes all;
-  for (int array = 0; array < 3; ++array) all.insert(all.end(), weights.begin(), weights.end());
-  return all;
-}
 
 /// Leaves of all sizes from 4 bytes to 4 MiB: each power of two as likely as the others, half of them matrices.
 sizes random_state(std::size_t leaves) {

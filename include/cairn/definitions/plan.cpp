@@ -1,3 +1,4 @@
 // The definitions of plan/.
 #include "cairn/plan/cost.ipp"
 #include "cairn/plan/partition.ipp"
+#include "cairn/plan/simulate.ipp"
