@@ -22,11 +22,16 @@ namespace cairn::detail {
 /// bit for bit. After a failure they are not certain, and are dropped.
 class delta_base {
  public:
-  /// The elements of a leaf that a reader restores.
+  /// The elements of a leaf that a reader restores: those from `first` to `end`. A rank of a group has those of its share.
   struct reference {
     dtype type{};
     extents shape;
     page_buffer values;
+    std::uint64_t first = 0, end = 0;
+
+    [[nodiscard]] bool has(std::uint64_t from, std::uint64_t count) const noexcept {
+      return first <= from && from + count <= end;
+    }
   };
 
   /// Whether the next checkpoint, of `step`, may be a delta: there is an older parent, and no anchor is due. The same at all ranks of a group.

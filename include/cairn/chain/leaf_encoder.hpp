@@ -1,6 +1,7 @@
 // Encodes the pieces of a save. For codecs that use the parent: passes them its values, and keeps those that a reader of this save restores.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -80,7 +81,11 @@ class leaf_encoder {
   [[nodiscard]] encode_summary finish() {
     if (base_ != nullptr) {
       std::set<std::string_view> kept;
-      for (const auto& [index, unused] : references_) kept.insert(leaves_[index].path);
+      for (const auto& [index, made] : references_) {
+        kept.insert(leaves_[index].path);
+        made.reference->first = made.first;
+        made.reference->end = made.end;
+      }
       base_->keep_only(kept);
     }
     return std::move(result_);
@@ -103,15 +108,23 @@ class leaf_encoder {
   struct leaf_reference {
     delta_base::reference* reference = nullptr;
     bool is_of_parent = false;  // false: made for this save
+    // The elements of this save, which are consecutive: those of the whole leaf, or of the share of a rank.
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), end = 0;
   };
 
-  leaf_reference reference_of(std::size_t index) {
-    const auto& whole = leaves_[index];
-    const auto [at, is_first] = references_.try_emplace(index);
-    if (!is_first) return at->second;
-    auto* found = base_->find(whole.path, whole.type, whole.shape);
-    at->second = {found != nullptr ? found : &base_->make(whole.path, whole.type, whole.shape), found && as_delta_};
-    return at->second;
+  /// That of a piece, whose elements this save keeps from now on.
+  leaf_reference reference_of(const piece& each) {
+    const auto& whole = leaves_[each.leaf];
+    const auto [at, is_first] = references_.try_emplace(each.leaf);
+    auto& made = at->second;
+    if (is_first) {
+      made.reference = base_->find(whole.path, whole.type, whole.shape);
+      made.is_of_parent = made.reference != nullptr && as_delta_;
+      if (made.reference == nullptr) made.reference = &base_->make(whole.path, whole.type, whole.shape);
+    }
+    made.first = std::min(made.first, each.first);
+    made.end = std::max(made.end, each.first + each.count);
+    return made;
   }
 
   [[nodiscard]] std::size_t bytes_of(const piece& each) const noexcept {
@@ -136,9 +149,9 @@ class leaf_encoder {
         const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
         task made{.from = &from, .to = &encoded[shard][i], .rule = codecs_.rule_of(from.leaf)};
         if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
-          const auto [reference, is_of_parent] = reference_of(from.leaf);
-          made.kept = reference->values.bytes().subspan(begin, bytes);
-          if (is_of_parent) made.parent = made.kept;
+          const auto known = reference_of(from);
+          made.kept = known.reference->values.bytes().subspan(begin, bytes);
+          if (known.is_of_parent && known.reference->has(from.first, from.count)) made.parent = made.kept;
         }
         if (from.copy != nullptr) {
           made.values = copy_of(from);

@@ -30,14 +30,17 @@ inline bool read_references(const any_store& store, const save_job& job, const l
       if (index == catalog::npos) return {};
       const auto& stored = reader.contents().leaves[index];
       if (stored.type != each.type || stored.shape != each.shape) return {};
-      auto* const known = base.find(each.path, each.type, each.shape);
-      return {index, known != nullptr ? known : &base.make(each.path, each.type, each.shape)};
+      auto& made = base.make(each.path, each.type, each.shape);
+      made.end = each.count();
+      return {index, &made};
     };
     if (pieces) {
       for (const auto& each : *pieces) {
         const auto [index, reference] = reference_of(each.leaf);
         if (reference == nullptr || each.count == 0) continue;
         const auto width = size_of(reference->type);
+        reference->first = each.first;
+        reference->end = each.first + each.count;
         reader.read(index, each.first, reference->values.bytes().subspan(each.first * width, each.count * width),
                     {.threads = job.threads});
       }
