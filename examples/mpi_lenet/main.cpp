@@ -106,8 +106,10 @@ void run(options chosen, const std::string& used_images) {
     std::cout.setstate(std::ios::badbit);  // only rank 0 prints
     chosen.events.clear();
   }
+  auto how = how_to_save(chosen);
+  how.chain.merge_every.reset();  // groups do not merge deltas
   // [checkpointer]
-  cairn::checkpointer checkpoints(chosen.checkpoint, how_to_save(chosen), ranks);
+  cairn::checkpointer checkpoints(chosen.checkpoint, how, ranks);
   // [checkpointer]
   try {
     std::ofstream used;

@@ -1,9 +1,9 @@
 // The parts of a state that one rank of a group alone has: its per-rank state, and its boxes of larger arrays.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
@@ -44,10 +44,15 @@ class own_paths {
 /// apart. O(leaves * depth).
 inline void separate_own(save_job& job, unsigned rank) {
   const own_paths own(job.what.structure, rank);
-  const auto first_own = std::stable_partition(job.what.leaves.begin(), job.what.leaves.end(), [&](const leaf& each) {
-    return each.place == nullptr && !own.contains(each.path);
-  });
-  job.common_leaves = static_cast<std::size_t>(first_own - job.what.leaves.begin());
+  // Not std::stable_partition: with libstdc++, clang warns of a deprecated function.
+  std::vector<leaf> common, of_rank;
+  for (auto& each : job.what.leaves) {
+    const bool is_common = each.place == nullptr && !own.contains(each.path);
+    (is_common ? common : of_rank).push_back(std::move(each));
+  }
+  job.common_leaves = common.size();
+  common.insert(common.end(), std::make_move_iterator(of_rank.begin()), std::make_move_iterator(of_rank.end()));
+  job.what.leaves = std::move(common);
   for (const auto& entry : job.what.structure)
     if (own.contains(entry.first)) job.own_structure.insert(entry);
 }
