@@ -1,4 +1,6 @@
-// Programs for mpiexec, which mpi.sh runs. Usage: mpi collectives | save DIRECTORY | train DIRECTORY | restore DIRECTORY | silent DIRECTORY | die DIRECTORY RANK CALL
+// A program for mpiexec, which mpi.sh runs. Usage: mpi collectives
+//   mpi save | train | restore | silent DIRECTORY
+//   mpi die | die_in_background DIRECTORY RANK CALL
 #include "cairn/group/mpi.hpp"
 
 #include <csignal>
@@ -176,16 +178,24 @@ struct deadly_store {
 };
 
 /// `rank` dies in its `call`-th call of the store, if the save makes as many.
-void save_and_die(const std::string& directory, unsigned rank, int call) {
+void save_and_die(const std::string& directory, unsigned rank, int call, bool in_background) {
   deadly_store store{cairn::stores::directory(directory), {}};
   cairn::mpi::group group(MPI_COMM_WORLD);
   const bool dies = group.rank() == rank;
-  cairn::checkpointer checkpoints(store, {.keep_last = 2}, std::move(group));
+  cairn::checkpointer_options options{.keep_last = 2};
+  options.when = cairn::policies::every_steps{1};
+  cairn::checkpointer checkpoints(store, std::move(options), std::move(group));
   model state;
   const auto report = checkpoints.restore(state);
   require(report && state == model_at(report->step), "another state was restored");
   if (dies) *store.on.left = call;
-  checkpoints.save(model_at(report->step + 1), {.step = report->step + 1, .loss = 0.5});
+  const auto next = report->step + 1;
+  if (in_background) {
+    require(checkpoints.step(model_at(next), {.step = next, .loss = 0.5}).started, "no save was started");
+    checkpoints.wait();
+  } else {
+    checkpoints.save(model_at(next), {.step = next, .loss = 0.5});
+  }
   *store.on.left = 0;
 }
 
@@ -230,8 +240,8 @@ int main(int count, char** arguments) {
       restore(directory);
     else if (what == "silent")
       wait_for_silent(directory);
-    else if (what == "die" && count > 4)
-      save_and_die(directory, static_cast<unsigned>(std::stoul(arguments[3])), std::stoi(arguments[4]));
+    else if ((what == "die" || what == "die_in_background") && count > 4)
+      save_and_die(directory, static_cast<unsigned>(std::stoul(arguments[3])), std::stoi(arguments[4]), what != "die");
     else
       throw std::runtime_error("what to do?");
   } catch (const std::exception& cause) {

@@ -23,17 +23,19 @@ case $scenario in
     for ranks in 2 4; do run "$ranks" silent "$folder"; done ;;
   killed)  # the restart, with another number of ranks, finds the checkpoint before or the new one
     run 2 save "$folder"
-    kills=0 numbers="2 4"
+    kills=0 numbers="2 4" ways="die die_in_background"
     # OpenMPI takes two seconds to end a job.
-    if [[ ${start[0]} == *openmpi && -z ${CAIRN_LONG_TESTS-} ]]; then numbers=2; fi
+    if [[ ${start[0]} == *openmpi && -z ${CAIRN_LONG_TESTS-} ]]; then numbers=2 ways=die_in_background; fi
     for ranks in $numbers; do
-      for ((rank = 0; rank < ranks; ++rank)); do
-        for ((call = 1; ; ++call)); do
-          if run "$ranks" die "$folder" "$rank" "$call" >/dev/null 2>&1; then break; fi
-          run $((6 - ranks)) restore "$folder" || { echo "rank $rank of $ranks was killed in call $call"; exit 1; }
-          kills=$((kills + 1))
+      for way in $ways; do
+        for ((rank = 0; rank < ranks; ++rank)); do
+          for ((call = 1; ; ++call)); do
+            if run "$ranks" "$way" "$folder" "$rank" "$call" >/dev/null 2>&1; then break; fi
+            run $((6 - ranks)) restore "$folder" || { echo "$way: rank $rank of $ranks was killed in call $call"; exit 1; }
+            kills=$((kills + 1))
+          done
+          ((call > 4)) || { echo "$way: rank $rank of $ranks was killed in $((call - 1)) calls only"; exit 1; }
         done
-        ((call > 4)) || { echo "rank $rank of $ranks was killed in $((call - 1)) calls only"; exit 1; }
       done
     done
     echo "$kills kills" ;;
