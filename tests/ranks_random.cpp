@@ -149,7 +149,7 @@ std::string run_one(const cairn::groups::threads& group, const cairn::any_store&
 }
 
 TEST_CASE("random calls and failures of several ranks") {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     INFO("seed " << seed);
     const auto ranks = static_cast<unsigned>(2 + seed % 3);
     const cairn::any_store store = cairn::stores::memory();
