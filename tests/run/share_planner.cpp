@@ -41,8 +41,13 @@ TEST_CASE("shares follow the weights of the ranks, and the bytes that were store
   CHECK(elements_of(plan, 1) / 10'000 == 27);  // a quarter of the bytes lies in the end of `b`
   CHECK(elements_of(plan, 0) + elements_of(plan, 1) == 2'000'000);
 
-  // Other leaves: their own bytes again.
-  CHECK(elements_of(planner.plan_for(two_leaves(2'000'000, 2'000'000)), 0) / 100'000 == 30);
+  // Other sizes: in proportion.
+  const auto longer = planner.plan_for(two_leaves(2'000'000, 2'000'000));
+  CHECK(elements_of(longer, 1) / 10'000 == 55);
+  // Another leaf: its own bytes.
+  auto other = two_leaves(1'000'000, 1'000'000);
+  other.what.leaves[0].path = "c";
+  CHECK(elements_of(planner.plan_for(other), 1) / 10'000 == 52);  // a quarter of 4 and 3.6 million bytes
 }
 
 TEST_CASE("arrays that took no bytes, and empty ones, are in some share") {

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,23 +42,46 @@ class share_planner {
 
   /// The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank has of its own state.
   void saved(const save_job& job, std::vector<std::uint64_t> bytes) {
-    of_state_ = common_hash(job);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) ranks_[rank].other = bytes[job.common_leaves + rank];
     bytes.resize(job.common_leaves);
     stored_ = std::move(bytes);
+    const auto hash = common_hash(job);
+    if (of_state_ == hash && !paths_.empty()) return;
+    of_state_ = hash;
+    paths_.clear();
+    in_memory_.clear();
+    for (const auto& each : common_leaves(job)) {
+      paths_.push_back(each.path);
+      in_memory_.push_back(each.bytes());
+    }
   }
 
  private:
+  /// The bytes that the leaves will have in files: those of the save before; of a leaf that has another size now, in proportion.
   [[nodiscard]] std::vector<plan::leaf_size> sizes_of(const save_job& job) const {
     auto sizes = plan::sizes_of(common_leaves(job));
-    if (stored_.size() == sizes.size() && of_state_ == common_hash(job))
+    if (stored_.empty()) return sizes;
+    if (of_state_ == common_hash(job)) {
       for (std::size_t i = 0; i < sizes.size(); ++i)
         if (sizes[i].elements != 0) sizes[i].bytes = stored_[i];
+      return sizes;
+    }
+    std::unordered_map<std::string_view, std::size_t> known;
+    for (std::size_t i = 0; i < paths_.size(); ++i) known.emplace(paths_[i], i);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto at = known.find(job.what.leaves[i].path);
+      if (at == known.end() || in_memory_[at->second] == 0 || sizes[i].elements == 0) continue;
+      constexpr std::uint64_t one = std::uint64_t{1} << 16U;  // whole numbers: the same at all ranks
+      const auto ratio = stored_[at->second] * one / in_memory_[at->second];
+      sizes[i].bytes = sizes[i].bytes / one * ratio + sizes[i].bytes % one * ratio / one;
+    }
     return sizes;
   }
 
   std::vector<plan::rank_load> ranks_;
-  std::vector<std::uint64_t> stored_;        // by leaf
+  // Of the last save, by leaf:
+  std::vector<std::uint64_t> stored_, in_memory_;  // bytes
+  std::vector<std::string> paths_;
   std::uint64_t of_state_ = 0;               // hash
   std::vector<plan::leaf_size> used_sizes_;  // of the last plan
   std::vector<plan::rank_load> used_ranks_;
