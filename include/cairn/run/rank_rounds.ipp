@@ -136,7 +136,8 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
   }
   if (ranks_.is_broken()) throw error(*agreed);
   if (!is_counted) record_.count([](save_stats& all) { ++all.failed; });
-  const bool is_of_save = last.has_failed || last.is_copied;
+  const bool is_of_save =
+      last.has_failed || own_vote_.copied > will_copy;  // the running save, or the copy of this call
   if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(is_of_save);
   if (is_of_save) drop_joint_save(*agreed);
   if (options_.on_failure == when_failed::raise) throw error(*agreed);

@@ -9,16 +9,13 @@
 #include <vector>
 
 #include "cairn/chain/save_pipeline.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/replica_check.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/run/series.ipp"
 
 namespace cairn::detail {
-
-// The text that ranks join by begins with one of these: whether their pieces may be relative to the parent.
-inline constexpr std::string_view delta_text = "delta/", whole_text = "whole/";
-inline constexpr std::size_t kind_bytes = delta_text.size();
 
 /// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Where nothing can be written, nobody does.
 CAIRN_INLINE void checkpoint_series::fence() {
@@ -42,7 +39,8 @@ CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_
     set_hooks();
     auto& pipeline = running_->pipeline;
     pipeline.emplace(store_, job, rank_share{.ranks = ranks_.size(), .pieces = pieces}, base_);
-    return std::string(pipeline->is_delta_allowed() ? delta_text : whole_text) + job.name + '/' + pipeline->begin();
+    const auto parent = pipeline->is_delta_allowed() ? to_hex(base_.parent()->id) : std::string();
+    return parent + '/' + job.name + '/' + pipeline->begin();
   });
 }
 
@@ -51,10 +49,12 @@ CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> wha
   running_ = std::make_unique<running_save>(std::move(what));
   cancel_on_error([&] {
     auto& job = *running_->job;
+    const auto parent = begun.substr(0, begun.find('/'));
     const auto slash = begun.rfind('/');
-    job.name = begun.substr(kind_bytes, slash - kind_bytes);
+    job.name = begun.substr(parent.size() + 1, slash - parent.size() - 1);
     set_hooks();
-    const rank_share share{ranks_.size(), ranks_.rank(), pieces, begun.starts_with(delta_text)};
+    const bool may_be_delta = base_.parent() && to_hex(base_.parent()->id) == parent;
+    const rank_share share{ranks_.size(), ranks_.rank(), pieces, may_be_delta};
     running_->pipeline.emplace(store_, job, share, base_);
     running_->pipeline->join(begun.substr(slash + 1));
   });
