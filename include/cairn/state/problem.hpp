@@ -64,6 +64,12 @@ enum class problem : unsigned char {
   version_type,
   versioned_base,
   migration,
+  fields_line,
+  bases_line,
+  skip_line,
+  changes_line,
+  skip_beside_fields,
+  lines_of_base,
   enum_names
 };
 

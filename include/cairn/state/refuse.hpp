@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/refuse_lines.hpp"
 #include "cairn/state/type_search.hpp"
 #include "cairn/state/walk_object.hpp"
 
@@ -19,9 +20,6 @@ inline constexpr problem problem_in =
 template <class State>
 inline constexpr part_text part_in =
     refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
-
-template <problem One, problem Other>
-inline constexpr bool is_not = One != Other;
 
 /// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
 /// last two arguments are there for its message.
@@ -219,10 +217,12 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::enum_names>,
       "cairn: cairn::by_name lists a value or a name twice, a value of another type, or one without a name in "
       "C++: give it one, `cairn::enumerator<\"name\", value>`");
-  if constexpr (Problem == problem::none)
+  if constexpr (Problem == problem::none) {
     return walk<State>;
-  else
+  } else {
+    refuse_lines<Problem, Part>();
     return nullptr;
+  }
 }
 
 /// The text that names a part by its type.

@@ -19,6 +19,7 @@
 #include "cairn/state/problem.hpp"
 #include "cairn/state/refused_member.hpp"
 #include "cairn/state/tensor_view.hpp"
+#include "cairn/state/user_lines.hpp"
 
 namespace cairn::detail {
 
@@ -101,6 +102,8 @@ consteval problem problem_of_unsupported() {
     return problem::piecewise_distribution;
   else if constexpr (type_name_view<T>().starts_with("Eigen::"))
     return eigen_header_is_included<T> ? problem::eigen_type : problem::eigen_without_adapter;
+  else if constexpr (std::is_class_v<T>)
+    return names_cairn_fields<T> ? problem::fields_line : problem::unknown_type;
   else
     return problem::unknown_type;
 }
@@ -208,7 +211,9 @@ consteval problem problem_of_fields() {
 template <class T>
 consteval problem problem_of_class() {
   constexpr problem found = [] {
-    if constexpr (category_of<T>() == category::record)
+    if constexpr (constexpr problem of_lines = problem_of_lines<T>(); of_lines != problem::none)
+      return of_lines;
+    else if constexpr (category_of<T>() == category::record)
       return problem_of_fields<T>();
     else
       return problem_of_lists<T>();
