@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <deque>
 #include <forward_list>
+#include <iterator>
 #include <list>
 #include <memory_resource>
 #include <queue>
@@ -370,4 +372,54 @@ TEST_CASE("a text and ends that are no list of strings do not fit") {
   CHECK(fresh == std::vector<std::string>{"z"});
   tests::kept(cairn::detail::describe(columns{"ab", {1, 2}})).load(fresh);
   CHECK(fresh == std::vector<std::string>{"a", "b"});
+}
+
+namespace {
+
+/// Goes over the even elements only.
+template <class T>
+struct every_other {
+  using value_type = T;
+  std::vector<T> all{};
+
+  struct iterator {
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = T*;
+    using reference = T&;
+    T* at = nullptr;
+    T& operator*() const { return *at; }
+    iterator& operator++() {
+      at += 2;
+      return *this;
+    }
+    iterator operator++(int) {
+      auto before = *this;
+      at += 2;
+      return before;
+    }
+    bool operator==(const iterator&) const = default;
+  };
+  [[nodiscard]] iterator begin() const { return {const_cast<T*>(all.data())}; }
+  [[nodiscard]] iterator end() const { return {const_cast<T*>(all.data()) + (all.size() + 1) / 2 * 2}; }
+  [[nodiscard]] std::size_t size() const { return all.size(); }
+  void resize(std::size_t size) { all.resize(size); }
+};
+
+}  // namespace
+
+TEST_CASE("a sequence that does not go over all of its elements is not saved") {
+  struct state {
+    every_other<int> numbers;
+    every_other<std::vector<int>> objects;
+  } s;
+  CHECK_NOTHROW(cairn::detail::describe(s));
+  s.numbers.resize(4);
+  CHECK_THROWS_WITH(cairn::detail::describe(s), Catch::Matchers::ContainsSubstring("numbers") &&
+                                                    Catch::Matchers::ContainsSubstring("goes over 2 of its 4"));
+  s.numbers.resize(0);
+  s.objects.resize(2);
+  CHECK_THROWS_WITH(cairn::detail::describe(s), Catch::Matchers::ContainsSubstring("objects") &&
+                                                    Catch::Matchers::ContainsSubstring("goes over 1 of its 2"));
 }

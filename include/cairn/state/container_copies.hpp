@@ -32,9 +32,7 @@ struct copy_traits<T> {
   using element = typename T::value_type;
   using type = column<element>;
 
-  [[nodiscard]] static std::uint64_t size(const T& value) {
-    return static_cast<std::uint64_t>(std::distance(value.begin(), value.end()));
-  }
+  [[nodiscard]] static std::uint64_t size(const T& value) { return detail::count_elements(value); }
   static type take(const T& value) {
     column_writer<element> copy(static_cast<std::size_t>(size(value)));
     for (const auto& each : value) copy.add(each);

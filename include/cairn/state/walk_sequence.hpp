@@ -77,7 +77,7 @@ struct sequence_of {
 
   static std::uint64_t size(void* sequence, size_limits& limits) {
     const T& object = *static_cast<const T*>(sequence);
-    const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+    const std::uint64_t now = detail::count_elements(object);
     limits = detail::limits_of(object, now);
     return now;
   }
