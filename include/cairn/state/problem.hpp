@@ -70,13 +70,22 @@ enum class problem : unsigned char {
   changes_line,
   skip_beside_fields,
   lines_of_base,
+  no_member,
+  equal_paths,
+  reserved_path,
+  sparse_sequence,
+  multi_index,
+  multi_array_without_adapter,
+  adapter_of_itself,
+  enum_list,
+  not_assigned,
   enum_names
 };
 
 /// Whether a container has the problem because of its elements or keys. If these have a problem of their own, that is the cause, and is reported
 /// instead.
 consteval bool is_of_content(problem what) {
-  return what == problem::const_content || what == problem::no_default_constructor ||
+  return what == problem::const_content || what == problem::not_assigned || what == problem::no_default_constructor ||
          what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;
 }
 

@@ -221,6 +221,7 @@ consteval walk_function checked_walk() {
     return walk<State>;
   } else {
     refuse_lines<Problem, Part>();
+    refuse_foreign<Problem, Part>();
     return nullptr;
   }
 }

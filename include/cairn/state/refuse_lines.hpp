@@ -1,4 +1,4 @@
-// Refuses a state because of a line that one of its classes has for Cairn.
+// Refuses a state because of a line that one of its classes has for Cairn, or because of a type of another library.
 #pragma once
 
 #include "cairn/state/problem.hpp"
@@ -30,6 +30,39 @@ consteval void refuse_lines() {
   static_assert(is_not<Problem, problem::lines_of_base>,
                 "cairn: cairn_skip and cairn_changes belong to the class that contains them, and a base class of this "
                 "struct has the same: move the line from the base class to the struct whose members it names");
+  static_assert(is_not<Problem, problem::no_member>,
+                "cairn: cairn_fields lists only the addresses of members that each object has, such as `&T::a`: no "
+                "static members, functions or values");
+  static_assert(is_not<Problem, problem::enum_list>,
+                "cairn: cairn::by_name lists the values of the enum: `template <> struct cairn::by_name<kind> : "
+                "cairn::enumerators<kind::a, kind::b> {};`");
+  static_assert(is_not<Problem, problem::equal_paths>,
+                "cairn: two members of this class, or a member and one of a base class in cairn_bases, have the same "
+                "path in a checkpoint: rename one of them, or leave it out of cairn_fields or cairn_bases. A trailing "
+                "underscore is no part of a path, and the content of a base class such as a container is the part "
+                "`base`");
+  static_assert(is_not<Problem, problem::reserved_path>,
+                "cairn: the path __metadata__ is reserved by the format of the files: rename the member");
+}
+
+/// The same for types of other libraries and adapters.
+template <problem Problem, auto Part>
+consteval void refuse_foreign() {
+  static_assert(is_not<Problem, problem::sparse_sequence>,
+                "cairn: a sparse sequence goes over some of its elements only, so the others, and the places of all, "
+                "would be lost: specialise cairn::adapter<T>, with a map from index to value as the copy");
+  static_assert(is_not<Problem, problem::multi_index>,
+                "cairn: a sequenced or random_access index of a multi_index_container has an order of its own, which a "
+                "load would lose: specialise cairn::adapter<T>, with a std::vector of the elements in that order as "
+                "the copy");
+  static_assert(is_not<Problem, problem::multi_array_without_adapter>,
+                "cairn: for a multi_array of Boost include cairn/adapters/boost_multi_array.hpp");
+  static_assert(is_not<Problem, problem::adapter_of_itself>,
+                "cairn: what `get` of a cairn::adapter<T> returns contains a T again, so that a save would have no "
+                "end: return the parts of the T");
+  static_assert(is_not<Problem, problem::not_assigned>,
+                "cairn: a load assigns the elements of this container, which their operator= does not allow: give it "
+                "one (a const or reference member takes it away: drop its const, or make it a value)");
 }
 
 }  // namespace cairn::detail
