@@ -9,6 +9,7 @@
 #include <iterator>
 #include <list>
 #include <memory_resource>
+#include <optional>
 #include <queue>
 #include <span>
 #include <stack>
@@ -422,4 +423,77 @@ TEST_CASE("a sequence that does not go over all of its elements is not saved") {
   s.objects.resize(2);
   CHECK_THROWS_WITH(cairn::detail::describe(s), Catch::Matchers::ContainsSubstring("objects") &&
                                                     Catch::Matchers::ContainsSubstring("goes over 1 of its 2"));
+}
+
+namespace {
+
+/// Smallest or largest first, as the mode says.
+struct by_mode {
+  int mode = 0;
+  bool operator()(int a, int b) const { return mode ? a > b : a < b; }
+  bool operator()(const std::vector<int>& a, const std::vector<int>& b) const {
+    return operator()(a.front(), b.front());
+  }
+};
+bool is_more(int a, int b) { return a > b; }
+
+template <class T>
+using by_mode_queue = std::priority_queue<T, std::vector<T>, by_mode>;
+using by_function_queue = std::priority_queue<int, std::deque<int>, bool (*)(int, int)>;
+
+struct opened_queue : by_mode_queue<int> {
+  using by_mode_queue<int>::c;
+};
+
+}  // namespace
+
+TEST_CASE("a priority queue of another order has its own order after a load") {
+  struct state {
+    by_mode_queue<int> numbers;
+    by_mode_queue<std::vector<int>> rows;
+    by_function_queue functions;
+  };
+  state original{by_mode_queue<int>(by_mode{1}), by_mode_queue<std::vector<int>>(by_mode{1}),
+                 by_function_queue(is_more)};
+  for (const int i : {4, 1, 5, 3, 2}) {
+    original.numbers.push(i);
+    original.rows.push({i});
+    original.functions.push(i);
+  }
+  state loaded{{}, {}, by_function_queue([](int a, int b) { return a < b; })};
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  for (int i = 5; i > 0; --i) {
+    CHECK(loaded.numbers.top() == i);
+    CHECK(loaded.rows.top().front() == i);
+    CHECK(loaded.functions.top() == i);
+    loaded.numbers.pop();
+    loaded.rows.pop();
+    loaded.functions.pop();
+  }
+}
+
+TEST_CASE("a priority queue of the same order keeps the places of its elements") {
+  opened_queue original, loaded;
+  original.c = {7, 7, 6, 7, 3, 6, 1};
+  tests::kept(cairn::detail::describe(static_cast<by_mode_queue<int>&>(original)))
+      .load(static_cast<by_mode_queue<int>&>(loaded));
+  CHECK(loaded.c == original.c);
+}
+
+TEST_CASE("a priority queue without a comparator gets no elements") {
+  struct state {
+    std::optional<by_function_queue> made;
+    by_function_queue there;
+  };
+  state original{by_function_queue(is_more), by_function_queue(is_more)}, loaded;
+  tests::kept(cairn::detail::describe(original)).load(loaded);  // no elements
+  loaded.made.reset();
+  original.made->push(1);
+  tests::refuses(cairn::detail::describe(original), loaded, cairn::errc::mismatch,
+                 "made its comparator or hash function is null");
+  CHECK_FALSE(loaded.made.has_value());
+  original.there.push(1);
+  original.made.reset();
+  tests::refuses(cairn::detail::describe(original), loaded, cairn::errc::mismatch,
+                 "there its comparator or hash function is null");
 }

@@ -26,7 +26,7 @@ class load_plan {
   void apply();
 
   /// Copies what was read to the devices where it belongs.
-  void finish() { applier_.write_devices(); }
+  void finish() { applier_.finish(); }
 
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return applier_.growths(); }
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return applier_.targets(); }
