@@ -39,6 +39,8 @@ struct load_progress {
   fetched_leaves fetched{};                                     ///< what both walks need
   std::map<std::string, shared_object, std::less<>> objects{};  ///< by the path in the checkpoint
   std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
+  std::unordered_set<const void*> const_objects{};              ///< of the state, behind pointers to const
+  bool is_const_written = false;                                ///< one of them was met by another pointer first
   std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
   std::size_t kept =
