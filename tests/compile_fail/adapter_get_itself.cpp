@@ -5,12 +5,8 @@
 
 #include "cairn/state/describe.hpp"
 
-class first {
-  int a_ = 0;
-};
-class second {
-  int a_ = 0;
-};
+class first {};
+class second {};
 template <>
 struct cairn::adapter<first> {
   static first get(const first& from) { return from; }

@@ -1,6 +1,6 @@
 // expect: an order of its own
-// expect: "all: boost::multi_index::multi_index_container<int
-// expect: "list: boost::multi_index::multi_index_container<int
+// expect: "all: boost::multi_index::
+// expect: "list: boost::multi_index::
 #include <boost/multi_index/identity.hpp>
 #include <boost/multi_index/ordered_index.hpp>
 #include <boost/multi_index/sequenced_index.hpp>

@@ -15,6 +15,8 @@ class like_a_tuple {
       return second_;
   }
 
+  double& hidden() { return hidden_; }
+
  private:
   int first_ = 0;
   std::string second_;

@@ -89,4 +89,7 @@ consteval bool is_of_content(problem what) {
          what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;
 }
 
+/// Whether refuse_lines.hpp has the advice.
+consteval bool is_of_lines(problem what) { return what >= problem::fields_line && what <= problem::not_assigned; }
+
 }  // namespace cairn::detail

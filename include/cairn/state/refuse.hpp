@@ -10,20 +10,10 @@
 
 namespace cairn::detail {
 
-/// What is wrong with the state.
-template <class State, bool Loads>
-inline constexpr problem problem_in =
-    refusal_of<State>.what == problem::none && Loads && refusal_of<State>.has_const ? problem::const_part
-                                                                                    : refusal_of<State>.what;
-
-/// The text that names the part.
-template <class State>
-inline constexpr part_text part_in =
-    refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
-
 /// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
-/// last two arguments are there for its message.
+/// last two arguments are there for its message. refuse_lines.hpp has further ones.
 template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
+requires(!is_of_lines(Problem))
 consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::unknown_type>,
@@ -217,13 +207,10 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::enum_names>,
       "cairn: cairn::by_name lists a value or a name twice, a value of another type, or one without a name in "
       "C++: give it one, `cairn::enumerator<\"name\", value>`");
-  if constexpr (Problem == problem::none) {
+  if constexpr (Problem == problem::none)
     return walk<State>;
-  } else {
-    refuse_lines<Problem, Part>();
-    refuse_foreign<Problem, Part>();
+  else
     return nullptr;
-  }
 }
 
 /// The text that names a part by its type.

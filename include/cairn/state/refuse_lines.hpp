@@ -1,16 +1,32 @@
-// Refuses a state because of a line that one of its classes has for Cairn, or because of a type of another library.
+// Refuses a state because of a line that one of its classes has for Cairn, or because of a type of another library. refuse.hpp has the other
+// reasons: a function template would be too long with all of them.
 #pragma once
 
+#include "cairn/state/operations.hpp"
 #include "cairn/state/problem.hpp"
+#include "cairn/state/type_search.hpp"
 
 namespace cairn::detail {
+
+/// What is wrong with the state.
+template <class State, bool Loads>
+inline constexpr problem problem_in =
+    refusal_of<State>.what == problem::none && Loads && refusal_of<State>.has_const ? problem::const_part
+                                                                                    : refusal_of<State>.what;
+
+/// The text that names the part.
+template <class State>
+inline constexpr part_text part_in =
+    refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
 
 template <problem One, problem Other>
 inline constexpr bool is_not = One != Other;
 
-/// One of these assertions fails if the problem is such a line. The last argument is there for its message.
-template <problem Problem, auto Part>
-consteval void refuse_lines() {
+/// The same as the function in refuse.hpp, for problems of which one of these assertions fails. A function that it calls would make the
+/// message longer.
+template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
+requires(is_of_lines(Problem))
+consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::fields_line>,
                 "cairn: cairn_fields is a public line `static auto cairn_fields() { return cairn::fields<&T::a, "
                 "&T::b>{}; }`: this class has one that is private or of another form");
@@ -43,11 +59,6 @@ consteval void refuse_lines() {
                 "`base`");
   static_assert(is_not<Problem, problem::reserved_path>,
                 "cairn: the path __metadata__ is reserved by the format of the files: rename the member");
-}
-
-/// The same for types of other libraries and adapters.
-template <problem Problem, auto Part>
-consteval void refuse_foreign() {
   static_assert(is_not<Problem, problem::sparse_sequence>,
                 "cairn: a sparse sequence goes over some of its elements only, so the others, and the places of all, "
                 "would be lost: specialise cairn::adapter<T>, with a map from index to value as the copy");
@@ -63,6 +74,7 @@ consteval void refuse_foreign() {
   static_assert(is_not<Problem, problem::not_assigned>,
                 "cairn: a load assigns the elements of this container, which their operator= does not allow: give it "
                 "one (a const or reference member takes it away: drop its const, or make it a value)");
+  return nullptr;
 }
 
 }  // namespace cairn::detail
