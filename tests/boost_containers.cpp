@@ -13,6 +13,12 @@
 #include <boost/container/string.hpp>
 #include <boost/container/vector.hpp>
 #include <boost/optional.hpp>
+#include <boost/random/lagged_fibonacci.hpp>
+#include <boost/random/linear_congruential.hpp>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/ranlux.hpp>
+#include <boost/random/taus88.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered_map.hpp>
 #include <boost/unordered_set.hpp>
@@ -106,4 +112,15 @@ TEST_CASE("a view of an element that Boost's containers move is refused") {
   CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("view refers to elements of layers"));
   into.view = into.ring[0].bias;
   CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("view refers to elements of ring"));
+}
+
+TEMPLATE_TEST_CASE("boost: random engines and distributions go on where they were", "", boost::random::mt19937,
+                   boost::random::mt11213b, boost::random::mt19937_64, boost::random::taus88, boost::random::ranlux24,
+                   boost::random::rand48, boost::random::lagged_fibonacci607) {
+  TestType original(5), fresh;
+  boost::random::normal_distribution<double> normal(3, 2), fresh_normal;
+  for (int i = 0; i < 7; ++i) (void)normal(original);
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(tests::comes_back(normal, fresh_normal));
+  for (int i = 0; i < 100; ++i) CHECK(normal(original) == fresh_normal(fresh));
 }

@@ -73,6 +73,21 @@ struct long_arrays {
   std::string e[300];
   int f;
 };
+struct arrays_without_default {
+  tests::needs_argument a[2];
+  int b;
+  tests::needs_argument c;
+  tests::needs_argument d[2][3];
+};
+struct explicit_default {
+  explicit explicit_default() = default;
+  explicit_default(int, int) {}
+};
+struct arrays_of_explicit {
+  explicit_default a[3];
+  explicit_default b;
+  int c;
+};
 struct needs_argument_by_default {
   int a = 1;
   tests::needs_argument b{1};
@@ -130,6 +145,8 @@ TEST_CASE("fields are counted one by one, C arrays as one") {
   STATIC_REQUIRE(arity<with_defaults> == 2);
   STATIC_REQUIRE(arity<long_arrays> == 6);
   STATIC_REQUIRE(arity<needs_argument_by_default> == 3);
+  STATIC_REQUIRE(arity<arrays_without_default> == 4);
+  STATIC_REQUIRE(arity<arrays_of_explicit> == 3);
 }
 
 TEST_CASE("base classes are no fields; empty ones are told from others") {

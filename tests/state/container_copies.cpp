@@ -3,17 +3,21 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <memory_resource>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include <boost/container/flat_map.hpp>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "state/refuses.hpp"
 
 namespace {
 
@@ -116,4 +120,51 @@ TEST_CASE("the values of a map need not be movable, and equal keys keep their or
   CHECK(fresh.hits["b"] == 2);
   CHECK(fresh.multi == original.multi);
   CHECK(fresh.names == original.names);
+}
+
+namespace {
+
+/// A comparator that cannot be made by itself.
+struct by_sign {
+  int sign;
+  explicit by_sign(int s) : sign(s) {}
+  bool operator()(int a, int b) const { return a * sign < b * sign; }
+};
+using by_sign_set = std::set<int, by_sign>;
+
+struct holds_sets {
+  std::optional<by_sign_set> optional;
+  std::vector<by_sign_set> vector;
+  std::map<int, by_sign_set> map;
+  std::variant<int, by_sign_set> variant;
+  std::unique_ptr<by_sign_set> unique;
+  std::shared_ptr<by_sign_set> shared;
+
+  void fill(const by_sign_set& set) {
+    optional = set;
+    vector.assign(2, set);
+    map.insert_or_assign(7, set);
+    variant = set;
+    unique = std::make_unique<by_sign_set>(set);
+    shared = std::make_shared<by_sign_set>(set);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sets whose comparator has no default constructor are loaded where they exist, also in holders") {
+  holds_sets original, fresh, empty;
+  original.fill(by_sign_set({1, 2, 3}, by_sign(-1)));
+  fresh.fill(by_sign_set(by_sign(1)));
+  const tests::kept saved(cairn::detail::describe(original));
+  saved.load(fresh);
+  CHECK(*fresh.optional->begin() == 1);
+  CHECK(*original.optional->begin() == 3);
+  CHECK(*fresh.vector.back().rbegin() == 3);
+  CHECK(*fresh.map.at(7).begin() == 1);
+  CHECK(std::get<1>(fresh.variant).size() == 3);
+  CHECK(*fresh.unique->begin() == 1);
+  CHECK(*fresh.shared->begin() == 1);
+  tests::refuses(saved, empty, cairn::errc::mismatch, "no default constructor");
+  CHECK_FALSE(empty.optional.has_value());
 }

@@ -193,3 +193,17 @@ TEST_CASE("of wide scalars only a long double has padding") {
         (std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double)));
 }
 #endif
+
+namespace {
+
+struct run_folder : std::filesystem::path {};
+
+}  // namespace
+
+TEST_CASE("a class derived from a path comes back") {
+  std::vector<run_folder> original(1), loaded;
+  original[0].assign("runs/a b");
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  REQUIRE(loaded.size() == 1);
+  CHECK(loaded[0] == original[0]);
+}

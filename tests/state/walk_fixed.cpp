@@ -205,3 +205,25 @@ TEST_CASE("const parts are saved") {
   std::memcpy(&width, kept.bytes.at("width").data(), sizeof width);
   CHECK(width == 3);
 }
+
+namespace {
+
+struct numbered {
+  explicit numbered(int n) : number(n) {}
+  int number;
+  static auto cairn_fields() { return cairn::fields<&numbered::number>{}; }
+};
+struct array_of_numbered {
+  numbered pair[2];
+  int last;
+};
+
+}  // namespace
+
+TEST_CASE("C arrays of objects without a default constructor come back") {
+  const array_of_numbered original{{numbered(1), numbered(2)}, 3};
+  array_of_numbered loaded{{numbered(0), numbered(0)}, 0};
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  CHECK(loaded.pair[1].number == 2);
+  CHECK(loaded.last == 3);
+}

@@ -1,6 +1,7 @@
 #include "cairn/state/walk_map.hpp"
 
 #include <cmath>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <boost/container/flat_map.hpp>
@@ -370,4 +372,23 @@ TEST_CASE("a key that is not equal to itself comes back") {
   tests::kept(cairn::detail::describe(original)).load(loaded);
   REQUIRE(loaded.size() == 2);
   for (const auto& [key, value] : loaded) CHECK(value == (std::isnan(key) ? values{1} : values{2}));
+}
+
+namespace {
+
+struct explicit_key {
+  std::string name{};
+  explicit explicit_key() = default;
+  explicit explicit_key(std::string n) : name(std::move(n)) {}
+  auto operator<=>(const explicit_key&) const = default;
+  static auto cairn_fields() { return cairn::fields<&explicit_key::name>{}; }
+};
+
+}  // namespace
+
+TEST_CASE("keys may have an explicit default constructor") {
+  std::map<explicit_key, int> original, loaded;
+  original.emplace(explicit_key("a"), 1);
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  CHECK(loaded == original);
 }

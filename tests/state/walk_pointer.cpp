@@ -658,3 +658,53 @@ TEST_CASE("an object that only weak_ptr of the state lead to is saved; a load in
   CHECK(owned->values == std::vector<float>{1, 2});
   CHECK(held.watched.lock() == owned);
 }
+
+namespace {
+
+struct weight {
+  int value = 0;
+};
+struct const_second {
+  std::shared_ptr<weight> b;
+  std::shared_ptr<const weight> a;
+};
+struct const_first {
+  std::shared_ptr<const weight> a;
+  std::shared_ptr<weight> b;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("an object that some pointers see as const is not written, in any order of the pointers", "",
+                   const_second, const_first) {
+  TestType original;
+  original.b = std::make_shared<weight>(weight{1});
+  original.a = original.b;
+  const auto old = std::make_shared<weight>(weight{7});
+  TestType loaded;
+  loaded.a = old;
+  loaded.b = old;
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  CHECK(old->value == 7);
+  CHECK(loaded.b->value == 1);
+  CHECK(loaded.a == loaded.b);
+
+  original.a = std::make_shared<weight>(weight{2});  // two objects in the checkpoint
+  loaded.a = old;
+  loaded.b = old;
+  const auto report = tests::kept(cairn::detail::describe(original)).load(loaded);
+  CHECK(old->value == 7);
+  CHECK(loaded.b->value == 1);
+  CHECK(loaded.a->value == 2);
+  CHECK(report.loaded.size() == 2);
+
+  old->value = 5;
+  original.a = original.b;
+  auto other = std::make_shared<weight>(weight{6});
+  loaded.a = old;
+  loaded.b = other;
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  CHECK(old->value == 5);
+  CHECK(loaded.a == loaded.b);
+  CHECK(loaded.a->value == 1);
+}

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <deque>
 #include <forward_list>
+#include <iterator>
 #include <list>
 #include <memory_resource>
+#include <optional>
 #include <queue>
 #include <span>
 #include <stack>
@@ -370,4 +373,127 @@ TEST_CASE("a text and ends that are no list of strings do not fit") {
   CHECK(fresh == std::vector<std::string>{"z"});
   tests::kept(cairn::detail::describe(columns{"ab", {1, 2}})).load(fresh);
   CHECK(fresh == std::vector<std::string>{"a", "b"});
+}
+
+namespace {
+
+/// Goes over the even elements only.
+template <class T>
+struct every_other {
+  using value_type = T;
+  std::vector<T> all{};
+
+  struct iterator {
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = T*;
+    using reference = T&;
+    T* at = nullptr;
+    T& operator*() const { return *at; }
+    iterator& operator++() {
+      at += 2;
+      return *this;
+    }
+    iterator operator++(int) {
+      auto before = *this;
+      at += 2;
+      return before;
+    }
+    bool operator==(const iterator&) const = default;
+  };
+  [[nodiscard]] iterator begin() const { return {const_cast<T*>(all.data())}; }
+  [[nodiscard]] iterator end() const { return {const_cast<T*>(all.data()) + (all.size() + 1) / 2 * 2}; }
+  [[nodiscard]] std::size_t size() const { return all.size(); }
+  void resize(std::size_t size) { all.resize(size); }
+};
+
+}  // namespace
+
+TEST_CASE("a sequence that does not go over all of its elements is not saved") {
+  struct state {
+    every_other<int> numbers;
+    every_other<std::vector<int>> objects;
+  } s;
+  CHECK_NOTHROW(cairn::detail::describe(s));
+  s.numbers.resize(4);
+  CHECK_THROWS_WITH(cairn::detail::describe(s), Catch::Matchers::ContainsSubstring("numbers") &&
+                                                    Catch::Matchers::ContainsSubstring("goes over 2 of its 4"));
+  s.numbers.resize(0);
+  s.objects.resize(2);
+  CHECK_THROWS_WITH(cairn::detail::describe(s), Catch::Matchers::ContainsSubstring("objects") &&
+                                                    Catch::Matchers::ContainsSubstring("goes over 1 of its 2"));
+}
+
+namespace {
+
+/// Smallest or largest first, as the mode says.
+struct by_mode {
+  int mode = 0;
+  bool operator()(int a, int b) const { return mode ? a > b : a < b; }
+  bool operator()(const std::vector<int>& a, const std::vector<int>& b) const {
+    return operator()(a.front(), b.front());
+  }
+};
+bool is_more(int a, int b) { return a > b; }
+
+template <class T>
+using by_mode_queue = std::priority_queue<T, std::vector<T>, by_mode>;
+using by_function_queue = std::priority_queue<int, std::deque<int>, bool (*)(int, int)>;
+
+struct opened_queue : by_mode_queue<int> {
+  using by_mode_queue<int>::c;
+};
+
+}  // namespace
+
+TEST_CASE("a priority queue of another order has its own order after a load") {
+  struct state {
+    by_mode_queue<int> numbers;
+    by_mode_queue<std::vector<int>> rows;
+    by_function_queue functions;
+  };
+  state original{by_mode_queue<int>(by_mode{1}), by_mode_queue<std::vector<int>>(by_mode{1}),
+                 by_function_queue(is_more)};
+  for (const int i : {4, 1, 5, 3, 2}) {
+    original.numbers.push(i);
+    original.rows.push({i});
+    original.functions.push(i);
+  }
+  state loaded{{}, {}, by_function_queue([](int a, int b) { return a < b; })};
+  tests::kept(cairn::detail::describe(original)).load(loaded);
+  for (int i = 5; i > 0; --i) {
+    CHECK(loaded.numbers.top() == i);
+    CHECK(loaded.rows.top().front() == i);
+    CHECK(loaded.functions.top() == i);
+    loaded.numbers.pop();
+    loaded.rows.pop();
+    loaded.functions.pop();
+  }
+}
+
+TEST_CASE("a priority queue of the same order keeps the places of its elements") {
+  opened_queue original, loaded;
+  original.c = {7, 7, 6, 7, 3, 6, 1};
+  tests::kept(cairn::detail::describe(static_cast<by_mode_queue<int>&>(original)))
+      .load(static_cast<by_mode_queue<int>&>(loaded));
+  CHECK(loaded.c == original.c);
+}
+
+TEST_CASE("a priority queue without a comparator gets no elements") {
+  struct state {
+    std::optional<by_function_queue> made;
+    by_function_queue there;
+  };
+  state original{by_function_queue(is_more), by_function_queue(is_more)}, loaded;
+  tests::kept(cairn::detail::describe(original)).load(loaded);  // no elements
+  loaded.made.reset();
+  original.made->push(1);
+  tests::refuses(cairn::detail::describe(original), loaded, cairn::errc::mismatch,
+                 "made its comparator or hash function is null");
+  CHECK_FALSE(loaded.made.has_value());
+  original.there.push(1);
+  original.made.reset();
+  tests::refuses(cairn::detail::describe(original), loaded, cairn::errc::mismatch,
+                 "there its comparator or hash function is null");
 }

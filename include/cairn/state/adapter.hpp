@@ -82,9 +82,29 @@ concept has_prototype_adapter = has_adapter<T> && requires(const T& object) {
   { adapter<T>::prototype(object) } -> std::same_as<T>;
 };
 
+template <class T>
+concept lacks_default_order = requires {
+  typename T::key_compare;
+  requires !std::is_default_constructible_v<typename T::key_compare>;
+} || requires {
+  typename T::hasher;
+  requires !(std::is_default_constructible_v<typename T::hasher> &&
+             std::is_default_constructible_v<typename T::key_equal>);
+};
+template <class T>
+concept lacks_default_allocator = requires {
+  typename T::allocator_type;
+  requires !std::is_default_constructible_v<typename T::allocator_type>;
+};
+
+/// Containers of the standard library may claim to have a default constructor that does not compile, as that of their comparator, hash function or
+/// allocator is missing.
+template <class T>
+concept has_default = std::is_default_constructible_v<T> && !lacks_default_order<T> && !lacks_default_allocator<T>;
+
 /// A T that a load can make.
 template <class T>
-concept makeable = std::is_default_constructible_v<T> || has_make_adapter<T>;
+concept makeable = has_default<T> || has_make_adapter<T>;
 
 /// A new T, by `adapter<T>::make` if there is one.
 template <makeable T>

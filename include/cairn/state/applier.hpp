@@ -31,13 +31,16 @@ class applier final : public loader {
   [[noreturn]] CAIRN_INLINE void keep_whole() override;
   CAIRN_INLINE std::size_t match_leaf(const memory_view& view) override;
   void missing() override { ++load_.left_out; }
+  void arrange(void* object, const heap_operations& how) override {
+    if (prototypes_ == 0) heaps_.push_back({object, how.arrange, std::string(path())});
+  }
   /// errc::mismatch: the check did not find the problem.
   [[noreturn]] CAIRN_INLINE void record(std::string_view path, const std::string& problem) override;
 
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return targets_; }
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return growths_; }
-  /// Copies what was read for arrays on devices to them.
-  void write_devices();
+  /// Copies what was read for arrays on devices to them, and arranges heaps.
+  void finish();
 
  private:
   CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
@@ -50,6 +53,12 @@ class applier final : public loader {
   std::vector<target> targets_;
   std::vector<growth> growths_;
   std::vector<host_buffer> buffers_;  // of targets on devices
+  struct read_heap {
+    void* object;
+    void (*arrange)(void*);
+    std::string path;
+  };
+  std::vector<read_heap> heaps_;
 };
 
 }  // namespace cairn::detail

@@ -1,9 +1,11 @@
 // Definitions of applier.hpp.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <utility>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/applier.hpp"
@@ -35,9 +37,16 @@ CAIRN_INLINE std::size_t applier::match_leaf(const memory_view& view) {
   return index;
 }
 
-CAIRN_INLINE void applier::write_devices() {
+CAIRN_INLINE void applier::finish() {
   for (const auto& each : buffers_) each.write_device();
   buffers_.clear();
+  for (const auto& each : heaps_) try {
+      each.arrange(each.object);
+    } catch (...) {
+      throw error(as_error(std::current_exception(),
+                           sentence({origin(), " cannot be loaded: the comparator of ", each.path, " failed"})));
+    }
+  heaps_.clear();
 }
 
 CAIRN_INLINE void* applier::resize(void* container, std::uint64_t from, std::uint64_t to,

@@ -140,6 +140,32 @@ consteval bool takes_empty_between(std::index_sequence<Left...>, std::index_sequ
   return requires { T{std::declval<copy_of<anything, Left>>()..., {}, std::declval<copy_of<anything, Right>>()...}; };
 }
 
+template <class T, std::size_t... Left, std::size_t... Inside, std::size_t... Right>
+consteval bool takes_nested(std::index_sequence<Left...>, std::index_sequence<Inside...>,
+                            std::index_sequence<Right...>) {
+  return requires {
+    T{std::declval<copy_of<anything, Left>>()...,
+      {std::declval<copy_of<anything, Inside>>()...},
+      std::declval<copy_of<anything, Right>>()...};
+  };
+}
+
+/// The same for a field that no `{}` initializes. A C array takes its initializers in braces, and then just as many fewer after them; a field of
+/// a class may take some in braces, too, but then one fewer.
+template <class T, std::size_t First, std::size_t Length, std::size_t Inside = 2>
+consteval std::size_t initializers_of_array() {
+  constexpr std::size_t left = Length - First;
+  if constexpr (Inside > left)
+    return 1;
+  else if constexpr (takes_nested<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Inside>{},
+                                     std::make_index_sequence<left - Inside>{}) &&
+                     !takes_nested<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Inside>{},
+                                      std::make_index_sequence<left - Inside + 1>{}))
+    return Inside;
+  else
+    return initializers_of_array<T, First, Length, Inside + 1>();
+}
+
 /// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and `Rest`
 /// initializers still fit after it.
 template <class T, std::size_t First, std::size_t Length, std::size_t Rest = Length - First - 1>
@@ -147,7 +173,7 @@ consteval std::size_t initializers_at() {
   if constexpr (takes_empty_between<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Rest>{}))
     return Length - First - Rest;
   else if constexpr (Rest == 0)
-    return 1;
+    return initializers_of_array<T, First, Length>();
   else
     return initializers_at<T, First, Length, Rest - 1>();
 }

@@ -79,8 +79,6 @@ template <class T>
 consteval bool is_versioned_itself() {
   if constexpr (!declares_version<T>)
     return false;
-  else if constexpr (std::is_aggregate_v<T> && !has_base_list<T>)
-    return true;
   else if constexpr (requires { signature_of_value<&T::cairn_version>(); })
     return owner_in(signature_of_value<&T::cairn_version>()) == type_name_view<T>();
   else
@@ -120,7 +118,7 @@ consteval problem problem_of_change(const change& each) {
 
 template <class T, class... Bases>
 consteval bool has_versioned_base(bases<Bases...>) {
-  return (declares_version<Bases> || ...);
+  return (has_version<Bases> || ...);
 }
 
 /// What is wrong with the changes, the version and the migration of a class that can be saved without them.

@@ -53,6 +53,8 @@ CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
 }
 
 CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std::shared_ptr<void>& object) {
+  if (found.by->is_const && object && prototypes_ == 0 && load_.const_objects.insert(object.get()).second)
+    load_.is_const_written = load_.is_const_written || load_.filled_objects.contains(object.get());
   auto answer = loader::shared(found, object);
   answer.same = nullptr;
   return answer;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,7 +23,8 @@ CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored);
 CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
 /// errc::mismatch: the columns of a map differ in length.
 CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
-/// errc::mismatch.
+inline constexpr std::string_view order_is_null = "its comparator or hash function is null; make it before the load";
+/// errc::mismatch: that.
 [[noreturn]] CAIRN_INLINE void fail_order();
 
 /// Sequences of columnar elements that are not contiguous, or whose elements are not of fixed layout.
@@ -32,9 +34,7 @@ struct copy_traits<T> {
   using element = typename T::value_type;
   using type = column<element>;
 
-  [[nodiscard]] static std::uint64_t size(const T& value) {
-    return static_cast<std::uint64_t>(std::distance(value.begin(), value.end()));
-  }
+  [[nodiscard]] static std::uint64_t size(const T& value) { return detail::count_elements(value); }
   static type take(const T& value) {
     column_writer<element> copy(static_cast<std::size_t>(size(value)));
     for (const auto& each : value) copy.add(each);

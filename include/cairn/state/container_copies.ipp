@@ -18,9 +18,7 @@ CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) 
                           ", or leave it out with filter"});
 }
 
-CAIRN_INLINE void fail_order() {
-  fail(errc::mismatch, {"its comparator or hash function is null; make it before the load"});
-}
+CAIRN_INLINE void fail_order() { fail(errc::mismatch, {order_is_null}); }
 
 CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored) {
   if (size != stored)

@@ -59,7 +59,7 @@ requires(category_of<T>() == category::path)
 struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) { return value.string(); }
-  static void put(T& value, type stored) { value = std::move(stored); }
+  static void put(T& value, const type& stored) { value.assign(stored); }
 };
 
 template <class T>

@@ -31,8 +31,15 @@ struct by_name;
 
 namespace detail {
 
+/// An enum with a `by_name`, which may be of another form.
 template <class T>
-concept has_enum_names = std::is_enum_v<T> && requires { sizeof(by_name<T>); };
+concept names_its_values = std::is_enum_v<T> && requires { sizeof(by_name<T>); };
+
+template <auto... Values>
+void take_enumerators(const enumerators<Values...>*);
+
+template <class T>
+concept has_enum_names = names_its_values<T> && requires(const by_name<T>* list) { detail::take_enumerators(list); };
 
 }  // namespace detail
 }  // namespace cairn

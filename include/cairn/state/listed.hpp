@@ -29,6 +29,15 @@ consteval bool has_member_of(fields<Members...>) {
   return (std::is_same_v<class_of<Members>, T> || ...);
 }
 
+template <auto... Members>
+consteval bool are_members(fields<Members...>) {
+  return (std::is_member_object_pointer_v<decltype(Members)> && ...);
+}
+
+/// Whether the field list of T has addresses of members only.
+template <class T>
+inline constexpr bool lists_members = detail::are_members(std::remove_cvref_t<decltype(T::cairn_fields())>{});
+
 /// "nn::dense" in the signature of a function whose template argument is the address of a member such as &nn::dense::cairn_fields.
 consteval std::string_view owner_in(std::string_view signature) {
   signature.remove_prefix(signature.find("Value = ") + 8);
@@ -42,6 +51,8 @@ consteval std::string_view owner_in(std::string_view signature) {
 template <class T>
 consteval bool has_own_list() {
   if constexpr (!has_field_list<T>)
+    return false;
+  else if constexpr (!lists_members<T>)
     return false;
   else if constexpr (detail::has_member_of<T>(std::remove_cvref_t<decltype(T::cairn_fields())>{}))
     return true;
@@ -101,10 +112,20 @@ consteval bool has_only(bases<Bases...>) {
            }(std::index_sequence_for<Bases...>{});
 }
 
+template <class T>
+consteval bool lists_only_members() {
+  if constexpr (has_field_list<T>)
+    return lists_members<T>;
+  else
+    return true;
+}
+
 /// Why a class with a list cannot be saved by it.
 template <class T>
 consteval problem problem_of_lists() {
-  if constexpr (!has_own_list<T>() && !has_base_list<T>)
+  if constexpr (!detail::lists_only_members<T>())
+    return problem::no_member;
+  else if constexpr (!has_own_list<T>() && !has_base_list<T>)
     return problem::inherited_list;
   else if constexpr (!detail::can_access<T>(own_fields<T>{}) || !detail::can_access<T>(base_list<T>{}))
     return problem::inaccessible;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "cairn/state/any_state.hpp"
@@ -19,19 +20,19 @@ class load_plan {
   /// exception of a user's code. `from` and `options` must outlive this object.
   load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
 
-  [[nodiscard]] match_report& report() noexcept { return checker_.report(); }
-  [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return checker_.regions(); }
+  [[nodiscard]] match_report& report() noexcept { return checker_->report(); }
+  [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return checker_->regions(); }
 
   /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and calls `finish`.
   void apply();
 
   /// Copies what was read to the devices where it belongs.
-  void finish() { applier_.write_devices(); }
+  void finish() { applier_->finish(); }
 
-  [[nodiscard]] const std::vector<growth>& growths() const noexcept { return applier_.growths(); }
-  [[nodiscard]] const std::vector<target>& targets() const noexcept { return applier_.targets(); }
+  [[nodiscard]] const std::vector<growth>& growths() const noexcept { return applier_->growths(); }
+  [[nodiscard]] const std::vector<target>& targets() const noexcept { return applier_->targets(); }
   /// What the check has read already.
-  [[nodiscard]] fetched_leaves& fetched() noexcept { return progress_.fetched; }
+  [[nodiscard]] fetched_leaves& fetched() noexcept { return progress_->fetched; }
 
  private:
   void walk(walker& by);
@@ -40,9 +41,9 @@ class load_plan {
 
   any_mutable_state state_;
   walk_position at_;
-  load_progress progress_;
-  checker checker_;
-  applier applier_;
+  std::optional<load_progress> progress_;
+  std::optional<checker> checker_;
+  std::optional<applier> applier_;
 };
 
 }  // namespace cairn::detail

@@ -39,6 +39,8 @@ struct load_progress {
   fetched_leaves fetched{};                                     ///< what both walks need
   std::map<std::string, shared_object, std::less<>> objects{};  ///< by the path in the checkpoint
   std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
+  std::unordered_set<const void*> const_objects{};              ///< of the state, behind pointers to const
+  bool is_const_written = false;                                ///< one of them was met by another pointer first
   std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
   std::size_t kept =
@@ -62,6 +64,7 @@ class loader : public walker {
   CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
   CAIRN_INLINE void shared_made(std::shared_ptr<void> object, const std::type_info& type) final;
   CAIRN_INLINE alternative_answer alternative(std::uint64_t index, std::uint64_t count) final;
+  CAIRN_INLINE void heap(void* object, const heap_operations& how) final;
   CAIRN_INLINE void map(void* object, const map_operations& how) final;
   CAIRN_INLINE void entries(void* map, const entries_operations& how) final;
   CAIRN_INLINE std::uint64_t saved_ranks(bool takes_all) final;
@@ -89,6 +92,8 @@ class loader : public walker {
   virtual void keep_default() {}
   /// Records the elements of the current object that are freed when it gets the values of its private copy.
   virtual void note_put(void* /*object*/, const void* /*copy*/, const copy_operations& /*how*/) {}
+  /// Arranges a heap when its elements have been loaded.
+  virtual void arrange(void* /*object*/, const heap_operations& /*how*/) {}
   /// Records that this copy is not complete, so that the object keeps its value.
   virtual void drop_copy() {}
   /// Records a problem with the object at the path.
@@ -145,6 +150,8 @@ class loader : public walker {
   /// of the content, and returns an entry as the state's form has it; null if the forms do not differ so. `found`: the entry that is stored,
   /// or null.
   const structure_entry* find_other_form(structure_entry::kind kind, const structure_entry* found);
+  /// Whether the checkpoint has elements of the current container.
+  [[nodiscard]] bool has_elements() const;
   /// The stored keys of a map, each once; null: it keeps its own.
   const std::vector<std::string>* find_keys();
 
@@ -186,6 +193,7 @@ class copy_loader final : public loader {
   void keep_whole() override { state_.keep_whole(); }
   std::size_t match_leaf(const memory_view& view) override { return state_.match_leaf(view); }
   void missing() override { state_.missing(); }
+  void arrange(void* object, const heap_operations& how) override { how.arrange(object); }
   void keep_default() override { state_.keep_default(); }
   void record(std::string_view path, const std::string& problem) override { state_.record(path, problem); }
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override {

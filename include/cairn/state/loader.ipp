@@ -112,6 +112,21 @@ CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::ui
   return {index == stored->number ? presence::walk : fresh_, stored->number};
 }
 
+CAIRN_INLINE void loader::heap(void* object, const heap_operations& how) {
+  if (!has_elements()) return;
+  if (!how.has_order(object)) return reject(std::string(order_is_null));
+  arrange(object, how);
+}
+
+CAIRN_INLINE bool loader::has_elements() const {
+  const auto* const entry = load_.stored.find_entry(path());
+  if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
+  const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));
+  const stored_leaf* const found =
+      index != catalog::npos ? &load_.stored.contents().leaves[index] : load_.stored.first_below(at_.path);
+  return found && (found->shape.empty() || found->shape.front() > 0);
+}
+
 CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
   const auto* stored = take_entry(structure_entry::kind::ranks);
   if (!stored) return 0;

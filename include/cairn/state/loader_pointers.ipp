@@ -53,7 +53,8 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
   const auto* const type = listed ? find_type(found, *stored) : found.by->base;
   if (!type) return {};
   // An object that another path has filled cannot be used here: in the checkpoint the two are distinct.
-  const bool is_free = object && !load_.filled_objects.contains(object.get());
+  const bool is_free =
+      object && !load_.filled_objects.contains(object.get()) && !load_.const_objects.contains(object.get());
   const presence what = take_over(found, is_free && *found.type == *type);
   shared_made(what == presence::walk ? object : nullptr, *type);
   return {.what = what, .type = type, .destroys = object && what != presence::walk};

@@ -109,6 +109,12 @@ struct sequence_operations {
   void (*for_each)(void* sequence, void* context, void (*action)(void* context, void* element));
 };
 
+/// A container whose elements are a heap in the order of its comparator.
+struct heap_operations {
+  bool (*has_order)(const void* heap);  ///< false: the comparator is null
+  void (*arrange)(void* heap);          ///< makes the elements a heap; changes nothing if they are one
+};
+
 /// A change of a class since older checkpoints, which concerns one name.
 struct change {
   enum class kind : unsigned char { renamed, added, since, removed };

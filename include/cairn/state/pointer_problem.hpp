@@ -137,7 +137,8 @@ consteval problem find_pointer_problem() {
     return problem::pointer_to_array;
   } else if constexpr (std::is_volatile_v<element>) {
     return problem::pointer_to_volatile;
-  } else if constexpr (std::is_polymorphic_v<base> && !std::is_final_v<base> && !has_type_list<base>) {
+  } else if constexpr ((std::is_polymorphic_v<base> || names_its_types<base>) && !std::is_final_v<base> &&
+                       !has_type_list<base>) {
     return problem::polymorphic_without_list;
   } else if constexpr (list_problem<base> != problem::none) {
     return list_problem<base>;

@@ -23,8 +23,16 @@ struct polymorphic;
 
 namespace detail {
 
+/// A class with a `polymorphic`, which may be of another form.
 template <class Base>
-concept has_type_list = requires { sizeof(polymorphic<Base>); };
+concept names_its_types = requires { sizeof(polymorphic<Base>); };
+
+template <class... Types>
+void take_type_list(const one_of<Types...>*);
+
+template <class Base>
+concept has_type_list =
+    names_its_types<Base> && requires(const polymorphic<Base>* list) { detail::take_type_list(list); };
 
 }  // namespace detail
 }  // namespace cairn

@@ -64,14 +64,32 @@ enum class problem : unsigned char {
   version_type,
   versioned_base,
   migration,
+  fields_line,
+  bases_line,
+  skip_line,
+  changes_line,
+  skip_beside_fields,
+  lines_of_base,
+  no_member,
+  equal_paths,
+  reserved_path,
+  sparse_sequence,
+  multi_index,
+  multi_array_without_adapter,
+  adapter_of_itself,
+  enum_list,
+  not_assigned,
   enum_names
 };
 
 /// Whether a container has the problem because of its elements or keys. If these have a problem of their own, that is the cause, and is reported
 /// instead.
 consteval bool is_of_content(problem what) {
-  return what == problem::const_content || what == problem::no_default_constructor ||
+  return what == problem::const_content || what == problem::not_assigned || what == problem::no_default_constructor ||
          what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;
 }
+
+/// Whether refuse_lines.hpp has the advice.
+consteval bool is_of_lines(problem what) { return what >= problem::fields_line && what <= problem::not_assigned; }
 
 }  // namespace cairn::detail

@@ -219,7 +219,8 @@ inline bool is_possible(const std::string& text, const random_operations& how) {
 }
 
 inline bool read_text(const std::string& from, void* fresh, const random_operations& how) {
-  std::istringstream text(from);
+  const bool is_foreign = how.engine.what == engine_text::kind::unknown && how.distribution.empty();
+  std::istringstream text(is_foreign ? from + ' ' : from);  // engines of Boost fail if no space follows the last number
   text.imbue(std::locale::classic());
   how.read(text, fresh);
   return static_cast<bool>(text);

@@ -4,28 +4,16 @@
 #include <type_traits>
 
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/refuse_lines.hpp"
 #include "cairn/state/type_search.hpp"
 #include "cairn/state/walk_object.hpp"
 
 namespace cairn::detail {
 
-/// What is wrong with the state.
-template <class State, bool Loads>
-inline constexpr problem problem_in =
-    refusal_of<State>.what == problem::none && Loads && refusal_of<State>.has_const ? problem::const_part
-                                                                                    : refusal_of<State>.what;
-
-/// The text that names the part.
-template <class State>
-inline constexpr part_text part_in =
-    refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
-
-template <problem One, problem Other>
-inline constexpr bool is_not = One != Other;
-
 /// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
-/// last two arguments are there for its message.
+/// last two arguments are there for its message. refuse_lines.hpp has further ones.
 template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
+requires(!is_of_lines(Problem))
 consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::unknown_type>,

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/own_operations.hpp"
 
@@ -51,7 +52,7 @@ enum class resizing {
 template <class T>
 consteval resizing resizing_of() {
   using element = typename T::value_type;
-  constexpr bool has_default = std::is_default_constructible_v<element>;
+  constexpr bool makes = has_default<element>;
   constexpr bool moves_elements = requires(T& object) { object.capacity(); };
   if constexpr (has_make_adapter<element> && std::is_move_constructible_v<element> &&
                 requires(T& object, element& each) {
@@ -59,16 +60,28 @@ consteval resizing resizing_of() {
                   object.insert(object.end(), std::move(each));
                 })
     return resizing::inserts;
-  else if constexpr (has_default && (std::is_move_constructible_v<element> || !moves_elements))
+  else if constexpr (makes && (std::is_move_constructible_v<element> || !moves_elements))
     return resizing::makes;
-  else if constexpr (has_default && requires(T& object) { T(std::size_t{}, object.get_allocator()); })
+  else if constexpr (makes && requires(T& object) { T(std::size_t{}, object.get_allocator()); })
     return resizing::replaces;
-  else if constexpr (!has_default && implicit_lifetime<element> && std::is_copy_constructible_v<element>)
+  else if constexpr (!makes && implicit_lifetime<element> && std::is_copy_constructible_v<element>)
     return resizing::copies;
   else if constexpr (requires(T& object) { object.pop_back(); })
     return resizing::shrinks;
   else
     return resizing::none;
+}
+
+/// errc::invalid: a sequence of that size goes over another number of elements, so that a save would lose some.
+CAIRN_INLINE void check_iterated(std::uint64_t iterated, std::uint64_t size);
+
+/// The number of elements from `begin` to `end`. errc::invalid: it is not the size.
+template <class T>
+[[nodiscard]] std::uint64_t count_elements(const T& object) {
+  const auto count = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+  if constexpr (requires { static_cast<std::uint64_t>(object.size()); })
+    check_iterated(count, static_cast<std::uint64_t>(object.size()));
+  return count;
 }
 
 /// The sizes that `resize_to` can give a container.
@@ -114,3 +127,7 @@ void resize_to(T& object, std::uint64_t size) {
 }
 
 }  // namespace cairn::detail
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/state/resize.ipp"  // IWYU pragma: keep
+#endif

@@ -14,6 +14,7 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/path_problem.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
@@ -66,7 +67,7 @@ inline constexpr problem problem_of_part =
 #define CAIRN_PART(name, ...)                                                                             \
   type_part {                                                                                             \
     name, node_of<plain<__VA_ARGS__>>, problem_of_part<__VA_ARGS__>, sizeof(plain<__VA_ARGS__>) / 8 % 32, \
-        scalar_type<plain<__VA_ARGS__>> && !has_enum_names<plain<__VA_ARGS__>>                            \
+        scalar_type<plain<__VA_ARGS__>> && !names_its_values<plain<__VA_ARGS__>>                          \
   }
 
 /// The name of an element of a tuple; "*" from the tenth on.
@@ -146,6 +147,8 @@ constexpr type_node node_of() {
     return {own, type_name_view<T>(), {}, parts_of<T>};
   else if constexpr (is_of_content(own))
     return {own, type_name_view<T>(), {}, parts_of<T>};
+  else if constexpr (own == problem::equal_paths)
+    return {own, type_name_view<T>(), name_of_two<T>(), {}};
   else
     return {own, type_name_view<T>(), refused_member<T, own>(), {}};
 }

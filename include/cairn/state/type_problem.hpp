@@ -9,22 +9,30 @@
 #include <utility>
 #include <variant>
 
+#include "cairn/state/adapter_problem.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/derived.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/path_problem.hpp"
 #include "cairn/state/pointer_problem.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/refused_member.hpp"
 #include "cairn/state/tensor_view.hpp"
+#include "cairn/state/user_lines.hpp"
 
 namespace cairn::detail {
 
-/// A load assigns the elements of containers that are saved as columns.
+/// What is wrong with elements that a load assigns, those of containers that are saved as columns.
 template <class T>
-concept can_be_assigned = !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
+consteval problem problem_of_assignment() {
+  if constexpr (std::is_const_v<T>)
+    return problem::const_content;
+  else
+    return std::is_move_assignable_v<T> || !flat<T> ? problem::none : problem::not_assigned;
+}
 
 /// A set, or a map that is saved as entries, makes a copy of each key.
 template <class T>
@@ -56,26 +64,60 @@ consteval problem problem_of_container() {
   if constexpr (category_of<T>() == category::map) {
     using key = typename T::key_type;
     using mapped = typename T::mapped_type;
-    if constexpr (!can_be_assigned<key> || !can_be_assigned<mapped>)
-      return problem::const_content;
+    if constexpr (problem_of_assignment<key>() != problem::none)
+      return problem_of_assignment<key>();
+    else if constexpr (problem_of_assignment<mapped>() != problem::none)
+      return problem_of_assignment<mapped>();
     else if constexpr (!std::is_default_constructible_v<key> || (columnar<mapped> && !makeable<mapped>))
       return problem::no_default_constructor;
     else
       return problem_of_keys<T>();
   } else if constexpr (category_of<T>() == category::set) {
-    if constexpr (!can_be_assigned<element>)
-      return problem::const_content;
+    if constexpr (problem_of_assignment<element>() != problem::none)
+      return problem_of_assignment<element>();
     else if constexpr (!makeable<element>)
       return problem::no_default_constructor;
     else
       return problem_of_keys<T>();
   } else if constexpr (category_of<T>() == category::valarray && !flat<element>) {
     return problem::array_of_objects;
-  } else if constexpr (!can_be_assigned<element> && !contiguous<T>) {
-    return problem::const_content;
+  } else if constexpr (problem_of_assignment<element>() != problem::none && !contiguous<T>) {
+    return problem_of_assignment<element>();
   } else {
     return columnar<element> && !makeable<element> ? problem::no_default_constructor : problem::none;
   }
+}
+
+/// A sequence that goes over a part of its elements only, such as the sparse vectors of Boost.uBLAS.
+template <class T>
+concept sparse_sequence = requires(const T& t) { t.nnz(); };
+
+/// Of a container of Boost that does not show in its operations how it differs from others.
+consteval problem problem_of_boost_type(std::string_view type) {
+  if (!type.starts_with("boost::multi")) return problem::none;
+  if (type.starts_with("boost::multi_array")) return problem::multi_array_without_adapter;
+  const auto has = [&](std::string_view index) { return type.find(index) != std::string_view::npos; };
+  return has("boost::multi_index::sequenced<") || has("boost::multi_index::random_access<") ? problem::multi_index
+                                                                                            : problem::none;
+}
+
+/// Whether a class like a tuple is larger than the elements of the tuple with all padding that they may need.
+template <class T, std::size_t... I>
+consteval bool is_larger_than_elements(std::index_sequence<I...>) {
+  constexpr std::size_t unit = alignof(T);
+  const auto needs = [](std::size_t size) { return (size + unit - 1) / unit * unit; };
+  return sizeof(T) > ((std::is_polymorphic_v<T> ? sizeof(void*) : 0) + ... + needs(sizeof(std::tuple_element_t<I, T>)));
+}
+
+template <class T>
+consteval problem problem_of_tuple() {
+  constexpr std::size_t size = std::tuple_size_v<T>;
+  if constexpr (std::is_aggregate_v<T>) {
+    if constexpr (arity<T> > size) return problem::tuple_size;
+  } else if constexpr (size > 0 && !is_of_known_library(type_name_view<T>())) {
+    if constexpr (is_larger_than_elements<T>(std::make_index_sequence<size>{})) return problem::tuple_size;
+  }
+  return problem::none;
 }
 
 /// The header that has an adapter for a type of Eigen, if one has.
@@ -101,6 +143,8 @@ consteval problem problem_of_unsupported() {
     return problem::piecewise_distribution;
   else if constexpr (type_name_view<T>().starts_with("Eigen::"))
     return eigen_header_is_included<T> ? problem::eigen_type : problem::eigen_without_adapter;
+  else if constexpr (std::is_class_v<T>)
+    return names_cairn_fields<T> ? problem::fields_line : problem::unknown_type;
   else
     return problem::unknown_type;
 }
@@ -114,51 +158,13 @@ auto data_of(T& tensor) {
 }
 
 template <class T>
-using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
-
-/// An adapter whose view says the type of the elements.
-template <class T>
-concept has_tensor_view_adapter =
-    has_view_adapter<T> && std::is_same_v<view_of_adapter<T>, tensor_view<typename view_of_adapter<T>::value_type>>;
-
-template <class T>
 concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
-
-template <class Element>
-concept tensor_element = scalar_type<Element> || (complex_type<Element> && scalar_type<typename Element::value_type>);
 
 template <class T>
 consteval problem problem_of_tensor() {
   using element = std::remove_cvref_t<decltype(*detail::data_of(std::declval<T&>()))>;
   if (!mdspan_type<T> && says_its_device<T>) return problem::device_tensor;
   return tensor_element<element> ? problem::none : problem::tensor_of_objects;
-}
-
-struct fields_name {
-  int fields;
-};
-/// The name is ambiguous in it if the adapter has it.
-template <class Adapter>
-struct with_fields_name : Adapter, fields_name {};
-
-/// Whether the adapter has a member `fields`, which may be a template.
-template <class Adapter>
-concept names_fields = !std::is_final_v<Adapter> && !requires { &with_fields_name<Adapter>::fields; };
-
-template <class T>
-consteval problem problem_of_adapter() {
-  if constexpr (has_view_adapter<T>) {
-    if constexpr (has_tensor_view_adapter<T>)
-      return tensor_element<std::remove_cv_t<typename view_of_adapter<T>::value_type>> ? problem::none
-                                                                                       : problem::tensor_of_objects;
-    else
-      return std::is_convertible_v<view_of_adapter<T>, any_tensor_view> ? problem::none : problem::adapter_form;
-  } else if constexpr (has_copy_adapter<T>) {
-    return requires(T& object, copy_type<T> copy) { adapter<T>::set(object, std::move(copy)); } ? problem::none
-                                                                                                : problem::adapter_form;
-  } else {
-    return names_fields<adapter<T>> ? problem::none : problem::adapter_form;
-  }
 }
 
 template <class T>
@@ -208,10 +214,14 @@ consteval problem problem_of_fields() {
 template <class T>
 consteval problem problem_of_class() {
   constexpr problem found = [] {
-    if constexpr (category_of<T>() == category::record)
+    if constexpr (constexpr problem of_lines = problem_of_lines<T>(); of_lines != problem::none)
+      return of_lines;
+    else if constexpr (category_of<T>() == category::record)
       return problem_of_fields<T>();
-    else
+    else if constexpr (problem_of_lists<T>() != problem::none)
       return problem_of_lists<T>();
+    else
+      return name_of_two<T>().empty() ? problem::none : problem::equal_paths;
   }();
   if constexpr (found == problem::none && (has_changes<T> || declares_version<T> || declares_migration<T>))
     return problem_of_changes<T>();
@@ -225,8 +235,6 @@ consteval problem problem_of() {
   constexpr auto kind = category_of<T>();
   if constexpr (is_by_operations(kind)) {
     if constexpr (may_lose_members<T>()) return problem::derived_class;
-  } else if constexpr (kind == category::tuple && std::is_aggregate_v<T>) {
-    if constexpr (arity<T> > std::tuple_size_v<T>) return problem::tuple_size;
   }
   if constexpr (kind == category::unsupported)
     return problem_of_unsupported<T>();
@@ -236,12 +244,21 @@ consteval problem problem_of() {
     return bridge<T>::problem();
   else if constexpr (has_enum_names<T>)
     return has_distinct_names<T>() ? problem::none : problem::enum_names;
+  else if constexpr (names_its_values<T>)
+    return problem::enum_list;
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                      kind == category::weak_pointer)
     return find_pointer_problem<T>();
+  else if constexpr (kind == category::sequence && sparse_sequence<T>)
+    return problem::sparse_sequence;
+  else if constexpr ((kind == category::sequence || kind == category::set) &&
+                     problem_of_boost_type(type_name_view<T>()) != problem::none)
+    return problem_of_boost_type(type_name_view<T>());
   else if constexpr (kind == category::sequence || kind == category::set || kind == category::map ||
                      kind == category::valarray)
     return problem_of_container<T>();
+  else if constexpr (kind == category::tuple)
+    return problem_of_tuple<T>();
   else if constexpr (kind == category::tensor)
     return problem_of_tensor<T>();
   else if constexpr (kind == category::adapted)

@@ -141,6 +141,22 @@ class type_search {
 };
 
 template <class State>
-inline constexpr refusal refusal_of = type_search().search(part_as<State>(""));
+consteval refusal find_refusal() {
+  constexpr auto kind = category_of<State>();
+  refusal found = type_search().search(part_as<State>(""));
+  if constexpr (kind == category::record || kind == category::listed) {
+    if (found.what == problem::none)
+      for (const std::string_view name : part_names<State>())
+        if (name == reserved_name) {
+          found.what = problem::reserved_path;
+          found.where.add("member __metadata__ of ");
+          found.where.add(type_name_view<State>());
+        }
+  }
+  return found;
+}
+
+template <class State>
+inline constexpr refusal refusal_of = find_refusal<State>();
 
 }  // namespace cairn::detail

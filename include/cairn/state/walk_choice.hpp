@@ -29,7 +29,7 @@ struct optional_of {
     if (what == access::make) {
       if constexpr (has_make_adapter<value>)
         object.emplace(adapter<value>::make());
-      else if constexpr (requires { object.emplace(); })
+      else if constexpr (makeable<value>)
         object.emplace();
     }
     return object.has_value() ? std::addressof(*object) : nullptr;
@@ -52,7 +52,7 @@ struct variant_of {
     if (what == access::make) {
       if constexpr (has_make_adapter<type>)
         object.template emplace<I>(adapter<type>::make());
-      else if constexpr (std::is_default_constructible_v<type>)
+      else if constexpr (has_default<type>)
         object.template emplace<I>();
     }
     return std::get_if<I>(std::addressof(object));

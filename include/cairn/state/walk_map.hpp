@@ -188,7 +188,7 @@ struct entries_of {
     });
     return all;
   }
-  static void* make_keys(std::uint64_t count) { return new key[static_cast<std::size_t>(count)]{}; }
+  static void* make_keys(std::uint64_t count) { return new key[static_cast<std::size_t>(count)](); }
   static void destroy_keys(void* keys) { delete[] static_cast<key*>(keys); }
   static bool has_keys(void* map, void* keys, std::uint64_t count) {
     const T& object = *static_cast<const T*>(map);

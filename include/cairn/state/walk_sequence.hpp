@@ -6,8 +6,10 @@
 #include <iterator>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "cairn/core/config.hpp"
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
@@ -77,7 +79,7 @@ struct sequence_of {
 
   static std::uint64_t size(void* sequence, size_limits& limits) {
     const T& object = *static_cast<const T*>(sequence);
-    const auto now = static_cast<std::uint64_t>(std::distance(object.begin(), object.end()));
+    const std::uint64_t now = detail::count_elements(object);
     limits = detail::limits_of(object, now);
     return now;
   }
@@ -118,11 +120,42 @@ void walk_span(walker& w, T& object) {
 }
 
 template <class T>
-void walk_container_adaptor(walker& w, T& object) {
+struct opened_adaptor : T {
+  using T::c;
+};
+
+/// The operations of std::priority_queue. To arrange one that is a heap changes nothing.
+template <class T>
+struct heap_of {
   struct opened : T {
     using T::c;
+    using T::comp;
   };
-  detail::walk<typename T::container_type>(w, &(object.*(&opened::c)));
+
+  static bool has_order(const void* heap) { return !detail::is_null(static_cast<const T*>(heap)->*(&opened::comp)); }
+  static void arrange(void* heap) {
+    T& object = *static_cast<T*>(heap);
+    auto& all = object.*(&opened::c);
+    const auto& less = object.*(&opened::comp);
+    const auto first = all.begin();
+    const auto size = all.end() - first;
+    for (auto root = size / 2 - 1; root >= 0; --root)
+      for (auto at = root, child = 2 * at + 1; child < size; child = 2 * at + 1) {
+        if (child + 1 < size && less(first[child], first[child + 1])) ++child;
+        if (!less(first[at], first[child])) break;
+        using std::swap;
+        swap(first[at], first[child]);
+        at = child;
+      }
+  }
+
+  static constexpr heap_operations operations{has_order, arrange};
+};
+
+template <class T>
+void walk_container_adaptor(walker& w, T& object) {
+  detail::walk<typename T::container_type>(w, &(object.*(&opened_adaptor<T>::c)));
+  if constexpr (requires { typename T::value_compare; }) w.heap(std::addressof(object), heap_of<T>::operations);
 }
 
 }  // namespace cairn::detail

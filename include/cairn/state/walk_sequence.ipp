@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cairn/core/error.hpp"
 #include "cairn/state/walk_sequence.hpp"
 
 namespace cairn::detail {
@@ -15,7 +16,12 @@ void for_each_element(void* sequence, const sequence_operations& how, Action act
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   w.note_owner(sequence, &how);
   size_limits limits;
-  const std::uint64_t now = how.size(sequence, limits);
+  std::uint64_t now = 0;
+  try {
+    now = how.size(sequence, limits);
+  } catch (const error& cause) {
+    fail(cause.code(), {w.path(), ": ", cause.sentence()});
+  }
   const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
   if (answer.size != now) {
     std::uint64_t index = 0;

@@ -163,6 +163,9 @@ class walker {
   [[nodiscard]] virtual shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) = 0;
   virtual void shared_end() {}
 
+  /// After the walk of a container that is a heap: a load arranges it when its elements are there.
+  virtual void heap(void* /*object*/, const heap_operations& /*how*/) {}
+
   /// A variant that holds alternative `index` of `count`.
   [[nodiscard]] virtual alternative_answer alternative(std::uint64_t index, std::uint64_t /*count*/) {
     return {presence::walk, index};

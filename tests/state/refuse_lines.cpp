@@ -1,0 +1,1 @@
+#include "cairn/state/refuse_lines.hpp"
