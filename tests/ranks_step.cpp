@@ -53,6 +53,26 @@ cairn::checkpointer_options every(std::uint64_t steps) {
   return options;
 }
 
+TEST_CASE("a rank copies its share alone") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::atomic<std::uint64_t> copied{0}, largest{0}, total{0};
+  CHECK(at_each(4, [&](const cairn::groups::threads& group) {
+          auto options = every(1);
+          options.on_event = [&](const cairn::event& what) {
+            if (what.what != cairn::event::kind::copied) return;
+            copied += what.bytes;
+            total = what.total;
+            for (auto seen = largest.load(); seen < what.bytes && !largest.compare_exchange_weak(seen, what.bytes);) {
+            }
+          };
+          cairn::checkpointer checkpoints(store, options, group);
+          train(checkpoints, 1, 1);
+        }) == std::vector<std::string>(4));
+  CHECK(total != 0);
+  CHECK(copied == total);
+  CHECK(static_cast<double>(largest) <= 0.26 * static_cast<double>(total));
+}
+
 TEST_CASE("ranks save in the background at the steps that the policy names, and any number restores") {
   for (unsigned ranks = 2; ranks <= 4; ++ranks) {
     const cairn::any_store store = cairn::stores::memory();

@@ -88,14 +88,9 @@ void for_each_tensor(State& state, const Visit& visit) {
   walk("second_moment", state.second_moment);
 }
 
-/// Makes all tensors in their shapes, zeros in them.
-[[nodiscard]] inline training_state make_state(const dimensions& d) {
-  const auto make = [](tensor& t, std::vector<std::uint64_t> shape) {
-    std::uint64_t count = 1;
-    for (const auto n : shape) count *= n;
-    t.shape = std::move(shape);
-    t.values.resize(count);
-  };
+/// Makes all tensors in their shapes, without elements.
+[[nodiscard]] inline training_state make_shapes(const dimensions& d) {
+  const auto make = [](tensor& t, std::vector<std::uint64_t> shape) { t.shape = std::move(shape); };
   training_state state;
   state.step = 1234;
   for (auto* model : {&state.weights, &state.first_moment, &state.second_moment}) {
@@ -115,6 +110,17 @@ void for_each_tensor(State& state, const Visit& visit) {
     make(model->norm_scale, {d.width});
     make(model->norm_shift, {d.width});
   }
+  return state;
+}
+
+/// Makes all tensors in their shapes, zeros in them.
+[[nodiscard]] inline training_state make_state(const dimensions& d) {
+  auto state = make_shapes(d);
+  for_each_tensor(state, [](const std::string&, tensor& t) {
+    std::uint64_t count = 1;
+    for (const auto n : t.shape) count *= n;
+    t.values.resize(count);
+  });
   return state;
 }
 

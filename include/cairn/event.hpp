@@ -13,7 +13,7 @@ struct event {
   enum class kind : std::uint8_t {
     started,  ///< a save of a state of `total` bytes begins
     staged_in_parts,  ///< the state is larger than the memory for its copy, so the trainer waits for all but the last part: `message`
-    copied,     ///< the state is copied and the training continues: `bytes`, for which the trainer waited `seconds`
+    copied,  ///< the state, in a group the share of this rank, is copied and the training continues: `bytes` of `total`, for which the trainer waited `seconds`
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`

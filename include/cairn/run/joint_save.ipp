@@ -56,7 +56,7 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
     const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->own_pieces)};
     made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());
     auto what = series_.about(event::kind::copied, job);
-    what.bytes = what.total;
+    for (const auto& each : made->own_pieces) what.bytes += each.count * size_of(job.what.leaves[each.leaf].type);
     what.seconds = stall.seconds();
     record_.emit(what);
   } catch (...) {

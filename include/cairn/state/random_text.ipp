@@ -16,9 +16,8 @@
 
 namespace cairn::detail {
 
-#if defined(_LIBCPP_VERSION)
-inline constexpr bool is_llvm_library =
-    true;  // its texts have fewer numbers: no positions, and no parts of a distribution
+#if defined(_LIBCPP_VERSION)  // its texts have fewer numbers: no positions, and no parts of a distribution
+inline constexpr bool is_llvm_library = true;
 #else
 inline constexpr bool is_llvm_library = false;
 #endif
