@@ -114,6 +114,21 @@ TEST_CASE("ranks that differ in a call, the options or the state throw the same 
     }));
     CHECK_THAT(what, ContainsSubstring("the options") && ContainsSubstring("weights: raw"));
   }
+  SECTION("the chain") {
+    const auto what = common(at_each(2, [&](const cairn::groups::threads& group) {
+      auto options = quick();
+      if (group.rank() == 1) options.chain.anchor_every = 7;
+      cairn::checkpointer checkpoints(store, options, group);
+      for (int call = 0; call < 2; ++call) {
+        try {
+          checkpoints.save(random_model(1), {.step = 7});
+        } catch (const cairn::error&) {
+          if (call == 1) throw;  // the same again
+        }
+      }
+    }));
+    CHECK_THAT(what, ContainsSubstring("the options") && ContainsSubstring("chain.anchor_every 7"));
+  }
   SECTION("a shape") {
     const auto what = common(at_each(4, [&](const cairn::groups::threads& group) {
       cairn::checkpointer checkpoints(store, quick(), group);

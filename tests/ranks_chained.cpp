@@ -6,6 +6,7 @@
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/store/naming.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -153,6 +154,62 @@ TEST_CASE("a rank that fails ends the delta of all, and the next one is built on
   for (const auto& name : store.list())
     CHECK(chain::restored(store, name) == chain::bits_of(state_at(*cairn::detail::parse_checkpoint_name(name))));
   CHECK(store.list().size() == 6);
+}
+
+TEST_CASE("a box that moves within a chain is not stored relative to another one") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto value = [](std::uint64_t step, std::size_t i) {
+    return 0.03F + 1e-6F * static_cast<float>(i % 89 + step);
+  };
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          auto options = exact();
+          options.chain.anchor_every = std::nullopt;
+          cairn::checkpointer checkpoints(store, options, group);
+          std::vector<float> box(8000);
+          for (std::uint64_t step = 1; step <= 5; ++step) {
+            const std::size_t first = (group.rank() + step) % 2 * box.size();
+            for (std::size_t i = 0; i < box.size(); ++i) box[i] = value(step, first + i);
+            checkpoints.save(cairn::state{{"w", cairn::shard_of(box, {16'000}, {first})}}, {.step = step});
+          }
+        }) == std::vector<std::string>(2));
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    std::vector<float> all;
+    cairn::state whole{{"w", all}};
+    cairn::load(store, checkpoint_name(step), whole);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) wrong += all[i] != value(step, i);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a save that failed leaves no rank with another plan") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto state_of = [](std::uint64_t step) {  // of two shapes by turns
+    return std::map<std::string, std::vector<float>>{{"a", std::vector<float>(50'000, static_cast<float>(step))},
+                                                     {"b", std::vector<float>(step % 4 == 3 ? 90'000 : 10'000, 1)}};
+  };
+  std::atomic<bool> writes{true};
+  CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+          auto options = exact();
+          options.chain.anchor_every = std::nullopt;
+          cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == 1 ? &writes : nullptr},
+                                          options, group);
+          for (std::uint64_t step = 1; step <= 12; ++step) {
+            checkpoints.wait();
+            writes = step % 4 != 3;
+            try {
+              checkpoints.save(state_of(step), {.step = step});
+            } catch (const cairn::error& cause) {
+              require(cause.code() == cairn::errc::io, cause.what());
+            }
+          }
+        }) == std::vector<std::string>(3));
+  CHECK(store.list().size() == 9);
+  for (const auto& name : store.list()) {
+    std::map<std::string, std::vector<float>> restored;
+    cairn::load(store, name, restored);
+    CHECK(restored == state_of(*cairn::detail::parse_checkpoint_name(name)));
+  }
 }
 
 TEST_CASE("deltas of a group are not merged") {

@@ -222,6 +222,21 @@ TEST_CASE("boxes that overlap or leave a gap are refused at all ranks, and nothi
                     ContainsSubstring("\"v\""));
 }
 
+TEST_CASE("boxes of an array without elements, and copies of a single element") {
+  const cairn::any_store store = cairn::stores::memory();
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          tensor none({0, 4});
+          tensor one(cairn::extents{});
+          one.values = {7};
+          cairn::checkpointer checkpoints(store, quick(), group);
+          cairn::state all{{"none", cairn::shard_of(none, {0, 8}, {0, 4 * group.rank()})},
+                           {"one", cairn::shard_of(one, {}, {}, {.count = 2, .number = group.rank()})}};
+          checkpoints.save(all, {.step = 1});
+          one.values = {0};
+          require(checkpoints.restore(all).has_value() && one.values.front() == 7, "not restored");
+        }) == std::vector<std::string>(2));
+}
+
 TEST_CASE("a box is not loaded from an array of another shape or type") {
   const cairn::any_store store = cairn::stores::memory();
   std::vector<float> values(10);

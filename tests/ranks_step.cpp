@@ -292,6 +292,73 @@ TEST_CASE("a signal at one rank stops all at the same step, which is saved") {
   }
 }
 
+/// Of steps alone; throws at one rank at step 3.
+struct throws_at_3 {
+  static constexpr bool uses_steps_alone = true;
+  bool throws;
+
+  [[nodiscard]] bool should_save(const cairn::moment& now) const {
+    if (throws && now.step == 3) throw std::runtime_error("no decision");
+    return true;
+  }
+};
+
+TEST_CASE("what one rank throws in a step all throw in the same call, and go on") {
+  for (const bool is_asynchronous : {true, false})
+    for (unsigned thrower = 0; thrower < 3; ++thrower) {
+      INFO(is_asynchronous << ' ' << thrower);
+      const cairn::any_store store = cairn::stores::memory();
+      std::vector<std::vector<std::uint64_t>> threw(3);
+      CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+              auto options = quick();
+              options.when = throws_at_3{group.rank() == thrower};
+              options.asynchronous = is_asynchronous;
+              if (is_asynchronous) options.on_busy = cairn::when_busy::wait;
+              cairn::checkpointer checkpoints(store, options, group);
+              for (std::uint64_t step = 1; step <= 8; ++step) {
+                try {
+                  static_cast<void>(checkpoints.step(model_at(step), {.step = step}));
+                } catch (const cairn::error& cause) {
+                  threw[group.rank()].push_back(step);
+                  require(std::string_view(cause.what()).find("no decision") != std::string_view::npos, cause.what());
+                }
+              }
+              checkpoints.wait();
+            }) == std::vector<std::string>(3));
+      CHECK(threw == std::vector<std::vector<std::uint64_t>>(3, {4}));
+      CHECK(store.list().back() == "step-000000008");
+    }
+}
+
+TEST_CASE("after a signal each further step stops, too") {
+  const cairn::any_store store = cairn::stores::memory();
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          auto options = quick();
+          if (group.rank() == 1) options.preempt = {SIGUSR2};
+          cairn::checkpointer checkpoints(store, options, group);
+          if (group.rank() == 1) raise(SIGUSR2);
+          for (std::uint64_t step = 1; step <= 5; ++step)
+            require(checkpoints.step(model_at(step), {.step = step}).stop == (step > 1), "another stop");
+        }) == std::vector<std::string>(2));
+  CHECK(store.list().back() == "step-000000005");
+}
+
+TEST_CASE("two checkpointers of one group are told apart") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    struct elsewhere : broken_store {
+      [[nodiscard]] static std::string location() { return "elsewhere"; }
+    };
+    cairn::checkpointer first(store, every(1), group),
+        second(elsewhere{{.base = cairn::stores::memory()}}, every(1), group);
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      static_cast<void>((group.rank() == 0 ? first : second).step(model_at(step), {.step = step}));
+      static_cast<void>((group.rank() == 0 ? second : first).step(model_at(step), {.step = step}));
+    }
+  });
+  for (const auto& each : thrown) CHECK_THAT(each, ContainsSubstring("the ranks differ in"));
+}
+
 TEST_CASE("a rank that an exception ends is named by the others") {
   const cairn::any_store store = cairn::stores::memory();
   const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {

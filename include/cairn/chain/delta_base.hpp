@@ -28,7 +28,11 @@ class delta_base {
     extents shape;
     page_buffer values;
     std::uint64_t first = 0, end = 0;
+    std::optional<box_place> place{};  ///< of a box of a larger array
 
+    [[nodiscard]] bool is_at(const box_place* other) const {
+      return other == nullptr ? !place : place && place->first == other->first && place->whole == other->whole;
+    }
     [[nodiscard]] bool has(std::uint64_t from, std::uint64_t count) const noexcept {
       return first <= from && from + count <= end;
     }

@@ -83,6 +83,8 @@ class leaf_encoder {
       std::set<std::string_view> kept;
       for (const auto& [index, made] : references_) {
         kept.insert(leaves_[index].path);
+        made.reference->place.reset();
+        if (const auto& place = leaves_[index].place) made.reference->place = *place;
         made.reference->first = made.first;
         made.reference->end = made.end;
       }
@@ -119,7 +121,7 @@ class leaf_encoder {
     auto& made = at->second;
     if (is_first) {
       made.reference = base_->find(whole.path, whole.type, whole.shape);
-      made.is_of_parent = made.reference != nullptr && as_delta_;
+      made.is_of_parent = made.reference != nullptr && as_delta_ && made.reference->is_at(whole.place.get());
       if (made.reference == nullptr) made.reference = &base_->make(whole.path, whole.type, whole.shape);
     }
     made.first = std::min(made.first, each.first);

@@ -25,20 +25,27 @@ inline std::string common_options(const any_store& store, const checkpointer_opt
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   std::string text = "place " + store.location() + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
                      number(options.on_busy) + ", on_destruction " + number(options.on_destruction) + ", on_failure " +
-                     number(options.on_failure) + ", replica_check " + number(options.replica_check);
-  for (const auto& rule : options.codecs) text += ", " + rule.pattern + ": " + std::string(rule.codec.name());
+                     number(options.on_failure) + ", on_older_step " + number(options.on_older_step) +
+                     ", replica_check " + number(options.replica_check) + ", chain.anchor_every " +
+                     (options.chain.anchor_every ? std::to_string(*options.chain.anchor_every) : "none") +
+                     (options.when.uses_steps_alone() ? ", a policy of steps alone" : "");
+  for (const auto& rule : options.codecs)
+    text += ", " + rule.pattern + ": " + std::string(rule.codec.name()) +
+            (rule.codec.uses_parent() ? " with the parent" : "");
   return text;
 }
 
 /// Before the first round: compares the options of the ranks, and learns their weights.
 CAIRN_INLINE void session::meet() {
-  if (std::exchange(has_met_, true)) return;
+  if (has_met_) return;
   ranks_.require_same("the options", common_options(store(), options_));
   shares_.set_weights(ranks_.all_gather(options_.rank_weight));
+  has_met_ = true;
 }
 
 CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
-  mine.call = checksum(std::as_bytes(std::span(call)));
+  const auto what = call + " of " + store().location();  // a group may have several checkpointers
+  mine.call = checksum(std::as_bytes(std::span(what)));
   mine.has_thrown = own_failure_.has_value();
   mine.signal = options_.preempt.number();
   if (mine.signal != 0) {
@@ -58,19 +65,25 @@ CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
   ranks_.begin_round(fill_ballot(mine, ranks_.rank(), ranks_.size()));
 }
 
-/// Waits for the round, and acts on its verdict.
-CAIRN_INLINE verdict session::end_round() {
+/// Waits for the round.
+CAIRN_INLINE verdict session::take_verdict() {
+  if (deferred_) return *std::exchange(deferred_, std::nullopt);
   try {
     ballot largest{};
     const auto numbers = ranks_.end_round();
     std::copy_n(numbers.begin(), largest.size(), largest.begin());
-    const auto last = read_ballots(largest, ranks_.size());
-    act_on(last);
-    return last;
+    return read_ballots(largest, ranks_.size());
   } catch (const error& cause) {
-    if (ranks_.is_broken()) drop_joint_save(cause);
+    drop_joint_save(cause);
     throw;
   }
+}
+
+/// Waits for the round, and acts on its verdict.
+CAIRN_INLINE verdict session::end_round() {
+  const auto last = take_verdict();
+  act_on(last);
+  return last;
 }
 
 /// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save runs in the background. After `longest_seconds`
@@ -78,7 +91,7 @@ CAIRN_INLINE verdict session::end_round() {
 CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_seconds) {
   constexpr std::chrono::milliseconds pause(1);
   meet();
-  if (ranks_.is_in_round()) end_round();
+  if (has_verdict()) end_round();
   const stopwatch waited;
   while (true) {
     begin_round(call, {.cancels = ranks_.is_leader() && joint_ && waited.seconds() > longest_seconds});
@@ -97,7 +110,17 @@ CAIRN_INLINE void session::progress() {
   }
 }
 
+/// All ranks act on a verdict in the same call.
 CAIRN_INLINE void session::act_on(const verdict& last) {
+  try {
+    obey(last);
+  } catch (const error& cause) {
+    if (ranks_.is_broken()) drop_joint_save(cause);
+    throw;
+  }
+}
+
+CAIRN_INLINE void session::obey(const verdict& last) {
   if (last.leaving && *last.leaving != ranks_.rank()) {
     ranks_.give_up({errc::lost_rank, "rank " + std::to_string(*last.leaving) + " has ended by an exception"});
     fail(errc::lost_rank, {"rank ", *last.leaving, " has ended by an exception"});
@@ -140,7 +163,14 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
       last.has_failed || own_vote_.copied > will_copy;  // the running save, or the copy of this call
   if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(is_of_save);
   if (is_of_save) drop_joint_save(*agreed);
-  if (options_.on_failure == when_failed::raise) throw error(*agreed);
+  const bool is_of_caller = agreed->code() == errc::stale || agreed->code() == errc::mismatch;
+  if (options_.on_failure == when_failed::raise || is_of_caller) throw error(*agreed);
+}
+
+/// After an error that may have left the ranks with different plans or parents.
+CAIRN_INLINE void session::forget_chain() noexcept {
+  shares_.forget();
+  series_.forget_chain();
 }
 
 /// The ranks have copied different states, or not all have copied theirs.
@@ -148,9 +178,10 @@ CAIRN_INLINE void session::refuse_differences() {
   try {
     ranks_.require_same("the decision to save", own_vote_.copied != 0 ? "save" : "no save");
     if (joint_) ranks_.require_same_list("the state", common_texts(*joint_->save->job));
-    fail(errc::mismatch, {"the ranks describe different states"});  // by a collision of hashes
+    fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
   } catch (const error& cause) {
     drop_joint_save(cause);
+    forget_chain();
     throw;
   }
 }
@@ -162,11 +193,11 @@ CAIRN_INLINE void session::end_rounds() noexcept {
   try {
     if (std::uncaught_exceptions() > exceptions_) {
       ranks_.wait_at_most(std::chrono::seconds(10));
-      if (ranks_.is_in_round()) end_round();
+      if (has_verdict()) end_round();
       begin_round("the end", {.is_leaving = true});
-      end_round();
+      static_cast<void>(take_verdict());  // the others act on it, and take part in nothing more
     } else {
-      if (ranks_.is_in_round()) end_round();
+      if (has_verdict()) end_round();
       const bool cancels = options_.on_destruction == when_destroyed::cancel;
       if (joint_ && !(cancels && joint_->phase != save_phase::publishing)) run_rounds("the end");
     }

@@ -53,8 +53,8 @@ class checkpoint_series {
 
   /// Begins, adds and finishes a save from the state's own memory.
   save_report save(std::shared_ptr<save_job> job);
-  /// The same for a group of ranks, each of which writes the share that the planner gives it. A collective call.
-  save_report save_together(std::shared_ptr<save_job> job, share_planner& shares);
+  /// The same for a group of ranks, each of which writes the share that the plan gives it. A collective call.
+  save_report save_together(std::shared_ptr<save_job> job, const plan::partition& plan, share_planner& shares);
 
   // A save of all ranks: the share of each becomes one shard. Only `share_outcome` communicates.
   /// 1. At the leader: begins the checkpoint. `pieces` are its share. Returns the text that the others need to join it:
@@ -76,6 +76,8 @@ class checkpoint_series {
   [[nodiscard]] bool extends_chain(const save_job& job) const {
     return use_parent(job.codecs) && base_.may_extend(job.info.step, job.chain);
   }
+  /// The ranks are not certain to have the same parent: the next checkpoint is whole.
+  void forget_chain() noexcept { base_.clear(); }
   /// Ends the save of this rank, if it has not ended yet, because of an error of another one. Returns the error.
   error cancel_together(const error& cause);
 

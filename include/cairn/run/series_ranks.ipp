@@ -123,9 +123,9 @@ CAIRN_INLINE save_report checkpoint_series::published_together(const published_b
   return published(running_->pipeline->published(what));
 }
 
-CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_job> job, share_planner& shares) {
+CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_job> job, const plan::partition& plan,
+                                                          share_planner& shares) {
   try {
-    const auto plan = shares.plan_for(*job, extends_chain(*job));
     const auto share = share_of(*job, plan, ranks_.rank());
     const auto begun = ranks_.from_leader([&] { return begin_together(job, share); });
     ranks_.all([&] {

@@ -111,7 +111,9 @@ class session {
   void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   void set_background_hooks(save_job& job);
-  save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall);
+  /// `plan`: of a group of ranks.
+  save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall,
+                       const std::optional<plan::partition>& plan = {});
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
   template <class Act>
@@ -131,13 +133,17 @@ class session {
   [[nodiscard]] step_outcome save_due_together(any_state state, const observation& now, std::optional<save_kind> kind,
                                                vote& mine);
   void copy_share(any_state state, const observation& now, std::optional<save_kind> kind, const stopwatch& stall);
-  [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now, const verdict& last);
+  [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now);
   save_report save_now_together(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   void meet();
   void begin_round(const std::string& call, vote mine = {});
+  [[nodiscard]] bool has_verdict() const noexcept { return deferred_ || ranks_.is_in_round(); }
+  [[nodiscard]] verdict take_verdict();
   verdict end_round();
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
   void act_on(const verdict& last);
+  void obey(const verdict& last);
+  void forget_chain() noexcept;
   void fail_together(const verdict& last);
   [[noreturn]] void refuse_differences();
   void run_share(const std::function<void(joint_save&)>& act);
@@ -174,6 +180,9 @@ class session {
   std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
   std::string call_;                   // whose round is under way, or was the last one
   vote own_vote_{};                    // in that round
+  std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
+  verdict stop_{};                     // the verdict with the first signal; `signal` is 0 before
+  std::optional<error> kept_failure_;  // of a save before the one that a signal asked for; `wait` throws it
   int exceptions_ = 0;                 // in flight when this was made
   restored_losses earlier_losses_;     // what restores have lost, by path in the state
   // Used by both threads:

@@ -139,7 +139,10 @@ CAIRN_INLINE void session::note_losses(const load_report& report, any_state stat
   }
 }
 
-CAIRN_INLINE void session::wait() { enter("wait"); }
+CAIRN_INLINE void session::wait() {
+  enter("wait");
+  if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
+}
 
 /// Waits for the running save, and throws its error. In a group, `call` is the same at all ranks, or all throw.
 CAIRN_INLINE void session::enter(const std::string& call) {

@@ -34,8 +34,15 @@ namespace cairn::detail {
 CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
   meet();
   verdict last;
-  if (ranks_.is_in_round()) last = end_round();
-  if (last.signal != 0) return preempt_together(state, now, last);
+  if (has_verdict()) last = take_verdict();
+  if (last.signal != 0 && stop_.signal == 0) stop_ = last;
+  try {
+    act_on(last);
+  } catch (const error& cause) {  // the state is saved before that is thrown
+    if (stop_.signal == 0 || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
+    kept_failure_ = cause;
+  }
+  if (stop_.signal != 0) return preempt_together(state, now);
   report_hang();
   vote mine;
   std::optional<decision> due;
@@ -54,7 +61,7 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
   } else {
     prepare(state);
   }
-  if (!ranks_.is_in_round()) begin_round(call, mine);
+  if (!has_verdict()) begin_round(call, mine);
   return outcome;
 }
 
@@ -93,18 +100,31 @@ CAIRN_INLINE void session::replace_joint_save() {
 CAIRN_INLINE step_outcome session::save_due_together(any_state state, const observation& now,
                                                      std::optional<save_kind> kind, vote& mine) {
   const stopwatch stall;
+  if (!joint_) is_replacing_ = false;
   if (skips_joint_save(now)) return {.skipped = true};
   if (joint_ || !options_.asynchronous) {
-    // What follows takes rounds, which all ranks begin: not if the save of the leader pauses after a failure.
+    // What follows takes rounds, which all ranks begin, or none: not one that has failed, nor the leader while saves pause after a failure. These
+    // leave this round under way; so the others act on its verdict at their next call, too.
     mine.copied = will_copy;
     mine.saves_copy = ranks_.is_leader() && policy_.may_save();
     begin_round(call_, std::exchange(mine, {}));
-    if (!end_round().saves_copy) return {.skipped = true};
+    const auto last = take_verdict();
+    if (!last.is_same_call || !last.is_same_copy || !last.saves_copy || last.has_thrown || last.leaving) {
+      deferred_ = last;
+      return {.skipped = true};
+    }
+    act_on(last);
   }
   if (joint_) replace_joint_save();
   if (!options_.asynchronous) {
     const auto progress = std::make_shared<save_progress>();
-    progress->published(save_now_together(state, now, kind, false));
+    try {
+      progress->published(save_now_together(state, now, kind, false));
+    } catch (const error& cause) {
+      if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
+      policy_.delay_retry(false);
+      progress->failed(cause);
+    }
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
   if (ranks_.is_leader() && !policy_.may_save()) return {.skipped = true, .stall_seconds = stalled(stall)};
@@ -132,22 +152,28 @@ CAIRN_INLINE save_report session::save_now_together(any_state state, const obser
                                                     std::optional<save_kind> kind, bool ends_run) {
   const stopwatch stall;
   const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
-  if (!ranks_.is_same(common_hash(*job))) ranks_.require_same_list("the state", common_texts(*job));
-  auto report = run_sync(job, kind, stall);
+  const auto plan = ranks_.all([&] { return shares_.plan_for(*job, series_.extends_chain(*job)); });
+  const std::uint64_t hashes[] = {common_hash(*job), plan.hash().high, plan.hash().low};
+  if (!ranks_.is_same(checksum(std::as_bytes(std::span(hashes))))) {
+    forget_chain();
+    ranks_.require_same_list("the state", common_texts(*job));
+    fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
+  }
+  auto report = run_sync(job, kind, stall, plan);
   stalled(stall);
   return report;
 }
 
 /// As `preempt`: a signal has arrived at some rank. The leader plans for all.
-CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now, const verdict& last) {
+CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
-  const double left = static_cast<double>(last.milliseconds_left) / 1000;
+  const double left = static_cast<double>(stop_.milliseconds_left) / 1000;
   record_.emit({.what = event::kind::stopping,
                 .checkpoint = store().location(),
                 .step = now.step,
                 .seconds = left,
-                .message = sentence({"signal ", last.signal, ", ", ::strsignal(last.signal)})});
+                .message = sentence({"signal ", stop_.signal, ", ", ::strsignal(stop_.signal)})});
   const auto text = ranks_.from_leader([&] {
     std::uint64_t bytes = 0;
     for (const auto& each : describe(state).leaves) bytes += each.bytes();

@@ -210,12 +210,12 @@ CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) 
 }
 
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
-                                           const stopwatch& stall) {
+                                           const stopwatch& stall, const std::optional<plan::partition>& plan) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();
   return with_failures_counted([&] {
-    auto report = ranks_.is_alone() ? series_.save(job) : series_.save_together(job, shares_);
+    auto report = plan ? series_.save_together(job, *plan, shares_) : series_.save(job);
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
     ranks_.all([&] {

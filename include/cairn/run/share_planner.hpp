@@ -27,21 +27,22 @@ class share_planner {
     for (const auto weight : of_ranks) ranks_.push_back({.weight = weight});
   }
 
-  /// The plan of a save of what all ranks have, from the bytes that `saved` was given if the state is the same, else from those in memory. With
-  /// `repeats`, that of the last save of the same state. O(leaves + ranks).
+  /// The plan of a save of what all ranks have, from the bytes that `saved` was given. With `repeats`, that of the last checkpoint, if it is of the same
+  /// state. O(leaves + ranks).
   [[nodiscard]] plan::partition plan_for(const save_job& job, bool repeats) {
-    if (!repeats || used_for_ != common_hash(job)) {
-      used_sizes_ = sizes_of(job);
-      used_ranks_ = ranks_;
-      used_for_ = common_hash(job);
-    }
-    return {used_sizes_, used_ranks_};
+    const auto hash = common_hash(job);
+    next_ = repeats && last_.of_state == hash ? last_ : inputs{sizes_of(job), ranks_, hash};
+    return {next_.sizes, next_.ranks};
   }
   /// The plan that a save would have now that repeats none.
   [[nodiscard]] plan::partition plan_for(const save_job& job) const { return {sizes_of(job), ranks_}; }
 
-  /// The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank has of its own state.
+  /// The next plan repeats none.
+  void forget() noexcept { last_ = {}; }
+
+  /// The save of the last plan is published. The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank has of its own state.
   void saved(const save_job& job, std::vector<std::uint64_t> bytes) {
+    last_ = std::move(next_);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) ranks_[rank].other = bytes[job.common_leaves + rank];
     bytes.resize(job.common_leaves);
     stored_ = std::move(bytes);
@@ -57,6 +58,13 @@ class share_planner {
   }
 
  private:
+  /// Of a plan.
+  struct inputs {
+    std::vector<plan::leaf_size> sizes;
+    std::vector<plan::rank_load> ranks;
+    std::uint64_t of_state = 0;  // hash
+  };
+
   /// The bytes that the leaves will have in files: those of the save before; of a leaf that has another size now, in proportion.
   [[nodiscard]] std::vector<plan::leaf_size> sizes_of(const save_job& job) const {
     auto sizes = plan::sizes_of(common_leaves(job));
@@ -82,10 +90,8 @@ class share_planner {
   // Of the last save, by leaf:
   std::vector<std::uint64_t> stored_, in_memory_;  // bytes
   std::vector<std::string> paths_;
-  std::uint64_t of_state_ = 0;               // hash
-  std::vector<plan::leaf_size> used_sizes_;  // of the last plan
-  std::vector<plan::rank_load> used_ranks_;
-  std::uint64_t used_for_ = 0;
+  std::uint64_t of_state_ = 0;  // hash
+  inputs last_, next_;          // of the plans of the last checkpoint, and of the running save
 };
 
 /// What a rank writes: its pieces of the plan, and its own leaves.

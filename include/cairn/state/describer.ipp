@@ -32,10 +32,14 @@ CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) 
   paths_.add_leaf(path());
   auto place = at_.place;
   if (place) {
-    if (element_count(place->whole) == 0)
+    if (element_count(place->whole) == 0) {  // all ranks have all of it
+      view = {view.type, place->whole, view.memory, {}};
       place.reset();
-    else
+    } else if (place->whole.empty() && at_.copies.number > 0) {
+      return;
+    } else {
       place = own_part(view, *place, at_.copies);
+    }
     if (place && view.count() == 0) return;  // other ranks have all of it
   }
   if (temporaries_ > 0 && !device) {
