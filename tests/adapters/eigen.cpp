@@ -497,3 +497,16 @@ TEST_CASE("eigen: matrices in containers, optionals and pointers, aligned as Eig
   CHECK(tests::comes_back(state{}, fresh));
   CHECK_FALSE(fresh.maybe);
 }
+
+TEST_CASE("the message for a shape that the type cannot have does not ask for that shape") {
+  struct saved {
+    Eigen::Matrix3d m = Eigen::Matrix3d::Zero();
+  };
+  struct bounded {
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 2, 2> m;
+  } loaded;
+  CHECK_THROWS_WITH(tests::kept(cairn::detail::describe(saved{})).load(loaded),
+                    Catch::Matchers::ContainsSubstring(
+                        "m has shape [3, 3] in the checkpoint and [0, 0] in the state; its type cannot "
+                        "have that shape: make it one that can; leave it out with filter."));
+}

@@ -1,4 +1,4 @@
-// expect: a tensor whose elements are not numbers
+// expect: a tensor whose elements have no dtype
 // expect: "grid: points"
 #include <vector>
 

@@ -1,4 +1,4 @@
-// expect: a tensor whose elements are not numbers
+// expect: a tensor whose elements have no dtype
 // expect: "words: cairn::tensor_view<std::.*basic_string<char> ?>"
 #include <string>
 

@@ -130,6 +130,24 @@ struct with_anonymous_union {
   };
 };
 
+struct empty {};
+struct empty_too {};
+struct base_and_member : empty {
+  empty first;
+  int a;
+};
+struct bases_and_member : empty, empty_too {
+  empty_too first;
+  empty second;
+  int a;
+};
+template <class T>
+struct crtp {};
+struct crtp_and_member : crtp<crtp_and_member> {
+  crtp<crtp_and_member> first;
+  int a;
+};
+
 }  // namespace
 
 TEST_CASE("fields are counted one by one, C arrays as one") {
@@ -153,6 +171,9 @@ TEST_CASE("base classes are no fields; empty ones are told from others") {
   using cairn::detail::arity;
   using cairn::detail::counted_fields;
   STATIC_REQUIRE(arity<with_bases> == 2);
+  STATIC_REQUIRE(arity<base_and_member> == 2);
+  STATIC_REQUIRE(arity<bases_and_member> == 3);
+  STATIC_REQUIRE(arity<crtp_and_member> == 2);
   STATIC_REQUIRE(counted_fields<with_bases>.bases_are_empty);
   STATIC_REQUIRE(!counted_fields<full_base>.bases_are_empty);
   STATIC_REQUIRE(!counted_fields<base_without_default>.bases_are_empty);

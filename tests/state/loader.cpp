@@ -162,3 +162,47 @@ TEST_CASE("no object into a container makes it empty; not strict, an object keep
   CHECK(report.missing == std::vector<std::string>{"field"});
   CHECK(report.unexpected.empty());
 }
+
+TEST_CASE("an array of objects loads as a container, and the reverse, if the array has as many") {
+  const std::vector<layer> values{{{5, 6}, "conv", 7}, {{}, "", 8}};
+  const std::array<layer, 2> array{values[0], values[1]};
+  state_of<std::vector<layer>> container{};
+  tests::kept(cairn::detail::describe(state_of<std::array<layer, 2>>{1, array, 2})).load(container);
+  CHECK(container.field == values);
+  state_of<std::array<layer, 2>> fixed{};
+  const auto report = tests::kept(cairn::detail::describe(state_of<std::vector<layer>>{1, values, 2})).load(fixed);
+  CHECK(fixed.field == array);
+  CHECK(report.unexpected.empty());
+  state_of<std::array<layer, 1>> one{};
+  tests::kept(cairn::detail::describe(state_of<std::vector<layer>>{1, {values[0]}, 2})).load(one);
+  CHECK(one.field[0] == values[0]);
+
+  const std::string begin = "kept does not fit the state: field ", end = ". Nothing was changed";
+  for (const std::size_t count : {0U, 3U})
+    CHECK(problem<std::array<layer, 2>>(std::vector<layer>(count)) ==
+          begin + "is a container of " + std::to_string(count) +
+              " objects in the checkpoint and an array of 2 in the state; make it a std::vector, or leave it out with "
+              "filter" +
+              end);
+}
+
+TEST_CASE("an array of objects and a container of one such array load as each other") {
+  const std::array<layer, 2> array{layer{{5, 6}, "conv", 7}, layer{{}, "", 8}};
+  state_of<std::vector<std::array<layer, 2>>> container{};
+  tests::kept(cairn::detail::describe(state_of<std::array<layer, 2>>{1, array, 2})).load(container);
+  REQUIRE(container.field.size() == 1);
+  CHECK(container.field[0] == array);
+  state_of<std::array<layer, 2>> fixed{};
+  tests::kept(cairn::detail::describe(container)).load(fixed);
+  CHECK(fixed.field == array);
+}
+
+TEST_CASE("a whole state of another kind is not left out with filter") {
+  std::optional<int> loaded;
+  const tests::kept kept(cairn::detail::describe(5));
+  const auto failure = sample::failure_of([&] { kept.load(loaded); });
+  CHECK(failure.sentence ==
+        "cairn: kept does not fit the state: value is another kind of object in the checkpoint; load it into an object "
+        "of "
+        "that kind. Nothing was changed");
+}

@@ -112,3 +112,30 @@ TEST_CASE("const parts are found apart from parts that are refused for a save, t
   CHECK(found.has_const);
   CHECK(found.where_const.view() == "all.*.1");
 }
+
+namespace {
+
+template <class A, class B>
+struct pair_of_parts {
+  A first;
+  B second;
+};
+template <int Depth>
+struct nested_pairs {
+  using inner = typename nested_pairs<Depth - 1>::type;
+  using type = pair_of_parts<inner, inner>;
+};
+template <>
+struct nested_pairs<0> {
+  using type = int;
+};
+struct has_long_name {
+  nested_pairs<15>::type part;
+};
+
+}  // namespace
+
+TEST_CASE("names of types may be longer than compilers count in a constant") {
+  STATIC_REQUIRE(cairn::detail::type_name_view<nested_pairs<15>::type>().size() > 262'144);
+  STATIC_REQUIRE(cairn::detail::refusal_of<has_long_name>.what == cairn::detail::problem::none);
+}

@@ -8,6 +8,7 @@
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/brace_table.hpp"
+#include "cairn/state/leading_bases.hpp"
 #include "cairn/state/member_name.hpp"
 
 namespace cairn::detail {
@@ -219,7 +220,7 @@ consteval field_count count_parts() {
   field_count found{.known = true, .fields = Fields};
   if constexpr (braces<0>::template take<T>) {
     constexpr std::size_t bases = leading_fields<T, any_base<T>>();
-    found.bases = bases;
+    found.bases = bases_among<T, bases>();
     if constexpr (bases > 0) found.bases_are_empty = bases == leading_fields<T, any_empty_base<T>>();
     found.has_union = takes_unnamed_union<T>(std::make_index_sequence<Fields>{});
   } else {

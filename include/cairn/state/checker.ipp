@@ -111,8 +111,9 @@ CAIRN_INLINE void checker::check_tie(const std::string& other, const std::string
 }
 
 /// Why an object of the state cannot be loaded from a holder with that entry, or from an object without entry.
-inline std::string what_is_stored(const structure_entry* holder) {
-  if (!holder) return " is another kind of object in the checkpoint; leave it out with filter";
+inline std::string what_is_stored(const structure_entry* holder, std::string_view path) {
+  if (!holder)
+    return std::string(" is another kind of object in the checkpoint").append(how_to_load_another_kind(path));
   if (holder->what == structure_entry::kind::same) return ' ' + only_pointers_share(holder->text);
   if (holder->what == structure_entry::kind::engaged)
     return " is null in the checkpoint and an object in the state; make it a std::optional, or leave it out with "
@@ -134,7 +135,7 @@ CAIRN_INLINE void checker::missing() {
   explained_.insert(at);
   if (!is_other) return;
   if (stored.options().strict)
-    add_problem(stored.stored_path(at) + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at)));
+    add_problem(stored.stored_path(at) + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at), at_.path));
   stored.use_all(at);
 }
 
@@ -224,10 +225,11 @@ CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& pa
     add_problem(sentence(
         {path, has, there, " in the checkpoint and ", here, advice.empty() ? "; leave it out with filter" : advice}));
   };
+  const bool cannot_have = !refusal.empty() && element_count(view.shape) == 0;
   if (!same_shape)
     add(" has shape ", to_string(stored.shape),
         to_string(view.shape) + " in the state" + (refusal.empty() ? "" : "; " + refusal),
-        reshaping_advice(stored.shape, view.shape));
+        cannot_have ? "" : reshaping_advice(stored.shape, view.shape));
   const bool convertible = is_convertible(stored.type, view.type, load_.stored.options().convert);
   if (!convertible)
     add(" is ", std::string(name(stored.type)), std::string(name(view.type)) + " in the state",

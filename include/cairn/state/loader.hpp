@@ -28,6 +28,11 @@ inline std::string only_pointers_share(const std::string& first) {
          "filter";
 }
 
+/// What to do where the checkpoint has another kind of object at the path. Without the whole state there is nothing to load.
+inline std::string_view how_to_load_another_kind(std::string_view path) {
+  return path.empty() ? "; load it into an object of that kind" : "; leave it out with filter";
+}
+
 /// What the walkers of one load share.
 struct load_progress {
   struct shared_object {
@@ -59,6 +64,7 @@ class loader : public walker {
   CAIRN_INLINE void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                                const size_limits& limits) final;
   CAIRN_INLINE size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) final;
+  CAIRN_INLINE bool fixed_array(std::uint64_t size) final;
   CAIRN_INLINE presence optional(bool engaged) final;
   CAIRN_INLINE pointee_answer pointee(const found_object& found) final;
   CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
@@ -150,6 +156,7 @@ class loader : public walker {
   /// of the content, and returns an entry as the state's form has it; null if the forms do not differ so. `found`: the entry that is stored,
   /// or null.
   const structure_entry* find_other_form(structure_entry::kind kind, const structure_entry* found);
+  [[nodiscard]] std::uint64_t elements_of_array();
   /// Whether the checkpoint has elements of the current container.
   [[nodiscard]] bool has_elements() const;
   /// The stored keys of a map, each once; null: it keeps its own.

@@ -1,4 +1,4 @@
-// Definitions of loader.hpp, but those for maps: walk_map.ipp.
+// Definitions of loader.hpp, but those for sequences, maps and pointers: walk_sequence.ipp, walk_map.ipp, loader_pointers.ipp.
 #pragma once
 
 #include <string>
@@ -75,20 +75,6 @@ CAIRN_INLINE void loader::walk_temporary(void* object, walk_function walk, void 
   --prototypes_;
 }
 
-CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
-  const auto* stored = take_entry(structure_entry::kind::size);
-  if (!stored || stored->number == size) return {size};
-  if (!empty_elements && stored->number > most_objects(false) && stored->number <= most_objects(true) &&
-      !load_.stored.first_below(at_.path)) {
-    reject("has " + std::to_string(stored->number) +
-           " objects without members in the checkpoint; leave it out with filter");
-    return {};
-  }
-  check_size(stored->number, empty_elements);
-  const bool changes = note_resize(size, stored->number, 0);
-  return admits(limits, stored->number) ? size_answer{stored->number, changes} : size_answer{};
-}
-
 CAIRN_INLINE presence loader::optional(bool engaged) {
   const auto* stored = take_entry(structure_entry::kind::engaged);
   if (!stored) return walker::optional(engaged);
@@ -110,21 +96,6 @@ CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::ui
     return {};
   }
   return {index == stored->number ? presence::walk : fresh_, stored->number};
-}
-
-CAIRN_INLINE void loader::heap(void* object, const heap_operations& how) {
-  if (!has_elements()) return;
-  if (!how.has_order(object)) return reject(std::string(order_is_null));
-  arrange(object, how);
-}
-
-CAIRN_INLINE bool loader::has_elements() const {
-  const auto* const entry = load_.stored.find_entry(path());
-  if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
-  const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));
-  const stored_leaf* const found =
-      index != catalog::npos ? &load_.stored.contents().leaves[index] : load_.stored.first_below(at_.path);
-  return found && (found->shape.empty() || found->shape.front() > 0);
 }
 
 CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
@@ -196,7 +167,7 @@ CAIRN_INLINE const structure_entry* loader::take_entry(structure_entry::kind kin
   }
   stored.use_entry(*found);
   if (fits) return found;
-  reject("is another kind of object in the checkpoint; leave it out with filter");
+  reject(std::string("is another kind of object in the checkpoint").append(how_to_load_another_kind(at_.path)));
   return nullptr;
 }
 

@@ -23,15 +23,15 @@ constexpr std::string_view last_identifier(std::string_view text) noexcept {
 }
 
 // `auto`, not std::string_view: g++ would add "std::string_view = ..." to the signature of a function that
-// returns it.
+// returns it. The length is given, as compilers count only to 262,144 in a constant.
 template <auto Value>
 consteval auto signature_of_value() {
-  return __PRETTY_FUNCTION__;
+  return std::string_view(__PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1);
 }
 
 template <class T>
 consteval auto signature_of_type() {
-  return __PRETTY_FUNCTION__;
+  return std::string_view(__PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1);
 }
 
 /// A copy of a name, so that the whole signature does not become part of the program. Zeros follow a shorter one.
@@ -64,7 +64,7 @@ constexpr std::string_view listed_name() noexcept {
 template <class T>
 consteval std::string_view type_name_view() {
   // g++: "... [with T = nn::dense]", clang: "... [T = nn::dense]"
-  std::string_view text = signature_of_type<T>();
+  auto text = signature_of_type<T>();
   text.remove_prefix(text.find("T = ") + 4);
   return text.substr(0, text.rfind(']'));
 }

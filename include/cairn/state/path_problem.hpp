@@ -47,20 +47,22 @@ consteval auto part_names_of_base() {
 
 template <class T>
 consteval auto part_names() {
-  if constexpr (category_of<T>() == category::record && problem_of_record<T>() != problem::none)
-    return std::array<std::string_view, 0>{};  // the record itself is refused
-  else if constexpr (category_of<T>() == category::record)
-    return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
-      return std::array<std::string_view, sizeof...(I)>{
-          (is_skipped_field<T, I, Types>() ? std::string_view() : stored_field_name<T, I>.view())...};
-    }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
-  else
+  if constexpr (category_of<T>() == category::record) {
+    if constexpr (problem_of_record<T>() != problem::none)  // the record itself is refused
+      return std::array<std::string_view, 0>{};
+    else
+      return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
+        return std::array<std::string_view, sizeof...(I)>{
+            (is_skipped_field<T, I, Types>() ? std::string_view() : stored_field_name<T, I>.view())...};
+      }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
+  } else {
     return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
       return join_arrays<std::string_view>(
           part_names_of_base<T, Bases>()...,
           std::array<std::string_view, sizeof...(Members)>{
               (is_skip<type_of<Members>> ? std::string_view() : listed_name<Members>())...});
     }(own_fields<T>{}, base_list<T>{});
+  }
 }
 
 /// The name that two parts of a listed class have; empty: each has its own.

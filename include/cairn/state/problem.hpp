@@ -78,6 +78,7 @@ enum class problem : unsigned char {
   multi_array_without_adapter,
   adapter_of_itself,
   enum_list,
+  foreign_type,
   not_assigned,
   enum_names
 };

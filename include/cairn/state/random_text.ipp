@@ -16,8 +16,8 @@
 
 namespace cairn::detail {
 
-#if defined(_LIBCPP_VERSION)  // its texts have fewer numbers: no positions, and no parts of a distribution
-inline constexpr bool is_llvm_library = true;
+#if defined(_LIBCPP_VERSION)
+inline constexpr bool is_llvm_library = true;  // its texts have no positions, and no parts of a distribution
 #else
 inline constexpr bool is_llvm_library = false;
 #endif
@@ -65,8 +65,7 @@ inline bool take_engine(std::string_view& text, const engine_text& engine) {
       for (std::size_t i = engine.words; i-- > 0;) {
         const auto word = last_number(text, 0, engine.most);
         if (!word) return false;
-        varies =
-            varies || (i > 0 ? *word : *word >> engine.mask_bits) != 0;  // the last bits of the first one are not used
+        varies = varies || (i > 0 ? *word : *word >> engine.mask_bits) != 0;  // the last bits of the first are unused
       }
       return varies;
     }
@@ -95,8 +94,7 @@ struct distribution_text {
 };
 
 inline bool is_positive(long double number, const random_operations& how) {
-  return how.asserts ? number > 0
-                     : number >= 0;  // the standard library draws with 0, unless it asserts that there is none
+  return how.asserts ? number > 0 : number >= 0;  // without assertions, the library draws with 0
 }
 
 /// For a Poisson distribution whose mean is drawn: few means are so large that its numbers cannot be drawn.
@@ -218,11 +216,13 @@ inline bool is_possible(const std::string& text, const random_operations& how) {
 }
 
 inline bool read_text(const std::string& from, void* fresh, const random_operations& how) {
-  const bool is_foreign = how.engine.what == engine_text::kind::unknown && how.distribution.empty();
-  std::istringstream text(is_foreign ? from + ' ' : from);  // engines of Boost fail if no space follows the last number
-  text.imbue(std::locale::classic());
-  how.read(text, fresh);
-  return static_cast<bool>(text);
+  for (const char* const after : {"", " "}) {  // engines of Boost fail if no space follows the last number
+    std::istringstream text(from + after);
+    text.imbue(std::locale::classic());
+    how.read(text, fresh);
+    if (text) return true;
+  }
+  return false;
 }
 
 /// Weights that a discrete distribution, which divides them by their sum, turns into these probabilities; empty if none are found.

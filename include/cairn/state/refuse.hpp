@@ -26,7 +26,8 @@ consteval walk_function checked_walk() {
       "shared_ptr, span or cairn::tensor_view, or specialise cairn::adapter for its class. If it is not state: "
       "cairn::skip<T>, or list the other members");
   static_assert(is_not<Problem, problem::pointer_to_array>,
-                "cairn: a pointer to an array does not say how long it is: use std::vector");
+                "cairn: a pointer to an array does not say how long it is: use std::vector, or for a fixed length a "
+                "pointer to a std::array");
   static_assert(is_not<Problem, problem::pointer_to_void>,
                 "cairn: a pointer to void does not say what it points to: use a pointer to the type, or std::variant");
   static_assert(
@@ -161,10 +162,10 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::device_tensor>,
       "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
       "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
-  static_assert(
-      is_not<Problem, problem::tensor_of_objects>,
-      "cairn: a tensor whose elements are not numbers: only numbers and complex numbers have a dtype; save its "
-      "elements in a std::vector, or specialise cairn::adapter<T>");
+  static_assert(is_not<Problem, problem::tensor_of_objects>,
+                "cairn: a tensor whose elements have no dtype, as numbers of up to 64 bits and complex numbers of "
+                "these have: save "
+                "its elements in a std::vector, or specialise cairn::adapter<T>");
   static_assert(is_not<Problem, problem::adapter_form>,
                 "cairn: a cairn::adapter has `view(object)`, which returns a cairn::tensor_view, or `get(object)` and "
                 "`set(object, value)`, or `fields(object, field)`; all are static");

@@ -74,6 +74,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::not_assigned>,
                 "cairn: a load assigns the elements of this container, which their operator= does not allow: give it "
                 "one (a const or reference member takes it away: drop its const, or make it a value)");
+  static_assert(is_not<Problem, problem::foreign_type>,
+                "cairn: this type of the standard library or of the compiler cannot be saved: use another type, such "
+                "as std::string for a string_view, or specialise cairn::adapter<T>. If it is not state (a mutex, a "
+                "thread, a function, a cache): cairn::skip<T>, or list the other members");
   return nullptr;
 }
 

@@ -133,6 +133,14 @@ consteval eigen_header eigen_header_of(std::string_view type) {
 template <class T>
 concept eigen_header_is_included = requires { sizeof(eigen_adapters<eigen_header_of(type_name_view<T>())>); };
 
+/// Whether a user cannot add lines to the type: it is of the standard library, built in, or of a lambda expression.
+template <class T>
+consteval bool is_of_compiler() {
+  constexpr std::string_view name = type_name_view<T>();
+  return !std::is_class_v<T> || name.starts_with("std::") || name.find("<lambda(") != std::string_view::npos ||
+         name.find("(lambda at ") != std::string_view::npos;
+}
+
 template <class T>
 consteval problem problem_of_unsupported() {
   if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
@@ -143,10 +151,10 @@ consteval problem problem_of_unsupported() {
     return problem::piecewise_distribution;
   else if constexpr (type_name_view<T>().starts_with("Eigen::"))
     return eigen_header_is_included<T> ? problem::eigen_type : problem::eigen_without_adapter;
-  else if constexpr (std::is_class_v<T>)
-    return names_cairn_fields<T> ? problem::fields_line : problem::unknown_type;
+  else if constexpr (is_of_compiler<T>())
+    return problem::foreign_type;
   else
-    return problem::unknown_type;
+    return names_cairn_fields<T> ? problem::fields_line : problem::unknown_type;
 }
 
 template <class T>

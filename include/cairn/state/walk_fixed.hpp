@@ -143,6 +143,7 @@ void walk_fixed_array(walker& w, T& object) {
     w.columns(count, sizeof(element),
               count > 0 ? const_cast<element*>(std::addressof(object[0])) : sample_address<element>(), walk<element>);
   } else {
+    if (!w.fixed_array(std::size(object))) return;
     std::size_t i = 0;
     for (auto& each : object) w.part(i++, const_cast<element*>(std::addressof(each)), walk<element>);
   }

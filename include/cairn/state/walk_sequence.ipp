@@ -1,9 +1,10 @@
-// Definitions of walk_sequence.hpp.
+// Definitions of walk_sequence.hpp, and of loader.hpp for sequences.
 #pragma once
 
 #include <string>
 
 #include "cairn/core/error.hpp"
+#include "cairn/state/loader.hpp"
 #include "cairn/state/walk_sequence.hpp"
 
 namespace cairn::detail {
@@ -37,6 +38,59 @@ CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operat
     if (next < answer.size) w.part(next++, element, how.element.walk);
   });
   for (; next < answer.size; ++next) w.prototype_part(std::to_string(next), how.element);
+}
+
+CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
+  const std::uint64_t in_array = limits.elements_are_arrays ? 0 : elements_of_array();
+  const structure_entry array{.what = structure_entry::kind::size, .number = in_array};
+  const auto* stored = in_array > 0 ? &array : take_entry(structure_entry::kind::size);
+  if (!stored || stored->number == size) return {size};
+  if (!empty_elements && stored->number > most_objects(false) && stored->number <= most_objects(true) &&
+      !load_.stored.first_below(at_.path)) {
+    reject("has " + std::to_string(stored->number) +
+           " objects without members in the checkpoint; leave it out with filter");
+    return {};
+  }
+  check_size(stored->number, empty_elements);
+  const bool changes = note_resize(size, stored->number, 0);
+  return admits(limits, stored->number) ? size_answer{stored->number, changes} : size_answer{};
+}
+
+/// The number of objects in an array of fixed size, which has no entry; 0: the checkpoint has something else.
+CAIRN_INLINE std::uint64_t loader::elements_of_array() {
+  if (!load_.stored.contents().has_structure || load_.stored.find_entry(path())) return 0;
+  std::uint64_t count = 0;
+  while (with_name(std::to_string(count), [&] { return load_.stored.has_part(path()); })) ++count;
+  return count;
+}
+
+CAIRN_INLINE bool loader::fixed_array(std::uint64_t size) {
+  const auto* const stored = load_.stored.find_entry(path());
+  if (!stored || stored->what != structure_entry::kind::size) return true;
+  const auto first_is_array = [&] {
+    return with_name("0", [&] { return with_name("0", [&] { return load_.stored.has_part(path()); }); });
+  };
+  if (stored->number == 1 && (size != 1 || first_is_array())) return true;  // it may be an array that is its element
+  load_.stored.use_entry(*stored);
+  if (stored->number == size) return true;
+  reject("is a container of " + std::to_string(stored->number) + " objects in the checkpoint and an array of " +
+         std::to_string(size) + " in the state; make it a std::vector, or leave it out with filter");
+  return false;
+}
+
+CAIRN_INLINE void loader::heap(void* object, const heap_operations& how) {
+  if (!has_elements()) return;
+  if (!how.has_order(object)) return reject(std::string(order_is_null));
+  arrange(object, how);
+}
+
+CAIRN_INLINE bool loader::has_elements() const {
+  const auto* const entry = load_.stored.find_entry(path());
+  if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
+  const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));
+  const stored_leaf* const found =
+      index != catalog::npos ? &load_.stored.contents().leaves[index] : load_.stored.first_below(at_.path);
+  return found && (found->shape.empty() || found->shape.front() > 0);
 }
 
 }  // namespace cairn::detail

@@ -66,7 +66,11 @@ inline bool can_take_shape(walker& w, const void* tensor, const tensor_operation
     if (n > largest) return false;
   constexpr std::uint64_t widest = 16;  // bytes per element, of a complex<double>
   if (!is_size_of_memory(wanted, widest)) return false;
-  if (how.can_be) return how.can_be(tensor, wanted);
+  if (how.can_be) {
+    if (how.can_be(tensor, wanted)) return true;
+    w.note_refusal("its type cannot have that shape: make it one that can");
+    return false;
+  }
   if (wanted.size() != now.shape().size() && !(how.has_dynamic_rank && now.shape().empty())) return false;
   if (!how.try_resize) return true;
   // A tensor that contains its elements may have a fixed shape, or room for some elements only.

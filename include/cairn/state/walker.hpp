@@ -150,6 +150,9 @@ class walker {
     return {size};
   }
 
+  /// An array of `size` objects, each with its own path. False: do not walk them.
+  [[nodiscard]] virtual bool fixed_array(std::uint64_t /*size*/) { return true; }
+
   /// An object that may be absent.
   [[nodiscard]] virtual presence optional(bool engaged) { return engaged ? presence::walk : presence::keep; }
 

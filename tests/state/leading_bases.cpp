@@ -1,0 +1,1 @@
+#include "cairn/state/leading_bases.hpp"
