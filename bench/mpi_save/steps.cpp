@@ -119,6 +119,7 @@ void measure_empty_steps(const world& all, const setting& how, std::size_t steps
 /// Saves in the background of some ranks.
 struct stalls {
   std::vector<double> seconds{};  ///< that the slowest rank waited in `step`
+  std::vector<double> cpu{};      ///< of these, the most that a rank had a core: on a busy machine it waits for one
   std::uint64_t copied = 0;       ///< the most bytes that a rank has copied for one save
   std::uint64_t total = 0;        ///< bytes of the state
 };
@@ -144,12 +145,14 @@ stalls stall_of(const world& all, unsigned count, const setting& how, std::size_
     for (std::uint64_t save = 0; save <= saves; ++save) {
       std::ignore = checkpoints.step(state, {.step = 2 * save + 1});
       ranks.settle(0, how.patience);
-      double waited = 0;
       cairn::step_outcome outcome;
-      waited = seconds_of([&] { outcome = checkpoints.step(state, {.step = 2 * save + 2}); });
+      const double before = thread_cpu_seconds();
+      const double waited = seconds_of([&] { outcome = checkpoints.step(state, {.step = 2 * save + 2}); });
+      const double worked = thread_cpu_seconds() - before;
       if (!outcome.started) throw std::runtime_error("a save did not begin");
-      const auto slowest = ranks.largest({waited})[0];
-      if (save > 0) all_of_them.seconds.push_back(slowest);
+      const auto slowest = ranks.largest({waited, worked});
+      if (save > 0) all_of_them.seconds.push_back(slowest[0]);
+      if (save > 0) all_of_them.cpu.push_back(slowest[1]);
       checkpoints.wait();
     }
     const auto most = ranks.largest({static_cast<double>(all_of_them.copied)})[0];
@@ -161,14 +164,17 @@ stalls stall_of(const world& all, unsigned count, const setting& how, std::size_
 }
 
 void measure_stalls(const world& all, const setting& how, report& numbers) {
-  std::vector<double> one, two, four;
+  std::vector<double> one, two, four, one_cpu, two_cpu;
   double copied = not_measured;
   constexpr std::size_t rounds = 3;
   for (std::size_t round = 0; round < rounds; ++round) {
     std::array<unsigned, 2> counts{1, 2};
     if (round % 2 == 1) std::swap(counts[0], counts[1]);
-    for (const auto count : counts)
-      (count == 1 ? one : two).push_back(median(stall_of(all, count, how, how.repetitions).seconds));
+    for (const auto count : counts) {
+      const auto some = stall_of(all, count, how, how.repetitions);
+      (count == 1 ? one : two).push_back(median(some.seconds));
+      (count == 1 ? one_cpu : two_cpu).push_back(median(some.cpu));
+    }
   }
   if (all.size() >= 4) {
     const auto last = stall_of(all, 4, how, how.repetitions);
@@ -177,13 +183,16 @@ void measure_stalls(const world& all, const setting& how, report& numbers) {
   }
   if (all.is_first())
     std::printf(
-        "Milliseconds that `step` waits, one copying thread at each rank: 1 rank %s, 2 ranks %s, 4 ranks %s\n\n",
+        "Milliseconds that `step` waits, one copying thread at each rank: 1 rank %s, 2 ranks %s, 4 ranks %s. Of these "
+        "with a core: 1 rank %s, 2 ranks %s\n\n",
         text_of(1e3 * median(one), 1).c_str(), text_of(1e3 * median(two), 1).c_str(),
-        text_of(1e3 * median(four), 1).c_str());
+        text_of(1e3 * median(four), 1).c_str(), text_of(1e3 * median(one_cpu), 1).c_str(),
+        text_of(1e3 * median(two_cpu), 1).c_str());
   numbers.number("seconds.stall.1", median(one));
   numbers.number("seconds.stall.2", median(two));
   numbers.number("seconds.stall.4", median(four));
   numbers.at_most("mpi_stall.2_over_1", median_ratio(two, one), 0.6);
+  numbers.number("mpi_stall.2_over_1.cpu", median_ratio(two_cpu, one_cpu));
   numbers.at_most("mpi_copied.4", copied, 0.26);
 }
 
