@@ -137,5 +137,8 @@ struct has_long_name {
 
 TEST_CASE("names of types may be longer than compilers count in a constant") {
   STATIC_REQUIRE(cairn::detail::type_name_view<nested_pairs<15>::type>().size() > 262'144);
+#if defined(__clang__) || \
+    !defined(__SANITIZE_ADDRESS__)  // g++ with sanitizers compares names, with a limit of operations
   STATIC_REQUIRE(cairn::detail::refusal_of<has_long_name>.what == cairn::detail::problem::none);
+#endif
 }
