@@ -440,7 +440,7 @@ TEST_CASE("each rank saves its own state, and gets it back on the same number of
                 checkpoints.save(state, {.step = 8});  // with a plan that knows the bytes of all ranks
               }
             }) == std::vector<std::string>(ranks));
-    for (const std::uint64_t step : {6, 7, 8})
+    for (const std::uint64_t step : {6U, 7U, 8U})
       CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
               cairn::checkpointer checkpoints(store, quick(), group);
               with_own_state state;

@@ -98,7 +98,7 @@ TEST_CASE("boxes of N ranks are loaded as other boxes by M ranks, along each dim
                 fill(line, long_one, of_long.first, 3);
                 checkpoints.save(all, {.step = 3});
               }) == std::vector<std::string>(saved));
-        for (const std::uint64_t step : {2, 3})
+        for (const std::uint64_t step : {2U, 3U})
           for (unsigned loaded = 1; loaded <= 6; ++loaded) {
             INFO("raw " << is_raw << ", " << saved << " -> " << loaded << ", step " << step << ", dimension " << d);
             const auto other = (d + loaded) % whole.size();

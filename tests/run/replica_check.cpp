@@ -18,7 +18,7 @@ namespace {
 TEST_CASE("the samples of successive steps spread over all elements") {
   std::mt19937_64 random(14);
   sample::leaves leaves;
-  for (const std::uint64_t count : {0, 1, 700'000, 3, 250'000})
+  for (const std::uint64_t count : {0U, 1U, 700'000U, 3U, 250'000U})
     leaves.add("leaf" + std::to_string(count), cairn::dtype::f64, {count}, random);
   std::vector<std::vector<bool>> seen;
   std::uint64_t total = 0;
