@@ -11,6 +11,7 @@
 
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -294,12 +295,13 @@ TEMPLATE_TEST_CASE("a writer that writes on when the first one has given up dist
   TestType where;
   cairn::any_store store = where.store;
   constexpr std::size_t bytes = 100'000;
-  const std::vector<std::byte> data(bytes, std::byte{1});
+  const cairn::detail::page_buffer data(bytes);  // aligned, as direct writes need it
+  std::fill_n(data.bytes().data(), bytes, std::byte{1});
   auto first = store.begin("c");
   const auto second = store.join("c", first->attempt());
   auto& file = second->create(cairn::detail::shard_file(1, 2), bytes);
   first.reset();
-  const cairn::stores::buffer buffers[] = {data};
+  const cairn::stores::buffer buffers[] = {data.bytes()};
   file.write(0, buffers);
   CHECK_THROWS_AS(second->create(cairn::detail::shard_file(2, 3), bytes), cairn::error);
   CHECK(store.list().empty());
