@@ -55,7 +55,7 @@ model random_model(std::uint64_t seed) {
 }
 
 TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
-  for (unsigned saved = 1; saved <= 5; ++saved) {
+  for (unsigned saved = 1; saved <= 6; ++saved) {
     const cairn::any_store store = cairn::stores::memory();
     const auto state = random_model(saved);
     auto failures = at_each(saved, [&](const cairn::groups::threads& group) {
@@ -67,7 +67,7 @@ TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
     });
     CHECK(failures == std::vector<std::string>(saved));
     CHECK(store.files("step-000000007").size() == saved + 1);
-    for (unsigned loaded = 1; loaded <= 5; ++loaded) {
+    for (unsigned loaded = 1; loaded <= 6; ++loaded) {
       INFO(saved << " -> " << loaded);
       failures = at_each(loaded, [&](const cairn::groups::threads& group) {
         cairn::checkpointer checkpoints(store, quick(), group);
@@ -197,8 +197,7 @@ TEST_CASE("an error of one rank is that of all, and the previous checkpoint stay
         cairn::checkpointer checkpoints(store, quick(), group);
         checkpoints.save(old, {.step = 7});
       }
-      cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == broken ? &never : nullptr},
-                                      quick(), group);
+      cairn::checkpointer checkpoints(broken_store(store, group.rank() == broken ? &never : nullptr), quick(), group);
       checkpoints.save(newer, {.step = 8});
     }));
     CHECK_THAT(what, ContainsSubstring("rank " + std::to_string(broken) + ": the disk is full"));
@@ -213,6 +212,31 @@ TEST_CASE("an error of one rank is that of all, and the previous checkpoint stay
   }
 }
 
+TEST_CASE("a place that is another one at one rank, under the same path, is an error of all") {
+  const cairn::any_store store = cairn::stores::memory(), elsewhere = cairn::stores::memory();
+  for (unsigned lost = 0; lost < 3; ++lost) {
+    const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(group.rank() == lost ? elsewhere : store, quick(), group);
+      checkpoints.save(random_model(1), {.step = 7});
+    }));
+    CHECK_THAT(what, ContainsSubstring("nobody is saving to memory/step-000000007"));
+    CHECK(store.list().empty());
+    CHECK(elsewhere.list().empty());
+  }
+}
+
+TEST_CASE("a rank that an exception ends before its first call is named by the others") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer checkpoints(store, quick(), group);
+    if (group.rank() == 1) throw std::runtime_error("no data");
+    checkpoints.save(random_model(1), {.step = 7});
+  });
+  CHECK(thrown[1] == "no data");
+  CHECK_THAT(thrown[0], ContainsSubstring("rank 1 has ended"));
+  CHECK(thrown[2] == thrown[0]);
+}
+
 TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
   const cairn::any_store store = cairn::stores::memory();
   const auto old = random_model(1), newer = random_model(2);
@@ -222,7 +246,10 @@ TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
       checkpoints.save(old, {.step = 7});
       checkpoints.save(newer, {.step = 8});
     }
-    cairn::checkpointer checkpoints(broken_store{.base = store, .reads = group.rank() != 1}, quick(), group);
+    const auto damaged = [&](std::string_view name) {
+      if (group.rank() == 1 && name == "step-000000008") cairn::fail(cairn::errc::unreadable, {"a bad sector"});
+    };
+    cairn::checkpointer checkpoints(hooked_store{store, {.before_open = damaged}}, quick(), group);
     model state;
     const auto report = checkpoints.restore(state);
     require(report && report->step == 7 && state == old, "not the older checkpoint");

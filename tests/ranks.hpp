@@ -5,7 +5,6 @@
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "cairn/options.hpp"
 #include "cairn/store/base.hpp"
 #include "catch.hpp"
+#include "hooked_store.hpp"
 
 /// Runs `act` at each rank, in a thread of its own. Returns what each has thrown, "" for none.
 inline std::vector<std::string> at_each(unsigned ranks, const std::function<void(cairn::groups::threads)>& act) {
@@ -53,31 +53,9 @@ inline cairn::checkpointer_options quick() {
   return options;
 }
 
-/// A store that cannot write, or cannot read the checkpoint of step 8, while these are false.
-struct broken_store {
-  cairn::any_store base;
-  const std::atomic<bool>* writes = nullptr;  // null: it writes
-  bool reads = true;
-
-  [[nodiscard]] std::string location() const { return base.location(); }
-  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
-    check_writes();
-    return base.begin(name);
-  }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
-    check_writes();
-    return base.join(name, attempt);
-  }
-  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    if (!reads && name == "step-000000008") cairn::fail(cairn::errc::unreadable, {"a bad sector"});
-    return base.open(name, file);
-  }
-  void remove(std::string_view name) { base.remove(name); }
-
-  void check_writes() const {
-    if (writes != nullptr && !*writes) cairn::fail(cairn::errc::io, {"the disk is full"});
-  }
-};
+/// A store that fails to write while `*writes` is false; null: it writes.
+inline hooked_store broken_store(const cairn::any_store& base, const std::atomic<bool>* writes) {
+  return {base, {.before_write = [writes] {
+            if (writes != nullptr && !*writes) cairn::fail(cairn::errc::io, {"the disk is full"});
+          }}};
+}

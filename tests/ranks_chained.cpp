@@ -130,8 +130,7 @@ TEST_CASE("a rank that fails ends the delta of all, and the next one is built on
   const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
     auto options = exact();
     options.chain.anchor_every = std::nullopt;
-    cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == 2 ? &writes : nullptr},
-                                    options, group);
+    cairn::checkpointer checkpoints(broken_store(store, group.rank() == 2 ? &writes : nullptr), options, group);
     for (std::uint64_t step = 1; step <= 9; ++step) {
       if (step % 3 == 0) {
         checkpoints.wait();
@@ -192,8 +191,7 @@ TEST_CASE("a save that failed leaves no rank with another plan") {
   CHECK(at_each(3, [&](const cairn::groups::threads& group) {
           auto options = exact();
           options.chain.anchor_every = std::nullopt;
-          cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == 1 ? &writes : nullptr},
-                                          options, group);
+          cairn::checkpointer checkpoints(broken_store(store, group.rank() == 1 ? &writes : nullptr), options, group);
           for (std::uint64_t step = 1; step <= 12; ++step) {
             checkpoints.wait();
             writes = step % 4 != 3;

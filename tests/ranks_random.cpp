@@ -39,61 +39,6 @@ void require_model(const model& state, std::uint64_t step, unsigned rank) {
   require(state.seed.value == wanted.seed.value, "the value of another rank");
 }
 
-/// Throws in the n-th call.
-struct failure {
-  std::shared_ptr<std::atomic<int>> left;  // calls until that one; 0: never
-
-  void call() const {
-    if (*left > 0 && --*left == 0) cairn::fail(cairn::errc::io, {"the disk is full"});
-  }
-};
-
-class failing_transaction final : public cairn::stores::transaction {
- public:
-  failing_transaction(std::unique_ptr<transaction> base, failure by) : base_(std::move(base)), by_(std::move(by)) {}
-  cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
-    by_.call();
-    return base_->create(file, bytes);
-  }
-  bool keep(std::string_view file) override { return base_->keep(file); }
-  void prepare() override {
-    by_.call();
-    base_->prepare();
-  }
-  void publish() override {
-    by_.call();
-    base_->publish();
-  }
-  [[nodiscard]] std::string attempt() const override { return base_->attempt(); }
-
- private:
-  std::unique_ptr<transaction> base_;
-  failure by_;
-};
-
-/// A store whose calls that write fail.
-struct failing_store {
-  cairn::any_store base;
-  failure by;
-
-  [[nodiscard]] std::string location() const { return base.location(); }
-  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
-    by.call();
-    return std::make_unique<failing_transaction>(base.begin(name), by);
-  }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
-    by.call();
-    return std::make_unique<failing_transaction>(base.join(name, attempt), by);
-  }
-  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return base.open(name, file);
-  }
-  void remove(std::string_view name) { base.remove(name); }
-};
-
 /// What one rank does: the calls are the same at all ranks, as they depend on `seed` alone. Returns what it has seen, which must be the same.
 std::string run_one(const cairn::groups::threads& group, const cairn::any_store& store, std::uint64_t seed) {
   std::mt19937_64 random(seed), own(seed * 8 + group.rank());
@@ -109,10 +54,13 @@ std::string run_one(const cairn::groups::threads& group, const cairn::any_store&
   options.when = cairn::policies::every_steps{every};
   const bool leader_decides = random() % 2 == 0;
   if (leader_decides) options.when = cairn::policies::every(std::chrono::nanoseconds(1));
-  const auto left = std::make_shared<std::atomic<int>>(0);
+  const auto left = std::make_shared<std::atomic<int>>(0);  // calls that write until the one that fails; 0: none fails
+  const auto fail_at_last = [left] {
+    if (*left > 0 && --*left == 0) cairn::fail(cairn::errc::io, {"the disk is full"});
+  };
 
   std::string seen;
-  cairn::checkpointer checkpoints(failing_store{store, {left}}, options, group);
+  cairn::checkpointer checkpoints(hooked_store{store, {.before_write = fail_at_last}}, options, group);
   std::uint64_t step = 0;
   for (int call = 0; call < 25; ++call) {
     if (own() % 8 == 0) *left = 1 + static_cast<int>(own() % 5);

@@ -200,8 +200,8 @@ TEST_CASE("an error of one rank in the background is that of all, and the next s
     const cairn::any_store store = cairn::stores::memory();
     std::atomic<bool> writes{true};
     CHECK(at_each(3, [&](const cairn::groups::threads& group) {
-            cairn::checkpointer checkpoints(
-                broken_store{.base = store, .writes = group.rank() == broken ? &writes : nullptr}, every(2), group);
+            cairn::checkpointer checkpoints(broken_store(store, group.rank() == broken ? &writes : nullptr), every(2),
+                                            group);
             train(checkpoints, 1, 2);
             checkpoints.wait();
             checkpoints.save(model_at(3), {.step = 3});
@@ -242,8 +242,7 @@ TEST_CASE("training goes on after an error where the options say so") {
   CHECK(at_each(2, [&](const cairn::groups::threads& group) {
           auto options = every(2);
           options.on_failure = cairn::when_failed::keep_training;
-          cairn::checkpointer checkpoints(broken_store{.base = store, .writes = group.rank() == 1 ? &writes : nullptr},
-                                          options, group);
+          cairn::checkpointer checkpoints(broken_store(store, group.rank() == 1 ? &writes : nullptr), options, group);
           train(checkpoints, 1, 7);
           checkpoints.wait();
           require(checkpoints.stats().failed >= 1, "no failure");
@@ -346,11 +345,11 @@ TEST_CASE("after a signal each further step stops, too") {
 TEST_CASE("two checkpointers of one group are told apart") {
   const cairn::any_store store = cairn::stores::memory();
   const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
-    struct elsewhere : broken_store {
+    struct elsewhere : hooked_store {
       [[nodiscard]] static std::string location() { return "elsewhere"; }
     };
     cairn::checkpointer first(store, every(1), group),
-        second(elsewhere{{.base = cairn::stores::memory()}}, every(1), group);
+        second(elsewhere{{cairn::stores::memory(), {}}}, every(1), group);
     for (std::uint64_t step = 1; step <= 3; ++step) {
       static_cast<void>((group.rank() == 0 ? first : second).step(model_at(step), {.step = step}));
       static_cast<void>((group.rank() == 0 ? second : first).step(model_at(step), {.step = step}));

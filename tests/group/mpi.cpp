@@ -18,6 +18,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"
+#include "hooked_store.hpp"
 
 namespace {
 
@@ -120,66 +121,13 @@ void restore(const std::string& directory) {
   require(report && state == model_at(report->step), "another state was restored");
 }
 
-/// The rank whose store this is kills itself before the n-th call that writes, or after the last one.
-struct deadly {
-  std::shared_ptr<int> left = std::make_shared<int>(0);  // 0: never
-
-  void call() const {
-    if (*left != 0 && --*left == 0) raise(SIGKILL);
-  }
-};
-
-class deadly_transaction final : public cairn::stores::transaction {
- public:
-  deadly_transaction(std::unique_ptr<transaction> base, deadly on) : base_(std::move(base)), on_(std::move(on)) {}
-
-  cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
-    on_.call();
-    return base_->create(file, bytes);
-  }
-  bool keep(std::string_view file) override { return base_->keep(file); }
-  void prepare() override {
-    on_.call();
-    base_->prepare();
-    on_.call();
-  }
-  void publish() override {
-    on_.call();
-    base_->publish();
-    on_.call();
-  }
-  [[nodiscard]] std::string attempt() const override { return base_->attempt(); }
-
- private:
-  std::unique_ptr<transaction> base_;
-  deadly on_;
-};
-
-struct deadly_store {
-  cairn::any_store base;
-  deadly on;
-
-  [[nodiscard]] std::string location() const { return base.location(); }
-  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
-    on.call();
-    return std::make_unique<deadly_transaction>(base.begin(name), on);
-  }
-  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
-    on.call();
-    return std::make_unique<deadly_transaction>(base.join(name, attempt), on);
-  }
-  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return base.open(name, file);
-  }
-  void remove(std::string_view name) { base.remove(name); }
-};
-
-/// `rank` dies in its `call`-th call of the store, if the save makes as many.
+/// `rank` dies at its `call`-th point of the save, before or after a call of the store, if there are as many.
 void save_and_die(const std::string& directory, unsigned rank, int call, bool in_background) {
-  deadly_store store{cairn::stores::directory(directory), {}};
+  const auto left = std::make_shared<int>(0);  // points until the one where this rank dies; 0: it does not
+  const auto die = [left] {
+    if (*left != 0 && --*left == 0) raise(SIGKILL);
+  };
+  const hooked_store store{cairn::stores::directory(directory), {.before_write = die, .after_write = die}};
   cairn::mpi::group group(MPI_COMM_WORLD);
   const bool dies = group.rank() == rank;
   cairn::checkpointer_options options{.keep_last = 2};
@@ -188,7 +136,7 @@ void save_and_die(const std::string& directory, unsigned rank, int call, bool in
   model state;
   const auto report = checkpoints.restore(state);
   require(report && state == model_at(report->step), "another state was restored");
-  if (dies) *store.on.left = call;
+  if (dies) *left = call;
   const auto next = report->step + 1;
   if (in_background) {
     require(checkpoints.step(model_at(next), {.step = next, .loss = 0.5}).started, "no save was started");
@@ -196,7 +144,7 @@ void save_and_die(const std::string& directory, unsigned rank, int call, bool in
   } else {
     checkpoints.save(model_at(next), {.step = next, .loss = 0.5});
   }
-  *store.on.left = 0;
+  *left = 0;
 }
 
 /// The last rank does not answer.

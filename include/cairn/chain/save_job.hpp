@@ -33,7 +33,8 @@ struct save_job {
   description what;
   /// In a group of ranks, `what.leaves` from this number on are those that this rank alone has.
   std::size_t common_leaves = 0;
-  structure own_structure{};  ///< the part of `what.structure` that this rank alone has
+  std::uint64_t common_hash = 0;  ///< of what all ranks must have in common: paths, types, shapes and structure
+  structure own_structure{};      ///< the part of `what.structure` that this rank alone has
   std::vector<std::uint64_t>
       sample{};  ///< hashes of pieces that all ranks should have in common (run/replica_check.hpp)
   checkpoint_info info{};

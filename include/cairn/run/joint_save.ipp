@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cairn/core/as_error.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/run/session_save.ipp"
 
@@ -49,10 +48,9 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
     record_.emit(series_.about(event::kind::started, job));
     limiter_.begin(options_.max_bytes_per_second);
     const auto plan = shares_.plan_for(job, series_.extends_chain(job));
-    made->own_pieces = share_of(job, plan, ranks_.rank());
-    if (ranks_.is_leader()) made->pieces = plan.pieces();
-    const std::uint64_t hashes[] = {common_hash(job), plan.hash().high, plan.hash().low};
-    made->hash = checksum(std::as_bytes(std::span(hashes))) | 2U;  // not `will_copy`
+    made->own_pieces = share_of(job, *plan, ranks_.rank());
+    if (ranks_.is_leader()) made->pieces = plan->pieces();
+    made->hash = agreement_hash(job, *plan);
     const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->own_pieces)};
     made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());
     auto what = series_.about(event::kind::copied, job);
@@ -127,7 +125,10 @@ CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
   auto report = ranks_.is_leader() ? std::move(*ended->report) : series_.published_together(outcome);
   record_.published({step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
   policy_.learn(record_);
-  own_failure_ = ended->later_failure;
+  if (ended->later_failure) {
+    own_failure_ = ended->later_failure;
+    record_.count([](save_stats& all) { ++all.failed; });
+  }
   save.progress->published(std::move(report));
 }
 

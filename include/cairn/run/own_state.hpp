@@ -40,23 +40,6 @@ class own_paths {
   std::set<std::string, std::less<>> values_;
 };
 
-/// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the job that tell them
-/// apart. O(leaves * depth).
-inline void separate_own(save_job& job, unsigned rank) {
-  const own_paths own(job.what.structure, rank);
-  // Not std::stable_partition: with libstdc++, clang warns of a deprecated function.
-  std::vector<leaf> common, of_rank;
-  for (auto& each : job.what.leaves) {
-    const bool is_common = each.place == nullptr && !own.contains(each.path);
-    (is_common ? common : of_rank).push_back(std::move(each));
-  }
-  job.common_leaves = common.size();
-  common.insert(common.end(), std::make_move_iterator(of_rank.begin()), std::make_move_iterator(of_rank.end()));
-  job.what.leaves = std::move(common);
-  for (const auto& entry : job.what.structure)
-    if (own.contains(entry.first)) job.own_structure.insert(entry);
-}
-
 /// The leaves that all ranks have.
 [[nodiscard]] inline std::span<const leaf> common_leaves(const save_job& job) {
   return std::span(job.what.leaves).first(job.common_leaves);
@@ -70,7 +53,7 @@ void for_each_common_entry(const save_job& job, const Act& act) {
 }
 
 /// A hash of what all ranks must have in common: paths, types, shapes and structure.
-[[nodiscard]] inline std::uint64_t common_hash(const save_job& job) {
+[[nodiscard]] inline std::uint64_t hash_common_parts(const save_job& job) {
   running_checksum hash;
   const auto add = [&](const auto& values) { hash.add(std::as_bytes(std::span(values))); };
   const auto add_text = [&](std::string_view text) {
@@ -90,6 +73,24 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     for (const auto& key : entry.keys) add_text(key);
   });
   return hash.value();
+}
+
+/// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the job that tell them
+/// apart. O(leaves * depth).
+inline void separate_own(save_job& job, unsigned rank) {
+  const own_paths own(job.what.structure, rank);
+  // Not std::stable_partition: with libstdc++, clang warns of a deprecated function.
+  std::vector<leaf> common, of_rank;
+  for (auto& each : job.what.leaves) {
+    const bool is_common = each.place == nullptr && !own.contains(each.path);
+    (is_common ? common : of_rank).push_back(std::move(each));
+  }
+  job.common_leaves = common.size();
+  common.insert(common.end(), std::make_move_iterator(of_rank.begin()), std::make_move_iterator(of_rank.end()));
+  job.what.leaves = std::move(common);
+  for (const auto& entry : job.what.structure)
+    if (own.contains(entry.first)) job.own_structure.insert(entry);
+  job.common_hash = hash_common_parts(job);
 }
 
 /// One text for each part of what all ranks must have in common, in a fixed order.

@@ -189,7 +189,7 @@ CAIRN_INLINE void session::refuse_differences() {
 /// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells the other ranks, which then
 /// throw errc::lost_rank.
 CAIRN_INLINE void session::end_rounds() noexcept {
-  if (ranks_.is_alone()) return;
+  if (ranks_.is_alone() || !has_met_) return;  // before the first call there is no round that the others could be in
   try {
     if (std::uncaught_exceptions() > exceptions_) {
       ranks_.wait_at_most(std::chrono::seconds(10));

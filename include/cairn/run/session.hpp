@@ -113,7 +113,7 @@ class session {
   void set_background_hooks(save_job& job);
   /// `plan`: of a group of ranks.
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall,
-                       const std::optional<plan::partition>& plan = {});
+                       const plan::partition* plan = nullptr);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
   template <class Act>
@@ -128,6 +128,7 @@ class session {
   struct joint_save;
   [[nodiscard]] step_outcome step_together(any_state state, const observation& now);
   [[nodiscard]] std::optional<decision> decide_together(const observation& now, const verdict& last, vote& mine);
+  [[nodiscard]] bool can_replace_joint_save() const;
   [[nodiscard]] bool skips_joint_save(const observation& now);
   void replace_joint_save();
   [[nodiscard]] step_outcome save_due_together(any_state state, const observation& now, std::optional<save_kind> kind,

@@ -20,7 +20,6 @@
 #include <utility>
 
 #include "cairn/core/as_error.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/run/preempt_plan.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/run/rank_rounds.ipp"
@@ -28,8 +27,6 @@
 #include "cairn/state/describe.hpp"
 
 namespace cairn::detail {
-
-// A step.
 
 CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
   meet();
@@ -52,8 +49,7 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
   } catch (const error& cause) {
     own_failure_ = cause;
   }
-  const auto call = "step " + std::to_string(now.step);
-  call_ = call;
+  call_ = "step " + std::to_string(now.step);
   step_outcome outcome;
   if (due) {
     const policy_driver::pause saving(policy_);
@@ -61,7 +57,7 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
   } else {
     prepare(state);
   }
-  if (!has_verdict()) begin_round(call, mine);
+  if (!has_verdict()) begin_round(call_, mine);
   return outcome;
 }
 
@@ -80,17 +76,20 @@ CAIRN_INLINE std::optional<decision> session::decide_together(const observation&
   return std::nullopt;
 }
 
+CAIRN_INLINE bool session::can_replace_joint_save() const {
+  return options_.on_busy == when_busy::replace && joint_->phase != save_phase::publishing;
+}
+
 /// Whether a save runs that the new one neither waits for nor replaces. The same at all ranks, as the phase of the running save is.
 CAIRN_INLINE bool session::skips_joint_save(const observation& now) {
-  if (!joint_ || options_.on_busy == when_busy::wait) return false;
-  if (options_.on_busy == when_busy::replace && !is_replacing_ && joint_->phase != save_phase::publishing) return false;
+  if (!joint_ || options_.on_busy == when_busy::wait || (can_replace_joint_save() && !is_replacing_)) return false;
   report_skipped(now);
   return true;
 }
 
 /// Cancels the running save, or waits for it, as the options say.
 CAIRN_INLINE void session::replace_joint_save() {
-  is_replacing_ = options_.on_busy == when_busy::replace && joint_->phase != save_phase::publishing;
+  is_replacing_ = can_replace_joint_save();
   if (is_replacing_)
     drop_joint_save({errc::cancelled, "cancelled for a newer save"});
   else
@@ -153,13 +152,12 @@ CAIRN_INLINE save_report session::save_now_together(any_state state, const obser
   const stopwatch stall;
   const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
   const auto plan = ranks_.all([&] { return shares_.plan_for(*job, series_.extends_chain(*job)); });
-  const std::uint64_t hashes[] = {common_hash(*job), plan.hash().high, plan.hash().low};
-  if (!ranks_.is_same(checksum(std::as_bytes(std::span(hashes))))) {
+  if (!ranks_.is_same(agreement_hash(*job, *plan))) {
     forget_chain();
     ranks_.require_same_list("the state", common_texts(*job));
     fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
   }
-  auto report = run_sync(job, kind, stall, plan);
+  auto report = run_sync(job, kind, stall, plan.get());
   stalled(stall);
   return report;
 }

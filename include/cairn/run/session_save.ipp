@@ -210,7 +210,7 @@ CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) 
 }
 
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
-                                           const stopwatch& stall, const std::optional<plan::partition>& plan) {
+                                           const stopwatch& stall, const plan::partition* plan) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();

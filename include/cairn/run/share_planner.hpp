@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "cairn/chain/save_job.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/plan/partition.hpp"
@@ -29,26 +31,26 @@ class share_planner {
 
   /// The plan of a save of what all ranks have, from the bytes that `saved` was given. With `repeats`, that of the last checkpoint, if it is of the same
   /// state. O(leaves + ranks).
-  [[nodiscard]] plan::partition plan_for(const save_job& job, bool repeats) {
-    const auto hash = common_hash(job);
-    next_ = repeats && last_.of_state == hash ? last_ : inputs{sizes_of(job), ranks_, hash};
-    return {next_.sizes, next_.ranks};
+  [[nodiscard]] std::shared_ptr<const plan::partition> plan_for(const save_job& job, bool repeats) {
+    const bool is_same = repeats && last_ && of_state_ == job.common_hash;
+    next_ = is_same ? last_ : std::make_shared<const plan::partition>(plan_for(job));
+    return next_;
   }
   /// The plan that a save would have now that repeats none.
   [[nodiscard]] plan::partition plan_for(const save_job& job) const { return {sizes_of(job), ranks_}; }
 
   /// The next plan repeats none.
-  void forget() noexcept { last_ = {}; }
+  void forget() noexcept { last_.reset(); }
 
-  /// The save of the last plan is published. The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank has of its own state.
+  /// The save of the last plan is published. The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank
+  /// has of its own state.
   void saved(const save_job& job, std::vector<std::uint64_t> bytes) {
     last_ = std::move(next_);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) ranks_[rank].other = bytes[job.common_leaves + rank];
     bytes.resize(job.common_leaves);
     stored_ = std::move(bytes);
-    const auto hash = common_hash(job);
-    if (of_state_ == hash && !paths_.empty()) return;
-    of_state_ = hash;
+    if (of_state_ == job.common_hash && paths_.size() == job.common_leaves) return;
+    of_state_ = job.common_hash;
     paths_.clear();
     in_memory_.clear();
     for (const auto& each : common_leaves(job)) {
@@ -58,18 +60,11 @@ class share_planner {
   }
 
  private:
-  /// Of a plan.
-  struct inputs {
-    std::vector<plan::leaf_size> sizes;
-    std::vector<plan::rank_load> ranks;
-    std::uint64_t of_state = 0;  // hash
-  };
-
   /// The bytes that the leaves will have in files: those of the save before; of a leaf that has another size now, in proportion.
   [[nodiscard]] std::vector<plan::leaf_size> sizes_of(const save_job& job) const {
     auto sizes = plan::sizes_of(common_leaves(job));
     if (stored_.empty()) return sizes;
-    if (of_state_ == common_hash(job)) {
+    if (of_state_ == job.common_hash) {
       for (std::size_t i = 0; i < sizes.size(); ++i)
         if (sizes[i].elements != 0) sizes[i].bytes = stored_[i];
       return sizes;
@@ -90,9 +85,16 @@ class share_planner {
   // Of the last save, by leaf:
   std::vector<std::uint64_t> stored_, in_memory_;  // bytes
   std::vector<std::string> paths_;
-  std::uint64_t of_state_ = 0;  // hash
-  inputs last_, next_;          // of the plans of the last checkpoint, and of the running save
+  std::uint64_t of_state_ = 0;                          // hash
+  std::shared_ptr<const plan::partition> last_, next_;  // of the last checkpoint, and of the running save
 };
+
+/// A hash that is the same at two ranks only if they describe the same state and have the same plan for it; never 0 or 1.
+[[nodiscard]] inline std::uint64_t agreement_hash(const save_job& job, const plan::partition& plan) {
+  const auto inputs = plan.hash();
+  const std::uint64_t hashes[] = {job.common_hash, inputs.high, inputs.low};
+  return checksum(std::as_bytes(std::span(hashes))) | 2U;
+}
 
 /// What a rank writes: its pieces of the plan, and its own leaves.
 [[nodiscard]] inline std::vector<piece> share_of(const save_job& job, const plan::partition& plan, std::size_t rank) {

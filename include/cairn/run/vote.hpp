@@ -23,15 +23,15 @@ enum class save_phase : std::uint8_t {
 /// What one rank reports in a call.
 struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
-  std::uint64_t copied =
-      0;  ///< hash of the description and the options for a save whose copy this rank has made in this call; 0: no copy was made
+  /// Of the state and the plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was made.
+  std::uint64_t copied = 0;
   save_phase phase = save_phase::none;
   bool has_failed = false;  ///< its part of the running save
   bool has_thrown = false;  ///< something else in this call
   bool is_leaving = false;  ///< by an exception
   int signal = 0;           ///< that asks to stop; 0: none
-  std::uint64_t milliseconds_left =
-      std::numeric_limits<std::uint64_t>::max();  ///< after a signal, until the state must be saved
+  /// After a signal, until the state must be saved.
+  std::uint64_t milliseconds_left = std::numeric_limits<std::uint64_t>::max();
 
   // Of the leader, rank 0, alone:
   std::optional<decision> save{};  ///< what the policy has decided: all copy the state in the next call

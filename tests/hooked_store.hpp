@@ -1,0 +1,68 @@
+// A store that calls functions of a test around its calls: to fail, or to end the process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/store/base.hpp"
+
+struct store_hooks {
+  std::function<void()> before_write = [] {
+  };  ///< before a checkpoint is begun, joined, prepared or published, and before a file is created
+  std::function<void()> after_write = [] {};                                    ///< after it is prepared or published
+  std::function<void(std::string_view)> before_open = [](std::string_view) {};  ///< gets the name of the checkpoint
+};
+
+class hooked_transaction final : public cairn::stores::transaction {
+ public:
+  hooked_transaction(std::unique_ptr<transaction> base, store_hooks by) : base_(std::move(base)), by_(std::move(by)) {}
+
+  cairn::stores::sink& create(std::string_view file, std::uint64_t bytes) override {
+    by_.before_write();
+    return base_->create(file, bytes);
+  }
+  bool keep(std::string_view file) override { return base_->keep(file); }
+  void prepare() override {
+    by_.before_write();
+    base_->prepare();
+    by_.after_write();
+  }
+  void publish() override {
+    by_.before_write();
+    base_->publish();
+    by_.after_write();
+  }
+  [[nodiscard]] std::string attempt() const override { return base_->attempt(); }
+
+ private:
+  std::unique_ptr<transaction> base_;
+  store_hooks by_;
+};
+
+struct hooked_store {
+  cairn::any_store base;
+  store_hooks by;
+
+  [[nodiscard]] std::string location() const { return base.location(); }
+  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
+    by.before_write();
+    return std::make_unique<hooked_transaction>(base.begin(name), by);
+  }
+  [[nodiscard]] std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
+    by.before_write();
+    return std::make_unique<hooked_transaction>(base.join(name, attempt), by);
+  }
+  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    by.before_open(name);
+    return base.open(name, file);
+  }
+  void remove(std::string_view name) { base.remove(name); }
+};
