@@ -1,12 +1,19 @@
-// Writes a checkpoint of two shards for read_safetensors.py, and what that should find in it. Usage: <program> <folder>
+// Writes a checkpoint of two shards, and one of four ranks, for read_safetensors.py, and what that should find in it. Usage: <program> <folder>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "cairn/checkpointer.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/encode/raw.hpp"
+#include "cairn/group/threads.hpp"
+#include "cairn/plan/partition.hpp"
+#include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/store/writer.hpp"
@@ -58,6 +65,29 @@ double value_of(const cairn::dtype type, const std::byte* at) {
   }
 }
 
+/// Writes what the reader should find in the shards of checkpoint `name`.
+template <class Piece>
+void expect(std::ofstream& expected, const std::string& name, const std::vector<cairn::detail::leaf>& leaves,
+            const std::vector<std::vector<Piece>>& shards) {
+  for (std::size_t s = 0; s < shards.size(); ++s)
+    for (const auto& piece : shards[s]) {
+      const auto& leaf = leaves[piece.leaf];
+      const bool whole = piece.count == leaf.count();
+      double sum = 0;
+      std::uint64_t byte_sum = 0;
+      const auto width = cairn::size_of(leaf.type);
+      for (auto i = piece.first; i < piece.first + piece.count; ++i)
+        sum += value_of(leaf.type, leaf.memory + i * width);
+      for (auto i = piece.first * width; i < (piece.first + piece.count) * width; ++i)
+        byte_sum += std::to_integer<std::uint64_t>(leaf.memory[i]);
+      const auto slice = "[" + std::to_string(piece.first) + ":" + std::to_string(piece.first + piece.count) + "]";
+      expected << name << '/' << cairn::detail::shard_file(s, shards.size()) << '\t'
+               << (whole ? leaf.path : leaf.path + slice) << '\t' << cairn::name(leaf.type) << '\t'
+               << cairn::to_string(whole ? leaf.shape : cairn::extents{piece.count}) << '\t' << piece.count << '\t'
+               << sum << '\t' << byte_sum << '\n';
+    }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -87,24 +117,26 @@ int main(int count, char** arguments) {
   spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
   cairn::detail::write_checkpoint(store, name, spec);
 
+  // By four ranks.
+  const std::string of_ranks = cairn::detail::checkpoint_name(121);
+  std::map<std::string, std::vector<float>> state{{"big", std::vector<float>(100'000)}, {"small", {1, 2, 3}}};
+  for (std::size_t i = 0; i < 100'000; ++i) state["big"][i] = static_cast<float>(i % 100);
+  const auto group = cairn::groups::threads::make(4);
+  std::vector<std::thread> ranks;
+  for (const auto& rank : group)
+    ranks.emplace_back([&folder, &state, rank] {
+      cairn::checkpointer_options options;
+      options.codecs = {{"*", cairn::codecs::raw()}};
+      cairn::checkpointer checkpoints(folder, options, rank);
+      checkpoints.save(state, {.step = 121});
+    });
+  for (auto& each : ranks) each.join();
+  const auto described = cairn::detail::describe(state).leaves;
+  const cairn::plan::partition plan(cairn::plan::sizes_of(described), std::vector<cairn::plan::rank_load>(4));
+
   std::ofstream expected(folder + "/expected.txt");
   expected.precision(std::numeric_limits<double>::max_digits10);
-  for (std::size_t s = 0; s < spec.shards.size(); ++s)
-    for (const auto& piece : spec.shards[s]) {
-      const auto& leaf = leaves[piece.leaf];
-      const bool whole = piece.count == leaf.count();
-      double sum = 0;
-      std::uint64_t byte_sum = 0;
-      const auto width = cairn::size_of(leaf.type);
-      for (auto i = piece.first; i < piece.first + piece.count; ++i)
-        sum += value_of(leaf.type, leaf.memory + i * width);
-      for (auto i = piece.first * width; i < (piece.first + piece.count) * width; ++i)
-        byte_sum += std::to_integer<std::uint64_t>(leaf.memory[i]);
-      const auto slice = "[" + std::to_string(piece.first) + ":" + std::to_string(piece.first + piece.count) + "]";
-      expected << name << '/' << cairn::detail::shard_file(s, spec.shards.size()) << '\t'
-               << (whole ? leaf.path : leaf.path + slice) << '\t' << cairn::name(leaf.type) << '\t'
-               << cairn::to_string(whole ? leaf.shape : cairn::extents{piece.count}) << '\t' << piece.count << '\t'
-               << sum << '\t' << byte_sum << '\n';
-    }
+  expect(expected, name, leaves, spec.shards);
+  expect(expected, of_ranks, described, plan.pieces());
   return expected.flush() ? 0 : 1;
 }
