@@ -62,7 +62,7 @@ PUBLIC = {
 }
 
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
-FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|groups|mpi|observers|policies|schedule|stores))? {$", re.M)
+FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|stores))? {$", re.M)
 
 # What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
 PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
@@ -80,7 +80,8 @@ MORE_HEADER_ONLY = {
     "inspect.hpp": PLACE,
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
-    "checkpointer.hpp": PLACE | {"group/base.hpp"},
+    "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/partition.hpp"},
+    "plan/cost.hpp": {"core/error.hpp"},
     "load.hpp": {"group/base.hpp"},
     "store/owner_record.hpp": {"core/error.hpp"},
     "state/state.hpp": {"state/device_copies.hpp", "state/tensor_view.hpp"},
@@ -91,7 +92,7 @@ MORE_HEADER_ONLY = {
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
 OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
+          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
