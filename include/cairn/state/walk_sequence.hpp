@@ -124,7 +124,8 @@ struct opened_adaptor : T {
   using T::c;
 };
 
-/// The operations of std::priority_queue. To arrange one that is a heap changes nothing.
+/// The operations of std::priority_queue. To arrange one that is a heap changes nothing: std::make_heap may move equal elements, and each unit would
+/// parse <algorithm> for it.
 template <class T>
 struct heap_of {
   struct opened : T {
