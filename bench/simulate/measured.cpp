@@ -22,6 +22,7 @@
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/group/threads.hpp"
+#include "cairn/plan/calibrate.hpp"
 #include "cairn/plan/simulate.hpp"
 #include "common/clock.hpp"
 #include "common/interleave.hpp"

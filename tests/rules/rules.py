@@ -81,7 +81,7 @@ MORE_HEADER_ONLY = {
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/partition.hpp"},
-    "plan/cost.hpp": {"core/error.hpp"},
+    "plan/calibrate.hpp": {"core/error.hpp"},
     "load.hpp": {"group/base.hpp"},
     "store/owner_record.hpp": {"core/error.hpp"},
     "state/state.hpp": {"state/device_copies.hpp", "state/tensor_view.hpp"},
@@ -92,7 +92,7 @@ MORE_HEADER_ONLY = {
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
 OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
+          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "plan/calibrate.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",

@@ -1,5 +1,6 @@
-// The definitions of schedule/fits/, where Eigen is installed.
+// The definitions of what fits curves or costs, where Eigen is installed.
 #if __has_include(<Eigen/Cholesky>)
+#include "cairn/plan/calibrate.ipp"
 #include "cairn/schedule/fits/estimators.ipp"
 #include "cairn/schedule/fits/fit.ipp"
 #endif

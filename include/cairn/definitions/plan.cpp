@@ -1,4 +1,3 @@
 // The definitions of plan/.
-#include "cairn/plan/cost.ipp"
 #include "cairn/plan/partition.ipp"
 #include "cairn/plan/simulate.ipp"
