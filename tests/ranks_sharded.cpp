@@ -209,7 +209,7 @@ TEST_CASE("boxes that overlap or leave a gap are refused at all ranks, and nothi
   CHECK_THAT(save({4, 0}, {2, 3}), ContainsSubstring("\"w\"") && ContainsSubstring("overlap or leave a hole"));
   CHECK_THAT(save({5, 0}, {2, 4}),
              ContainsSubstring("w: a box of shape [2, 4] at [5, 0] is not inside of an array of shape [6, 4]"));
-  CHECK_THAT(save({4, 0}, {2, 4}), ContainsSubstring(""));
+  CHECK(save({4, 0}, {2, 4}).empty());  // the boxes that cover it
   CHECK(store.list() == std::vector<std::string>{"step-000000001"});
   const auto gap = common(at_each(2, [&](const cairn::groups::threads& group) {
     std::vector<float> values(5);
