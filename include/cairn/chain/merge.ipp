@@ -214,7 +214,9 @@ class merger {
   [[nodiscard]] encoded_piece whole_piece(const leaf& merged, const piece& which, const stored_slice& newest) const {
     page_buffer memory(which.count * size_of(merged.type));
     const auto values = memory.bytes();
-    chain_.read(which.leaf, which.first, values, {.threads = threads_});
+    const read_request values_of[] = {
+        {which.leaf, {merged.type, {which.count}, values.data(), {}}, std::nullopt, which.first}};
+    chain_.read(values_of, {.threads = threads_});
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
     encoded_piece made{which, {}, {}, {}, {}};
     if (values.size() >= least_encoded_bytes) {
