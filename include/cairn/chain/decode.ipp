@@ -10,6 +10,7 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/choice.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/slice_window.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -158,22 +159,31 @@ class leaf_decoder {
   page_buffer elements_;  // of a slice of which only some are wanted
 };
 
+/// A request, and where the first of its slices is.
+struct placed_request {
+  const read_request* request;
+  std::size_t shard = 0;
+  std::uint64_t begin = 0;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return request->into.bytes(); }
+};
+
 /// Consecutive requests that one thread reads, or a large one that all threads read.
 struct request_group {
   std::size_t first, last;
   bool is_large;
 };
 
-/// Groups of neighbours: as few as keep all threads busy, since those at the border of two groups read the same block.
-[[nodiscard]] inline std::vector<request_group> group_requests(std::span<const read_request* const> requests,
+/// Groups of neighbours in the files: as few as keep all threads busy, since those at the border of two groups read the same block.
+[[nodiscard]] inline std::vector<request_group> group_requests(std::span<const placed_request> requests,
                                                                unsigned threads) {
   if (threads == 1) return {{0, requests.size(), false}};
   std::uint64_t total = 0, bytes = 0;
-  for (const auto* each : requests) total += each->into.bytes();
+  for (const auto& each : requests) total += each.bytes();
   const auto most = std::clamp<std::uint64_t>(total / (threads * 4), std::uint64_t{1} << 20U, std::uint64_t{64} << 20U);
   std::vector<request_group> groups;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const auto size = requests[i]->into.bytes();
+    const auto size = requests[i].bytes();
     const bool is_large = size >= large_item_bytes;
     if (groups.empty() || is_large || groups.back().is_large || bytes + size > most) {
       groups.push_back({i, i, is_large});
@@ -185,44 +195,49 @@ struct request_group {
   return groups;
 }
 
-CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
-  constexpr std::size_t small_bytes = std::size_t{1} << 20U;
-  check_requests(contents().origin, contents().leaves, requests);
-  const auto is_encoded = [&](const read_request& each) { return newest().is_encoded(each.leaf); };
-  const bool has_encoded = std::any_of(requests.begin(), requests.end(), is_encoded);
-  std::vector<read_request> bulk;
-  std::vector<const read_request*> decoded;  // and small ones between them, which share their blocks
-  for (const auto& each : requests) {
-    if (is_encoded(each) || (has_encoded && each.into.bytes() < small_bytes))
-      decoded.push_back(&each);
-    else
-      bulk.push_back(each);
-  }
-  newest().read(bulk, options);
-  std::sort(decoded.begin(), decoded.end(),
-            [](const auto* a, const auto* b) { return a->leaf != b->leaf ? a->leaf < b->leaf : a < b; });
+CAIRN_INLINE void chain_reader::read_decoded(std::span<const placed_request> requests,
+                                             const read_options& options) const {
   const auto read_one = [&](const read_request& request, leaf_decoder& decoder) {
-    const auto wanted = request.part();
     const auto plan = plan_of(request.leaf);
     const auto& into = request.into;
-    if (into.contiguous()) return decoder.read(plan, wanted, {into.memory, into.bytes()});
+    if (into.contiguous()) return decoder.read(plan, request.part(), {into.memory, into.bytes()});
     const page_buffer packed(into.bytes());
-    decoder.read(plan, wanted, packed.bytes());
+    decoder.read(plan, request.part(), packed.bytes());
     scatter(into, 0, packed.bytes());
   };
   const auto threads = threads_of(options.threads);
-  const auto groups = group_requests(decoded, threads);
+  const auto groups = group_requests(requests, threads);
   const auto read_groups = [&](bool large) {
     std::vector<request_group> some;
     std::copy_if(groups.begin(), groups.end(), std::back_inserter(some),
                  [&](const auto& each) { return each.is_large == large; });
     parallel_for(some.size(), large ? 1 : threads, [&](std::size_t i, unsigned) {
       leaf_decoder decoder(*this, {.threads = large ? threads : 1, .verify = options.verify});
-      for (auto at = some[i].first; at < some[i].last; ++at) read_one(*decoded[at], decoder);
+      for (auto at = some[i].first; at < some[i].last; ++at) read_one(*requests[at].request, decoder);
     });
   };
   read_groups(true);
   read_groups(false);
+}
+
+CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
+  constexpr std::size_t small_bytes = std::size_t{1} << 20U;
+  check_requests(contents().origin, contents().leaves, requests);
+  const auto is_encoded = [&](const read_request& each) { return newest().is_encoded(each.leaf); };
+  const bool has_encoded = std::any_of(requests.begin(), requests.end(), is_encoded);
+  std::vector<read_request> bulk;
+  std::vector<placed_request> decoded;  // and small ones between them, which share their blocks
+  for (const auto& each : requests) {
+    if (!is_encoded(each) && (!has_encoded || each.into.bytes() >= small_bytes)) {
+      bulk.push_back(each);
+    } else if (const auto slices = newest().slices_of(each.leaf, each.part()); !slices.empty()) {
+      decoded.push_back({&each, slices.front().shard, slices.front().begin});
+    }
+  }
+  newest().read(bulk, options);
+  sort_items(decoded,
+             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
+  read_decoded(decoded, options);
 }
 
 }  // namespace cairn::detail

@@ -22,6 +22,8 @@
 
 namespace cairn::detail {
 
+struct placed_request;
+
 /// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Shards are opened when they
 /// are needed, and few are open at a time. Thread-safe after construction.
 class chain_reader {
@@ -80,6 +82,7 @@ class chain_reader {
   void collect_tables();
   void fetch(std::size_t index, std::span<std::byte> out) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
+  void read_decoded(std::span<const placed_request> requests, const read_options& options) const;
 
   codec_rules rules_;
   std::shared_ptr<file_pool> files_ = std::make_shared<file_pool>();
