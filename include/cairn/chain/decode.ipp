@@ -164,6 +164,7 @@ struct placed_request {
   const read_request* request;
   std::size_t shard = 0;
   std::uint64_t begin = 0;
+  double part = 0;  ///< of the shard that lies before it
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return request->into.bytes(); }
 };
@@ -227,11 +228,15 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
   const bool has_encoded = std::any_of(requests.begin(), requests.end(), is_encoded);
   std::vector<read_request> bulk;
   std::vector<placed_request> decoded;  // and small ones between them, which share their blocks
+  bool has_boxes = false;
   for (const auto& each : requests) {
     if (!is_encoded(each) && (!has_encoded || each.into.bytes() >= small_bytes)) {
       bulk.push_back(each);
     } else if (const auto slices = newest().slices_of(each.leaf, each.part()); !slices.empty()) {
-      decoded.push_back({&each, slices.front().shard, slices.front().begin});
+      const auto& first = slices.front();
+      decoded.push_back({&each, first.shard, first.begin,
+                         static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard))});
+      has_boxes = has_boxes || first.region.has_value();
     }
   }
   newest().read(bulk, options);
