@@ -498,6 +498,46 @@ TEST_CASE("each rank saves its own state, and gets it back on the same number of
   }
 }
 
+struct with_own_pointers {
+  std::shared_ptr<std::vector<float>> common;
+  cairn::per_rank<std::vector<std::shared_ptr<std::vector<float>>>> own;
+};
+struct with_own_pointers_first {
+  cairn::per_rank<std::vector<std::shared_ptr<std::vector<float>>>> own;
+  std::shared_ptr<std::vector<float>> common;
+};
+
+TEST_CASE("pointers of one rank may lead to an object that all have, which comes first") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto value_at = [](unsigned rank) { return std::make_shared<std::vector<float>>(3, static_cast<float>(rank)); };
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(store, quick(), group);
+          const auto common = value_at(7);
+          checkpoints.save(with_own_pointers{common, {{value_at(group.rank()), common}}}, {.step = 1});
+        }) == std::vector<std::string>(2));
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(store, quick(), group);
+          with_own_pointers state;
+          require(checkpoints.restore(state) && *state.common == *value_at(7), "another common value");
+          require(state.own.value.size() == 2 && *state.own.value[0] == *value_at(group.rank()), "another own value");
+          require(state.own.value[1] == state.common, "not shared");
+        }) == std::vector<std::string>(2));
+  for (const bool in_background : {false, true})
+    CHECK_THAT(common(at_each(2,
+                              [&](const cairn::groups::threads& group) {
+                                auto options = quick();
+                                options.when = cairn::policies::every_steps{1};
+                                cairn::checkpointer checkpoints(store, options, group);
+                                const auto common = value_at(7);
+                                const with_own_pointers_first state{{{value_at(group.rank()), common}}, common};
+                                if (in_background)
+                                  static_cast<void>(checkpoints.step(state, {.step = 2})), checkpoints.wait();
+                                else
+                                  checkpoints.save(state, {.step = 2});
+                              })),
+               ContainsSubstring("common is the same object as own.rank0.1, the state of one rank alone"));
+}
+
 TEST_CASE("state of one rank without a rule is refused on another number of ranks") {
   const cairn::any_store store = cairn::stores::memory();
   using state_type = std::map<std::string, cairn::per_rank<int>>;
