@@ -66,6 +66,23 @@ TEST_CASE("the state that a rank alone has comes last, and the rest does not dep
   CHECK(common_texts(third) != common_texts(first));
 }
 
+struct pair {
+  float a = 0, b = 0;
+};
+struct columns {
+  std::vector<float> a, b;
+};
+
+TEST_CASE("an array of records and an array of each field are different states, though all paths and shapes agree") {
+  save_job records, arrays;
+  records.what = cairn::detail::describe(std::vector<pair>(3));
+  arrays.what = cairn::detail::describe(columns{{1, 2, 3}, {4, 5, 6}});
+  for (auto* job : {&records, &arrays}) separate_own(*job, 0);
+  CHECK(common_texts(arrays) == std::vector<std::string>{"a F32[3]", "b F32[3]"});
+  CHECK(common_texts(records) == std::vector<std::string>{"a F32[3]", "b F32[3] in records"});
+  CHECK(records.common_hash != arrays.common_hash);
+}
+
 using vector_pointer = std::shared_ptr<std::vector<float>>;
 
 struct own_first {

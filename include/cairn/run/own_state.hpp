@@ -1,6 +1,7 @@
 // The parts of a state that one rank of a group alone has: its per-rank state, and its boxes of larger arrays.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -70,7 +71,7 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     if (!job.own_structure.contains(path)) act(path, entry);
 }
 
-/// A hash of what all ranks must have in common: paths, types, shapes and structure.
+/// A hash of what all ranks must have in common: paths, types, shapes, which arrays are columns of the same records, and structure.
 [[nodiscard]] inline std::uint64_t hash_common_parts(const save_job& job) {
   running_checksum hash;
   const auto add = [&](const auto& values) { hash.add(std::as_bytes(std::span(values))); };
@@ -82,6 +83,7 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     add_text(each.path);
     add_text(name(each.type));
     add(each.shape);
+    add(std::array{each.common_dimensions});
   }
   for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
     const std::uint64_t numbers[] = {static_cast<std::uint64_t>(entry.what), entry.number, entry.keys.size()};
@@ -116,7 +118,8 @@ inline void separate_own(save_job& job, unsigned rank) {
 [[nodiscard]] inline std::vector<std::string> common_texts(const save_job& job) {
   std::vector<std::string> texts;
   for (const auto& each : common_leaves(job))
-    texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape));
+    texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape) +
+                    (each.common_dimensions > 0 ? " in records" : ""));
   for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
     texts.push_back(write_structure({{path, entry}}));
   });
