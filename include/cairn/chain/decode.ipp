@@ -159,7 +159,7 @@ class leaf_decoder {
   page_buffer elements_;  // of a slice of which only some are wanted
 };
 
-/// A request, and where the first of its slices is.
+/// A request, and where the first of its slices that are encoded is, or of all.
 struct placed_request {
   const read_request* request;
   std::size_t shard = 0;
@@ -233,15 +233,20 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
     if (!is_encoded(each) && (!has_encoded || each.into.bytes() >= small_bytes)) {
       bulk.push_back(each);
     } else if (const auto slices = newest().slices_of(each.leaf, each.part()); !slices.empty()) {
-      const auto& first = slices.front();
+      const auto is_payload = [](const stored_slice& slice) { return slice.encoded != nullptr; };
+      const auto at = std::find_if(slices.begin(), slices.end(), is_payload);
+      const auto& first = at == slices.end() ? slices.front() : *at;
       decoded.push_back({&each, first.shard, first.begin,
                          static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard))});
       has_boxes = has_boxes || first.region.has_value();
     }
   }
   newest().read(bulk, options);
-  sort_items(decoded,
-             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
+  // The shards of boxes of the same arrays are read side by side, others one after another.
+  sort_items(decoded, [&](const auto& a, const auto& b) {
+    if (has_boxes) return a.part < b.part;
+    return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
+  });
   read_decoded(decoded, options);
 }
 

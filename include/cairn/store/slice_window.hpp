@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,17 +17,17 @@
 
 namespace cairn::detail {
 
-/// One thread at a time. Holds, for each of the shards used last, the blocks of one slice.
+/// One thread at a time. Holds, for each of the shards used last, the blocks of one slice, or two.
 class slice_window {
  public:
   explicit slice_window(const read_options& options) : options_(options) {}
 
   /// Moves to a slice of a checkpoint, and returns its bytes, which are there once `need` has read them. They stay until the next call.
   [[nodiscard]] std::span<const std::byte> move_to(const checkpoint_reader& from, const stored_slice& slice) {
-    constexpr std::size_t most_shards = 64;
+    constexpr std::size_t most_windows = 256;
     if (current_ != nullptr) current_->trim();
-    const auto key = std::pair(&from, slice.shard);
-    if (windows_.size() >= most_shards && !windows_.contains(key)) windows_.clear();
+    const std::tuple key(&from, slice.shard, slice.encoded != nullptr);
+    if (windows_.size() >= most_windows && !windows_.contains(key)) windows_.clear();
     current_ = &windows_[key];
     from_ = &from;
     shard_ = slice.shard;
@@ -94,7 +95,8 @@ class slice_window {
   };
 
   read_options options_;
-  std::map<std::pair<const checkpoint_reader*, std::size_t>, window> windows_;
+  /// By shard, and whether their slices are encoded: writers put these after the others.
+  std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
   window* current_ = nullptr;
   const checkpoint_reader* from_ = nullptr;
   std::size_t shard_ = 0;
