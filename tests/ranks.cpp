@@ -224,8 +224,25 @@ TEST_CASE("a place that is another one at one rank, under the same path, is an e
       checkpoints.save(random_model(1), {.step = 7});
     }));
     CHECK_THAT(what, ContainsSubstring("nobody is saving to memory/step-000000007"));
+    CHECK_THAT(what, ContainsSubstring("another place there than rank 0"));
     CHECK(store.list().empty());
     CHECK(elsewhere.list().empty());
+  }
+}
+
+TEST_CASE("ranks that see different checkpoints at one path do not restore nothing, nor call them damaged") {
+  cairn::any_store store = cairn::stores::memory();
+  const cairn::any_store elsewhere = cairn::stores::memory();
+  cairn::checkpointer(store).save(random_model(1), {.step = 7});
+  for (unsigned lost = 0; lost < 3; ++lost) {
+    const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(group.rank() == lost ? elsewhere : store, quick(), group);
+      model state;
+      checkpoints.restore(state);
+    }));
+    CHECK_THAT(what, ContainsSubstring("the ranks differ in the checkpoints that they see in memory: "));
+    CHECK_THAT(what, ContainsSubstring("rank " + std::to_string(lost) + ": none"));
+    CHECK_THAT(what, ContainsSubstring(": 1, the newest is step-000000007"));
   }
 }
 
