@@ -23,7 +23,6 @@
 #include "ranks.hpp"
 
 using cairn::detail::checkpoint_name;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -208,13 +207,6 @@ TEST_CASE("a save that failed leaves no rank with another plan") {
     cairn::load(store, name, restored);
     CHECK(restored == state_of(*cairn::detail::parse_checkpoint_name(name)));
   }
-}
-
-TEST_CASE("deltas of a group are not merged") {
-  auto group = cairn::groups::threads::make(2);
-  auto options = exact();
-  options.chain.merge_every = 3;
-  CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("merge_every"));
 }
 
 }  // namespace

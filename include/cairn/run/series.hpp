@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cairn/chain/delta_base.hpp"
+#include "cairn/chain/merge_hook.hpp"
 #include "cairn/chain/save_job.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/encode/choice.hpp"
@@ -93,13 +95,32 @@ class checkpoint_series {
   /// The checkpoint that was saved or restored last; none before that, and after a restore that found nothing.
   [[nodiscard]] const std::optional<checkpoint_ref>& newest() const noexcept { return base_.parent(); }
 
-  /// Is it time to merge deltas?
+  /// Is it time to merge deltas? The same at all ranks of a group.
   [[nodiscard]] bool is_merge_due() const;
+  /// Deltas since the last merge or whole checkpoint.
+  [[nodiscard]] std::size_t deltas_to_merge() const noexcept { return base_.deltas_to_merge(); }
 
-  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save. See merge_options for the
-  /// functions.
-  merge_report merge(const std::function<void()>& check,
-                     const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+  /// See merge_options.
+  struct merge_hooks {
+    std::function<void()> check;
+    std::function<void(std::uint64_t, std::uint64_t)> progress;
+  };
+  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save.
+  merge_report merge(const merge_hooks& hooks);
+
+  // A merge of all ranks, each of which merges its share: see joint_merge. None of these functions communicates.
+  /// 1. At the leader: begins it, and returns the text that the others need to join it.
+  std::string begin_merge(const merge_hooks& hooks);
+  /// At the others.
+  void join_merge(const merge_hooks& hooks, std::string_view begun);
+  /// 2. Merges and writes the share of this rank. `record_of_share` is then that of it.
+  void merge_share();
+  /// 3. At the leader: publishes the merged checkpoint, of the records of all ranks.
+  merge_report publish_merge(std::span<const std::string> records);
+  /// At the others, when it is published.
+  void merge_published(std::uint64_t bytes, bool is_whole);
+  /// Ends the merge of this rank because of an error of any. Returns the error.
+  error cancel_merge(const error& cause);
 
   /// See checkpointer::remove_after.
   std::uint64_t remove_after(std::uint64_t step);
@@ -120,6 +141,10 @@ class checkpoint_series {
 
   void set_hooks();
   save_report published(save_report report);
+  [[nodiscard]] merge_options how_to_merge(const merge_hooks& hooks) const;
+  void open_merge(const merge_hooks& hooks);
+  merge_report merged(merge_report report);
+  [[nodiscard]] error merge_failed(const std::exception_ptr& cause) const;
 
   [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples);
@@ -142,6 +167,7 @@ class checkpoint_series {
   delta_base base_;
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
+  std::unique_ptr<joint_merge> merge_;  // of a group of ranks, while it is running
   std::vector<std::uint64_t> outcome_;  // of the last save of a group of ranks, at the leader: see share_outcome
 };
 
@@ -149,5 +175,6 @@ class checkpoint_series {
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/series.ipp"        // IWYU pragma: keep
+#include "cairn/run/series_merge.ipp"  // IWYU pragma: keep
 #include "cairn/run/series_ranks.ipp"  // IWYU pragma: keep
 #endif

@@ -10,7 +10,6 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
-#include "cairn/chain/merge_hook.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/series.hpp"
@@ -251,44 +250,6 @@ CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
     replace_index(store_, job.name, index);
   } catch (...) {
     static_cast<void>(failed(about(event::kind::failed, job), std::current_exception()));
-  }
-}
-
-CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
-  const auto& every = options_.chain.merge_every;
-  return every && ranks_.is_alone() && base_.deltas_to_merge() >= *every;
-}
-
-CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check,
-                                                   const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
-  const auto name = base_.parent()->name;
-  const auto step = parse_checkpoint_name(name).value_or(0);
-  try {
-    const auto merge = known_merge.load();
-    auto report =
-        merge(store_, name,
-              {.deltas = options_.chain.merge_to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
-               .threads = options_.background_threads,
-               .codecs = options_.codecs,
-               .max_bytes = options_.max_staging_bytes,
-               .check = check,
-               .progress = progress});
-    base_.merged(report.parent.empty());
-    checkpoints_.merged(name, report);
-    emit({.what = event::kind::merged,
-          .checkpoint = report.checkpoint,
-          .step = step,
-          .bytes = report.bytes,
-          .total = report.bytes,
-          .seconds = report.seconds,
-          .message = std::to_string(report.deltas) + " deltas"});
-    return report;
-  } catch (...) {
-    auto what = about(event::kind::failed, step);
-    const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
-    what.message = std::string(failure.sentence());
-    if (failure.code() != errc::cancelled) emit(what);
-    throw error(failure);
   }
 }
 

@@ -65,7 +65,9 @@ CAIRN_INLINE void checkpoint_series::add_share(std::vector<staged_piece> share) 
   cancel_on_error([&] { running_->pipeline->add(shard); });
 }
 
-CAIRN_INLINE std::string checkpoint_series::record_of_share() const { return running_->pipeline->record(); }
+CAIRN_INLINE std::string checkpoint_series::record_of_share() const {
+  return merge_ ? merge_->record() : running_->pipeline->record();
+}
 
 CAIRN_INLINE void checkpoint_series::check_replicas(const save_job& job,
                                                     std::span<const std::vector<std::uint64_t>> samples) {

@@ -151,6 +151,9 @@ class session {
   void join_joint_save(const std::string& begun);
   void publish_joint_save();
   void end_joint_save(std::uint64_t bytes);
+  [[nodiscard]] bool begin_joint_merge();
+  void end_joint_merge(std::uint64_t bytes);
+  void note_later_failure(const joint_save& ended);
   void drop_joint_save(const error& cause);
   void end_rounds() noexcept;
 
@@ -163,6 +166,7 @@ class session {
   // In the background thread.
   void run_async(async_save& save, const part& which);
   void tidy_up();
+  [[nodiscard]] checkpoint_series::merge_hooks hooks_of_merge();
   std::optional<error> run_in_background(const std::function<bool()>& job);
 
   owner_process owner_;
@@ -177,7 +181,8 @@ class session {
   std::optional<std::uint64_t> preempted_step_;
   share_planner shares_;
   bool has_met_ = false;               // the ranks have compared their options
-  std::unique_ptr<joint_save> joint_;  // the save in the background of a group of ranks
+  std::unique_ptr<joint_save> joint_;  // the save or merge in the background of a group of ranks
+  bool may_merge_ = true;              // false: the checkpointer is being destroyed, and cancels what is running
   std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
   std::string call_;                   // whose round is under way, or was the last one
   vote own_vote_{};                    // in that round

@@ -9,6 +9,8 @@
 // 3. All ranks encode and write their shares in their background threads.
 // 4. When all have written, the leader gathers small records of the shares, and publishes in its background thread.
 // 5. When it is published, the save ends at all ranks.
+//
+// A merge that is then due takes steps 2 to 5, too.
 #pragma once
 
 #include <chrono>
@@ -80,9 +82,11 @@ CAIRN_INLINE bool session::can_replace_joint_save() const {
   return options_.on_busy == when_busy::replace && joint_->phase != save_phase::publishing;
 }
 
-/// Whether a save runs that the new one neither waits for nor replaces. The same at all ranks, as the phase of the running save is.
+/// Whether a save or merge runs that the new save neither waits for nor replaces. The same at all ranks, as the phase of the running one is.
 CAIRN_INLINE bool session::skips_joint_save(const observation& now) {
-  if (!joint_ || options_.on_busy == when_busy::wait || (can_replace_joint_save() && !is_replacing_)) return false;
+  if (!joint_ || !options_.asynchronous || options_.on_busy == when_busy::wait ||
+      (can_replace_joint_save() && !is_replacing_))
+    return false;
   report_skipped(now);
   return true;
 }
@@ -119,6 +123,7 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
     const auto progress = std::make_shared<save_progress>();
     try {
       progress->published(save_now_together(state, now, kind, false));
+      static_cast<void>(begin_joint_merge());
     } catch (const error& cause) {
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
       policy_.delay_retry(false);
@@ -152,7 +157,7 @@ CAIRN_INLINE save_report session::save_now_together(any_state state, const obser
   const stopwatch stall;
   const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
   const auto plan = ranks_.all([&] { return shares_.plan_for(*job, series_.extends_chain(*job)); });
-  if (!ranks_.is_same(agreement_hash(*job, *plan))) {
+  if (!ranks_.is_same(agreement_hash(*job, *plan, series_.deltas_to_merge()))) {
     forget_chain();
     ranks_.require_same_list("the state", common_texts(*job));
     fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});

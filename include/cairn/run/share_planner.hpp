@@ -89,10 +89,12 @@ class share_planner {
   std::shared_ptr<const plan::partition> last_, next_;  // of the last checkpoint, and of the running save
 };
 
-/// A hash that is the same at two ranks only if they describe the same state and have the same plan for it; never 0 or 1.
-[[nodiscard]] inline std::uint64_t agreement_hash(const save_job& job, const plan::partition& plan) {
+/// A hash that is the same at two ranks only if they describe the same state, have the same plan for it, and know of as many `deltas` that are not
+/// merged; never 0 or 1.
+[[nodiscard]] inline std::uint64_t agreement_hash(const save_job& job, const plan::partition& plan,
+                                                  std::size_t deltas) {
   const auto inputs = plan.hash();
-  const std::uint64_t hashes[] = {job.common_hash, inputs.high, inputs.low};
+  const std::uint64_t hashes[] = {job.common_hash, inputs.high, inputs.low, deltas};
   return checksum(std::as_bytes(std::span(hashes))) | 2U;
 }
 
