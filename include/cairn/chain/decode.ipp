@@ -35,12 +35,13 @@ CAIRN_INLINE void chain_reader::decode_slice(std::size_t link, const stored_leaf
                .relative = slice.encoded->relative});
 }
 
-/// The smallest range around `wanted` that cuts no encoded slice and no box of any link.
-CAIRN_INLINE chain_reader::range chain_reader::whole_slices(const leaf_plan& plan, range wanted) const {
+/// The smallest range around `wanted` that cuts no encoded slice and no box of the links from `newest` on.
+CAIRN_INLINE chain_reader::range chain_reader::whole_slices(const leaf_plan& plan, std::size_t newest,
+                                                            range wanted) const {
   const auto count = element_count(contents().leaves[plan.front()].shape);
   for (auto before = range{}; before != wanted;) {
     before = wanted;
-    for (std::size_t link = 0; link < plan.size(); ++link)
+    for (auto link = newest; link < plan.size(); ++link)
       for (const auto& slice : links_[link]->slices_of(plan[link])) {
         if (slice.region) return {0, count};
         const auto last = slice.first + slice.count;
@@ -52,11 +53,11 @@ CAIRN_INLINE chain_reader::range chain_reader::whole_slices(const leaf_plan& pla
 }
 
 /// Fills `values`, the elements from `first` on, which cut no encoded slice and no box, from the link that holds the leaf whole; then applies the
-/// newer links in order.
-CAIRN_INLINE void chain_reader::decode(const leaf_plan& plan, std::uint64_t first, std::span<std::byte> values,
-                                       const read_options& options) const {
+/// newer links in order, up to `newest`.
+CAIRN_INLINE void chain_reader::decode(const leaf_plan& plan, std::size_t newest, std::uint64_t first,
+                                       std::span<std::byte> values, const read_options& options) const {
   page_buffer memory, packed;
-  for (std::size_t link = plan.size(); link-- > 0;) {
+  for (std::size_t link = plan.size(); link-- > newest;) {
     const auto& from = *links_[link];
     const auto& leaf = from.contents().leaves[plan[link]];
     const std::uint64_t width = size_of(leaf.type), last = first + values.size() / width;
@@ -81,43 +82,47 @@ CAIRN_INLINE void chain_reader::decode(const leaf_plan& plan, std::uint64_t firs
   }
 }
 
-/// Decodes the slices that have elements of the box. Each is decoded whole; boxes of a delta with the leaf around them.
-CAIRN_INLINE void chain_reader::decode_region(const leaf_plan& plan, const read_request& request,
-                                              const read_options& options) const {
-  const auto& leaf = contents().leaves[request.leaf];
+/// Fills `into`, a box of the leaf as a link has it. Decodes the slices that have elements of it, each whole: a box from the same box of the link
+/// before.
+CAIRN_INLINE void chain_reader::decode_box(const leaf_plan& plan, std::size_t link, const box& region,
+                                           const memory_view& into, const read_options& options) const {
+  const auto& leaf = links_[link]->contents().leaves[plan[link]];
   const auto width = size_of(leaf.type);
   page_buffer memory, packed;
-  const auto put = [&](const auto& piece, std::span<const std::byte> elements) {
-    for_each_common_run(piece, leaf.shape, *request.region,
-                        [&](std::uint64_t in_piece, std::uint64_t in_region, std::uint64_t count) {
-                          scatter(request.into, in_region, elements.subspan(in_piece * width, count * width));
-                        });
-  };
-  for (const auto& slice : newest().slices_of(request.leaf, *request.region)) {
-    if (slice.region && plan.size() > 1) {
-      const page_buffer whole(leaf.bytes());
-      decode(plan, 0, whole.bytes(), options);
-      return put(stored_slice{.count = element_count(leaf.shape)}, whole.bytes());
+  for (const auto& slice : links_[link]->slices_of(plan[link], region)) {
+    const auto bytes = slice.count * width;
+    const bool is_same = slice.region == region && into.contiguous();
+    const auto elements = is_same ? std::span(into.memory, bytes) : packed.first(bytes);
+    if (slice.region) {
+      const memory_view view{leaf.type, slice.region->shape, elements.data(), {}};
+      if (slice.is_relative()) decode_box(plan, link + 1, *slice.region, view, options);
+      decode_slice(link, leaf, slice, elements, memory, options);
+    } else {
+      decode_range(plan, link, slice.first, elements, options);
     }
-    const auto elements = packed.first(slice.count * width);
-    if (slice.region)
-      decode_slice(0, leaf, slice, elements, memory, options);
-    else
-      read(request.leaf, slice.first, elements, options);
-    put(slice, elements);
+    if (is_same) continue;
+    for_each_common_run(slice, leaf.shape, region,
+                        [&](std::uint64_t in_slice, std::uint64_t in_region, std::uint64_t count) {
+                          scatter(into, in_region, elements.subspan(in_slice * width, count * width));
+                        });
   }
+}
+
+/// Fills `out`, the elements from `first` on as a link has them.
+CAIRN_INLINE void chain_reader::decode_range(const leaf_plan& plan, std::size_t link, std::uint64_t first,
+                                             std::span<std::byte> out, const read_options& options) const {
+  const std::uint64_t width = size_of(contents().leaves[plan.front()].type);
+  const range wanted{first, first + out.size() / width}, whole = whole_slices(plan, link, wanted);
+  if (whole == wanted) return decode(plan, link, first, out, options);
+  const page_buffer values((whole.last - whole.first) * width);
+  decode(plan, link, whole.first, values.bytes(), options);
+  std::copy_n(values.bytes().begin() + static_cast<std::ptrdiff_t>((first - whole.first) * width), out.size(),
+              out.begin());
 }
 
 CAIRN_INLINE void chain_reader::read(std::size_t leaf, std::uint64_t first, std::span<std::byte> out,
                                      const read_options& options) const {
-  const auto plan = plan_of(leaf);
-  const std::uint64_t width = size_of(contents().leaves[leaf].type);
-  const range wanted{first, first + out.size() / width}, whole = whole_slices(plan, wanted);
-  if (whole == wanted) return decode(plan, first, out, options);
-  const page_buffer values((whole.last - whole.first) * width);
-  decode(plan, whole.first, values.bytes(), options);
-  std::copy_n(values.bytes().begin() + static_cast<std::ptrdiff_t>((first - whole.first) * width), out.size(),
-              out.begin());
+  decode_range(plan_of(leaf), 0, first, out, options);
 }
 
 CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
@@ -135,10 +140,10 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
     const auto& [request, plan] = encoded[i];
     const auto& into = request->into;
     const read_options how{.threads = threads, .verify = options.verify};
-    if (request->region) return decode_region(plan, *request, how);
-    if (into.contiguous()) return decode(plan, 0, {into.memory, into.bytes()}, how);
+    if (request->region) return decode_box(plan, 0, *request->region, into, how);
+    if (into.contiguous()) return decode(plan, 0, 0, {into.memory, into.bytes()}, how);
     const page_buffer packed(into.bytes());
-    decode(plan, 0, packed.bytes(), how);
+    decode(plan, 0, 0, packed.bytes(), how);
     scatter(into, 0, packed.bytes());
   };
   parallel_by_size(

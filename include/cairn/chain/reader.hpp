@@ -90,9 +90,12 @@ class chain_reader {
     std::uint64_t first, last;
     friend bool operator==(const range&, const range&) = default;
   };
-  [[nodiscard]] range whole_slices(const leaf_plan& plan, range wanted) const;
-  void decode_region(const leaf_plan& plan, const read_request& request, const read_options& options) const;
-  void decode(const leaf_plan& plan, std::uint64_t first, std::span<std::byte> values,
+  [[nodiscard]] range whole_slices(const leaf_plan& plan, std::size_t newest, range wanted) const;
+  void decode_box(const leaf_plan& plan, std::size_t link, const box& region, const memory_view& into,
+                  const read_options& options) const;
+  void decode_range(const leaf_plan& plan, std::size_t link, std::uint64_t first, std::span<std::byte> out,
+                    const read_options& options) const;
+  void decode(const leaf_plan& plan, std::size_t newest, std::uint64_t first, std::span<std::byte> values,
               const read_options& options) const;
 
   codec_rules rules_;
