@@ -168,7 +168,9 @@ class checkpoint_series {
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
   std::unique_ptr<joint_merge> merge_;  // of a group of ranks, while it is running
-  std::vector<std::uint64_t> outcome_;  // of the last save of a group of ranks, at the leader: see share_outcome
+  // Of the last save of a group of ranks, at the leader: see share_outcome.
+  std::vector<std::uint64_t> outcome_;
+  std::string losses_;
 };
 
 }  // namespace cairn::detail
