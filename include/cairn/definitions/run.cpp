@@ -11,6 +11,7 @@
 #include "cairn/run/save.ipp"
 #include "cairn/run/series.ipp"
 #include "cairn/run/series_merge.ipp"
+#include "cairn/run/series_published.ipp"
 #include "cairn/run/series_ranks.ipp"
 #include "cairn/run/session.ipp"
 #include "cairn/run/session_background.ipp"

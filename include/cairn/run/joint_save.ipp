@@ -80,7 +80,7 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
   run_share([this](joint_save& all) {
     all.begun = series_.begin_together(all.save->job, all.own_pieces);
     all.is_begun = true;
-    series_.add_share(std::move(all.share));
+    write_share(all);
   });
 }
 
@@ -109,8 +109,19 @@ CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
       return series_.merge_share();
     }
     series_.join_together(all.save->job, all.own_pieces, begun);
-    series_.add_share(std::move(all.share));
+    write_share(all);
   });
+}
+
+/// Encodes and writes the share of this rank, in the background thread.
+CAIRN_INLINE void session::write_share(joint_save& all) {
+  auto& save = *all.save;
+  if (use_parent(save.job->codecs)) {  // for a later `save`, see find_same; before encoding, which overwrites the copy
+    const shards_of<staged_piece> copied{all.share};
+    save.sum.emplace(save.job->what);
+    save.sum->add(save.job->what.leaves, copied);
+  }
+  series_.add_share(std::move(all.share));
 }
 
 CAIRN_INLINE void session::publish_joint_save() {
@@ -146,6 +157,8 @@ CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
   auto report = ranks_.is_leader() ? std::move(*ended->report) : series_.published_together(outcome);
   record_.published({step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
   policy_.learn(record_);
+  newest_delta_.reset();
+  if (report.is_delta) newest_delta_ = {*series_.newest(), save.job->info, save.sum->value(), report};
   note_later_failure(*ended);
   if (begin_joint_merge()) {
     ended->save->job.reset();  // frees the copies that the description holds

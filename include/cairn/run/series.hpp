@@ -28,6 +28,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/index.hpp"
 
 namespace cairn::detail {
 
@@ -87,6 +88,8 @@ class checkpoint_series {
   /// the same bytes, but for notes, and metrics that `job` does not have. Encodes and hashes the state as a save does. Nothing if that is not
   /// so, or not known. Excludes other processes, as `begin` does, whose errors it throws.
   [[nodiscard]] std::optional<save_report> find_published(const save_job& job);
+  /// The same for a group of ranks, each of which encodes and hashes the share that it has in the checkpoint. A collective call.
+  [[nodiscard]] std::optional<save_report> find_published_together(const save_job& job);
 
   /// Gives the published checkpoint of `job` its notes, where these say that the run ends, and where the store can do that without writing the
   /// shards again. A failure is an event.
@@ -138,9 +141,11 @@ class checkpoint_series {
 
  private:
   struct running_save;
+  struct compared_share;
 
   void set_hooks();
   save_report published(save_report report);
+  [[nodiscard]] std::optional<checkpoint_index> find_candidate(const save_job& job);
   [[nodiscard]] merge_options how_to_merge(const merge_hooks& hooks) const;
   void open_merge(const merge_hooks& hooks);
   merge_report merged(merge_report report);
@@ -176,7 +181,8 @@ class checkpoint_series {
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/series.ipp"        // IWYU pragma: keep
-#include "cairn/run/series_merge.ipp"  // IWYU pragma: keep
-#include "cairn/run/series_ranks.ipp"  // IWYU pragma: keep
+#include "cairn/run/series.ipp"            // IWYU pragma: keep
+#include "cairn/run/series_merge.ipp"      // IWYU pragma: keep
+#include "cairn/run/series_published.ipp"  // IWYU pragma: keep
+#include "cairn/run/series_ranks.ipp"      // IWYU pragma: keep
 #endif

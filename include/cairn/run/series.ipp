@@ -206,53 +206,6 @@ CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) 
   return finish();
 }
 
-/// Whether all files that `index` lists are there and have their sizes.
-[[nodiscard]] inline bool has_files(const any_store& store, std::string_view name, const checkpoint_index& index) {
-  return std::all_of(index.shards.begin(), index.shards.end(),
-                     [&](const index_shard& each) { return store.open(name, each.file)->size() == each.bytes; });
-}
-
-CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published(const save_job& job) {
-  if (!checkpoints_.has_run_at(job.info.step)) return std::nullopt;
-  try {
-    own_store();
-  } catch (...) {  // a second attempt would not see a sync that has failed
-    throw error(failed(about(event::kind::failed, job), std::current_exception()));
-  }
-  try {
-    if (checkpoints_.newest_step() != job.info.step) return std::nullopt;
-    const auto index = read_index(store_, job.name, index_part::all);
-    if (index.parent || !says_all(index.info, job.info) || !has_files(store_, job.name, index)) return std::nullopt;
-
-    auto pieces = divide_evenly(job.what.leaves, options_.shards);
-    if (pieces.size() != index.shards.size()) pieces = divide_evenly(job.what.leaves, index.shards.size());
-    const stores::detail::index_only published(store_.location());
-    any_store compared = published;
-    save_pipeline pipeline(compared, job, pieces.size());
-    pipeline.add(from_leaves<staged_piece>(pieces));
-    auto report = pipeline.finish();
-    auto same = parse_index(published.text(), report.path);
-    same.info = index.info;
-    const auto text = write_index(index);
-    report.bytes += text.size() - published.text().size();
-    return write_index(same) == text ? std::optional(std::move(report)) : std::nullopt;
-  } catch (const error&) {  // the save will report it
-    return std::nullopt;
-  }
-}
-
-CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
-  if (!policy_driver::say_end(job.info.notes)) return;
-  try {
-    auto index = read_index(store_, job.name, index_part::all);
-    if (policy_driver::say_end(index.info.notes)) return;
-    index.info.notes = job.info.notes;
-    replace_index(store_, job.name, index);
-  } catch (...) {
-    static_cast<void>(failed(about(event::kind::failed, job), std::current_exception()));
-  }
-}
-
 CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
   own_store();
   return checkpoints_.remove_later(step);

@@ -257,6 +257,7 @@ CAIRN_INLINE bool session::resolve_busy(const observation& now) {
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
   enter("save at step " + std::to_string(now.step));
+  if (!ranks_.is_alone()) return save_together(state, now);
   return save_sync(state, now, std::nullopt, true);
 }
 
