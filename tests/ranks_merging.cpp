@@ -12,11 +12,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
@@ -429,6 +433,113 @@ TEST_CASE("while a merge runs, steps save nothing, and the handle of the save is
           if (checkpoints.stats().merged == 1) ++handles;
         }) == std::vector<std::string>(2));
   CHECK(handles == 2);
+}
+
+TEST_CASE("after a merge to a whole checkpoint the next anchor is due as late as with one process") {
+  std::vector<bool> alone;
+  for (unsigned ranks = 1; ranks <= 4; ++ranks) {
+    const cairn::any_store store = cairn::stores::memory();
+    std::vector<bool> deltas;
+    CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+            auto options = merging(2, true);
+            options.chain.anchor_every = 4;
+            cairn::checkpointer checkpoints(store, options, group);
+            for (std::uint64_t step = 1; step <= 12; ++step) {
+              const auto report = checkpoints.save(state_at(step), {.step = step});
+              if (group.rank() == 0) deltas.push_back(report.is_delta);
+              checkpoints.wait();
+            }
+          }) == std::vector<std::string>(ranks));
+    if (ranks == 1) alone = deltas;
+    CHECK(deltas == alone);
+  }
+  CHECK(std::count(alone.begin(), alone.end(), false) == 1);  // each merge begins a chain
+}
+
+TEST_CASE("ranks that differ in when to merge do not begin") {
+  CHECK_THAT(common(at_each(2,
+                            [&](const cairn::groups::threads& group) {
+                              cairn::checkpointer checkpoints(cairn::stores::memory(), merging(2 + group.rank()),
+                                                              group);
+                              checkpoints.wait();
+                            })),
+             Catch::Matchers::ContainsSubstring("chain.merge_every 2") &&
+                 Catch::Matchers::ContainsSubstring("chain.merge_every 3"));
+}
+
+TEST_CASE("after a signal no merge begins") {
+  const cairn::any_store store = cairn::stores::memory();
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          auto options = merging(2);
+          options.on_busy = cairn::when_busy::skip;
+          options.max_bytes_per_second = 1;  // of the save of step 3, until the signal
+          if (group.rank() == 1) options.preempt = {SIGUSR1};
+          cairn::checkpointer checkpoints(store, options, group);
+          checkpoints.save(state_at(1), {.step = 1});
+          checkpoints.save(state_at(2), {.step = 2});
+          const auto outcome = checkpoints.step(state_at(3), {.step = 3});
+          require(outcome.started, "no save was started");
+          if (group.rank() == 1) raise(SIGUSR1);
+          bool stops = false;
+          for (std::uint64_t step = 4; !stops; ++step) {
+            stops = checkpoints.step(state_at(4), {.step = step}).stop;
+          }
+          require(outcome.save.get().is_delta && checkpoints.stats().saves == 4, "not saved");
+          require(checkpoints.stats().merged == 0, "merged");
+        }) == std::vector<std::string>(2));
+  CHECK(links(store, 3) == 3);
+}
+
+/// Waits until `number` has reached `wanted`.
+void wait_until(const std::atomic<int>& number, int wanted) {
+  while (number < wanted) std::this_thread::yield();
+}
+
+TEST_CASE("a checkpointer that is destroyed while a save is published begins no merge, where it is to cancel") {
+  for (const bool cancels : {false, true}) {
+    constexpr int ranks = 3;
+    const cairn::any_store store = cairn::stores::memory();
+    std::atomic<int> prepared{0}, publishing{0}, leaving{0};
+    std::atomic<std::uint64_t> merged{0};
+    CHECK(
+        at_each(ranks, [&](const cairn::groups::threads& group) {
+          bool is_watched = false;
+          int calls =
+              0;  // of the leader in the save of step 3: it begins, makes its shard, prepares that, makes the index, publishes
+          const hooked_store own{store,
+                                 {.before_write =
+                                      [&] {
+                                        if (!is_watched || group.rank() != 0 || ++calls != 5) return;
+                                        ++publishing;
+                                        wait_until(leaving, ranks);
+                                      },
+                                  .after_write =
+                                      [&] {
+                                        if (is_watched) ++prepared;
+                                      }}};
+          auto options = merging(2);
+          options.on_busy = cairn::when_busy::skip;
+          if (cancels) options.on_destruction = cairn::when_destroyed::cancel;
+          options.on_event = [&](const cairn::event& what) { merged += what.what == cairn::event::kind::merged; };
+          cairn::checkpointer checkpoints(own, options, group);
+          checkpoints.save(state_at(1), {.step = 1});
+          checkpoints.save(state_at(2), {.step = 2});
+          is_watched = true;
+          std::uint64_t step = 3;
+          const auto train = [&](int steps) {
+            for (int i = 0; i < steps; ++i, ++step) static_cast<void>(checkpoints.step(state_at(step), {.step = step}));
+          };
+          train(1);
+          wait_until(prepared, 1);  // the others join it in the second call from now on
+          train(2);
+          wait_until(prepared, ranks);
+          train(2);
+          wait_until(publishing, 1);
+          ++leaving;
+        }) == std::vector<std::string>(ranks));
+    CHECK(merged == (cancels ? 0U : static_cast<unsigned>(ranks)));
+    CHECK(links(store, 3) == (cancels ? 3 : 2));
+  }
 }
 
 }  // namespace
