@@ -2,11 +2,13 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "cairn/fields.hpp"
 #include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/reader.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +17,9 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catch.hpp"
@@ -23,7 +27,21 @@
 #include "ranks.hpp"
 
 using cairn::detail::checkpoint_name;
-using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A packed matrix.
+struct matrix {
+  cairn::extents dimensions;
+  std::vector<float>* values;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<matrix> {
+  static tensor_view<float> view(matrix& object) { return {object.values->data(), object.dimensions}; }
+};
 
 namespace {
 
@@ -210,11 +228,164 @@ TEST_CASE("a save that failed leaves no rank with another plan") {
   }
 }
 
-TEST_CASE("deltas of a group are not merged") {
-  auto group = cairn::groups::threads::make(2);
-  auto options = exact();
-  options.chain.merge_every = 3;
-  CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("merge_every"));
+TEST_CASE("what lossy codecs lose is in the index, and in the report of each rank") {
+  for (const bool in_background : {false, true}) {
+    const cairn::any_store store = cairn::stores::memory();
+    std::vector<std::map<std::string, cairn::loss>> lost(3);
+    CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+            auto options = exact();
+            options.codecs = chain::mixed_rules();
+            cairn::checkpointer checkpoints(store, options, group);
+            for (std::uint64_t step = 1; step <= 2; ++step) {
+              if (!in_background) {
+                lost[group.rank()] = checkpoints.save(state_at(step), {.step = step}).lost;
+              } else {
+                const auto outcome = checkpoints.step(state_at(step), {.step = step});
+                checkpoints.wait();
+                lost[group.rank()] = outcome.save.get().lost;
+              }
+              require(lost[group.rank()].empty() == (step == 1), "a loss of a whole checkpoint, or none of a delta");
+            }
+          }) == std::vector<std::string>(3));
+    CHECK(lost == std::vector(3, lost.front()));
+    CHECK(lost.front().contains("net.weight"));
+    const cairn::detail::checkpoint_reader reader(store, checkpoint_name(2));
+    std::map<std::string, cairn::loss> stored;
+    for (std::size_t leaf = 0; leaf < reader.contents().leaves.size(); ++leaf)
+      if (const auto& how = reader.storage_of(leaf).encoded; how && how->lost)
+        stored.emplace(reader.contents().leaves[leaf].path, *how->lost);
+    CHECK(stored == lost.front());
+  }
+}
+
+TEST_CASE("a rank without a share does not open the parent at each save") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::atomic<int> opened{0};
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          auto options = exact();
+          options.chain.anchor_every = std::nullopt;
+          options.rank_weight = group.rank() == 0 ? 1 : 0;
+          const hooked_store own{store, {.before_open = [&](std::string_view) {
+                                   if (group.rank() == 1) ++opened;
+                                 }}};
+          for (const bool restores : {false, true}) {
+            cairn::checkpointer checkpoints(own, options, group);
+            chain::state state;
+            if (restores) checkpoints.restore(state);
+            for (std::uint64_t step = restores ? 6 : 1; step <= (restores ? 10 : 5); ++step) {
+              const bool is_first = step == (restores ? 6 : 1);
+              if (group.rank() == 1 && !is_first) opened = 0;
+              require(checkpoints.save(state_at(step), {.step = step}).is_delta == (step != 1), "not a delta");
+              require(group.rank() == 0 || is_first || opened == 0, "the parent was opened");
+            }
+          }
+        }) == std::vector<std::string>(2));
+  CHECK(chain::restored(store, checkpoint_name(10)) == chain::bits_of(state_at(10)));
+}
+
+/// A delta is the elements themselves. Counts the elements that are decoded.
+struct counted_copies {
+  std::atomic<std::uint64_t>* decoded;
+
+  [[nodiscard]] std::string name() const { return "copies"; }
+  [[nodiscard]] bool uses_parent() const { return true; }
+  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+    std::copy(in.values.begin(), in.values.end(), out.begin());
+    return {.codec = name(), .bytes = in.values.size(), .relative = !in.reference.empty()};
+  }
+  void decode(const cairn::decode_request& from) const {
+    if (decoded != nullptr) *decoded += from.values.size() / sizeof(float);
+    std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+  }
+};
+
+TEST_CASE("a rank that restores its box of a chain decodes the payloads of that box alone") {
+  const cairn::any_store store = cairn::stores::memory();
+  constexpr unsigned ranks = 4;
+  constexpr std::uint64_t count = 5000, steps = 3;
+  std::vector<std::atomic<std::uint64_t>> decoded(ranks);
+  for (const bool restores : {false, true})
+    CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+            auto options = exact();
+            options.chain.anchor_every = std::nullopt;
+            options.codecs = {{"*", counted_copies{restores ? &decoded[group.rank()] : nullptr}}};
+            cairn::checkpointer checkpoints(store, options, group);
+            std::vector<float> box(2 * count);
+            matrix view{{2, count}, &box};
+            cairn::state all{{"w", cairn::shard_of(view, {2, ranks * count}, {0, group.rank() * count})}};
+            const auto fill = [&](std::uint64_t step) {
+              for (std::size_t i = 0; i < box.size(); ++i) box[i] = static_cast<float>(step * i + group.rank());
+            };
+            for (std::uint64_t step = 1; step <= steps && !restores; ++step) {
+              fill(step);
+              checkpoints.save(all, {.step = step});
+            }
+            if (!restores) return;
+            require(checkpoints.restore(all).has_value(), "not restored");
+            const auto restored = box;
+            fill(steps);
+            require(restored == box, "another box");
+          }) == std::vector<std::string>(ranks));
+  CHECK(cairn::detail::chain_reader(store, checkpoint_name(steps), {{"*", counted_copies{nullptr}}}).links().size() ==
+        steps);
+  for (const auto& each : decoded) CHECK(each == steps * 2 * count);
+}
+
+TEST_CASE("runs that cut an array into other boxes go on with the chain, which is restored as any boxes") {
+  const cairn::any_store store = cairn::stores::memory();
+  const cairn::extents whole{60, 90};
+  const auto value = [](std::uint64_t step, std::uint64_t i) {
+    return 0.03F + 1e-6F * static_cast<float>(i % 89 + step);
+  };
+  // The part of a rank along a dimension.
+  const auto part_of = [&](std::size_t d, unsigned rank, unsigned ranks) {
+    cairn::detail::box part{{0, 0}, whole};
+    part.first[d] = whole[d] * rank / ranks;
+    part.shape[d] = whole[d] * (rank + 1) / ranks - part.first[d];
+    return part;
+  };
+  const auto values_of = [&](const cairn::detail::box& part, std::uint64_t step) {
+    std::vector<float> values;
+    for (auto i = part.first[0]; i < part.first[0] + part.shape[0]; ++i)
+      for (auto j = part.first[1]; j < part.first[1] + part.shape[1]; ++j)
+        values.push_back(value(step, i * whole[1] + j));
+    return values;
+  };
+  std::uint64_t step = 0;
+  for (const unsigned ranks : {3U, 2U, 4U, 1U, 4U}) {
+    CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+            auto options = exact();
+            options.chain.anchor_every = std::nullopt;
+            cairn::checkpointer checkpoints(store, options, group);
+            const auto part = part_of(ranks % 2, group.rank(), ranks);
+            auto values = values_of(part, step);
+            matrix view{part.shape, &values};
+            cairn::state all{{"w", cairn::shard_of(view, whole, part.first)}};
+            if (step > 0) {
+              values.assign(values.size(), 0);
+              require(checkpoints.restore(all).has_value() && values == values_of(part, step), "another box");
+            }
+            for (std::uint64_t more = 1; more <= 2; ++more) {
+              values = values_of(part, step + more);
+              checkpoints.save(all, {.step = step + more});
+            }
+          }) == std::vector<std::string>(ranks));
+    step += 2;
+  }
+  CHECK(cairn::detail::chain_reader(store, checkpoint_name(step)).links().size() ==
+        2);  // each run begins with whole boxes
+  for (unsigned ranks = 1; ranks <= 4; ++ranks)
+    for (std::uint64_t saved = 1; saved <= step; ++saved)
+      CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+              cairn::checkpointer checkpoints(store, quick(), group);
+              const auto part = part_of((ranks + saved) % 2, group.rank(), ranks);
+              std::vector<float> values(part.count());
+              matrix view{part.shape, &values};
+              cairn::state all{{"w", cairn::shard_of(view, whole, part.first)}};
+              require(checkpoints.restore(all, {.step = saved}).has_value(), "not restored");
+              require(values == values_of(part, saved), "another box");
+            }) == std::vector<std::string>(ranks));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "cairn/encode/lossless.hpp"
 #include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
@@ -28,7 +29,8 @@ struct model {
 
 model model_at(std::uint64_t step, unsigned rank) {
   model made{std::vector<float>(20'000), {100 * step + rank}, {}};
-  for (std::size_t i = 0; i < made.weights.size(); ++i) made.weights[i] = static_cast<float>(i % 97 * step);
+  for (std::size_t i = 0; i < made.weights.size(); ++i)
+    made.weights[i] = 0.03F + 1e-6F * static_cast<float>(i % 89 + step);
   made.moments["first"].assign(1000 + step % 3, static_cast<double>(step));
   return made;
 }
@@ -38,6 +40,8 @@ void require_model(const model& state, std::uint64_t step, unsigned rank) {
   require(state.weights == wanted.weights && state.moments == wanted.moments, "another state");
   require(state.seed.value == wanted.seed.value, "the value of another rank");
 }
+
+std::atomic<std::uint64_t> merges{0};
 
 /// What one rank does: the calls are the same at all ranks, as they depend on `seed` alone. Returns what it has seen, which must be the same.
 std::string run_one(const cairn::groups::threads& group, const cairn::any_store& store, std::uint64_t seed) {
@@ -49,6 +53,12 @@ std::string run_one(const cairn::groups::threads& group, const cairn::any_store&
   if (options.asynchronous) options.on_busy = busy;
   if (options.asynchronous && random() % 2 == 0) options.on_destruction = cairn::when_destroyed::cancel;
   if (random() % 2 == 0) options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
+  const bool merges_deltas = !options.codecs.empty() && random() % 4 != 0;
+  if (merges_deltas) {
+    options.chain.anchor_every = 5 + random() % 5;
+    options.chain.merge_every = 2 + random() % 2;
+    options.chain.merge_to_whole = random() % 3 == 0;
+  }
   if (random() % 3 == 0) options.keep_last = 3;
   const auto every = 1 + random() % 3;
   options.when = cairn::policies::every_steps{every};
@@ -62,8 +72,9 @@ std::string run_one(const cairn::groups::threads& group, const cairn::any_store&
   std::string seen;
   cairn::checkpointer checkpoints(hooked_store{store, {.before_write = fail_at_last}}, options, group);
   std::uint64_t step = 0;
-  for (int call = 0; call < 25; ++call) {
-    if (own() % 8 == 0) *left = 1 + static_cast<int>(own() % 5);
+  const std::uint64_t calls = merges_deltas ? 60 : 25, fails_once_in = merges_deltas ? 60 : 8;  // a merge needs deltas
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    if (own() % fails_once_in == 0) *left = 1 + static_cast<int>(own() % 5);
     if (own() % 3 == 0) std::this_thread::yield();
     const auto what = random() % 12;
     try {
@@ -93,6 +104,7 @@ std::string run_one(const cairn::groups::threads& group, const cairn::any_store&
       seen += std::string(" threw ") + cause.what();
     }
   }
+  merges += checkpoints.stats().merged;
   return seen;
 }
 
@@ -116,6 +128,7 @@ TEST_CASE("random calls and failures of several ranks") {
             }
           }) == std::vector<std::string>(ranks));
   }
+  CHECK(merges > 20);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Programs whose checkpointers merge (chain_options::merge_every) include it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cairn/core/config.hpp"
@@ -22,11 +23,15 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
 
 namespace detail {
 
-inline const bool merge_is_known = (known_merge = &merge_checkpoints, true);
+[[nodiscard]] CAIRN_INLINE std::unique_ptr<joint_merge> open_joint_merge(any_store& store, const joint_merge_job& job);
+
+inline constexpr merge_functions merging{&merge_checkpoints, &open_joint_merge};
+inline const bool merge_is_known = (known_merge = &merging, true);
 
 }  // namespace detail
 }  // namespace cairn
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/chain/merge.ipp"  // IWYU pragma: keep
+#include "cairn/chain/merge.ipp"        // IWYU pragma: keep
+#include "cairn/chain/merge_ranks.ipp"  // IWYU pragma: keep
 #endif

@@ -1,7 +1,14 @@
 #include "cairn/chain/reader.hpp"
 
 #include <array>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
 #include <random>
+#include <set>
+#include <span>
+#include <vector>
 
 #include <sys/resource.h>
 
@@ -240,6 +247,54 @@ struct matrix_state {
   std::uint64_t step = 0;
 };
 
+/// A delta is added to the parent's elements.
+struct adding {
+  [[nodiscard]] std::string name() const { return "adding"; }
+  [[nodiscard]] bool uses_parent() const { return true; }
+  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& /*in*/, std::span<std::byte> /*out*/) const {
+    return {};
+  }
+  void decode(const cairn::decode_request& from) const {
+    for (std::size_t i = 0; i < from.values.size(); i += sizeof(float)) {
+      float more = 0, value = 0;
+      std::memcpy(&more, from.payload.data() + i, sizeof more);
+      if (from.relative) std::memcpy(&value, from.values.data() + i, sizeof value);
+      value += more;
+      std::memcpy(from.values.data() + i, &value, sizeof value);
+    }
+  }
+};
+
+/// A link of a chain of matrices: cut into boxes, runs or not at all.
+struct matrix_link {
+  struct part {
+    std::optional<cairn::detail::box> region;
+    std::uint64_t first = 0, count = 0;
+  };
+  std::vector<part> parts;
+
+  matrix_link(const cairn::extents& whole, std::mt19937& random) {
+    const auto cut = [&](std::uint64_t extent) {  // ascending
+      std::set<std::uint64_t> cuts{0, extent};
+      for (auto more = random() % 3; more > 0; --more) cuts.insert(random() % extent);
+      return std::vector(cuts.begin(), cuts.end());
+    };
+    const auto count = cairn::element_count(whole);
+    if (random() % 3 == 0) {
+      const auto runs = cut(count);
+      for (std::size_t i = 0; i + 1 < runs.size(); ++i) parts.push_back({{}, runs[i], runs[i + 1] - runs[i]});
+      return;
+    }
+    const auto rows = cut(whole[0]), columns = cut(whole[1]);
+    for (std::size_t i = 0; i + 1 < rows.size(); ++i)
+      for (std::size_t j = 0; j + 1 < columns.size(); ++j) {
+        const cairn::detail::box region{{rows[i], columns[j]}, {rows[i + 1] - rows[i], columns[j + 1] - columns[j]}};
+        parts.push_back({region, 0, region.count()});
+      }
+  }
+};
+
 }  // namespace
 
 TEST_CASE("any box of a leaf can be read, however the links cut it and whatever codec they have") {
@@ -291,6 +346,76 @@ TEST_CASE("any box of a leaf can be read, however the links cut it and whatever 
         CHECK(wrong == 0);
       }
     }
+}
+
+TEST_CASE("any boxes of a chain are read, however the links cut the array") {
+  const cairn::codec_rules rules{{"*", adding{}}};
+  const cairn::extents whole{9, 11};
+  std::mt19937 random(4);
+  for (int round = 0; round < 60; ++round) {
+    auto store = cairn::any_store(cairn::stores::memory());
+    std::vector<float> wanted(cairn::element_count(whole));
+    std::optional<cairn::detail::checkpoint_ref> parent;
+    for (std::uint64_t step = 1; step <= 4; ++step) {
+      const matrix_link link(whole, random);
+      std::vector<cairn::detail::leaf> leaves;
+      std::deque<std::vector<float>> payloads;
+      std::deque<cairn::detail::encoding_info> codecs;
+      cairn::detail::shards_of<cairn::detail::write_piece> shards;
+      for (const auto& each : link.parts) {
+        if (leaves.empty() || each.region) {
+          auto& made = leaves.emplace_back();
+          made.path = "w";
+          made.type = cairn::dtype::f32;
+          made.shape = each.region ? each.region->shape : whole;
+          if (each.region)
+            made.place =
+                std::make_shared<cairn::detail::box_place>(cairn::detail::box_place{whole, each.region->first});
+        }
+        const bool is_relative = step > 1 && random() % 4 != 0;
+        auto& payload = payloads.emplace_back();
+        for (std::uint64_t i = 0; i < each.count; ++i) payload.push_back(static_cast<float>(random() % 100));
+        const auto shape = each.region ? each.region->shape : cairn::extents{each.count};
+        const bool is_all = each.count == wanted.size();
+        codecs.push_back({"adding", cairn::dtype::f32, is_all ? whole : shape, is_relative, {}});
+        shards.push_back({{{leaves.size() - 1, each.first, each.count},
+                           std::as_bytes(std::span(payload)),
+                           &codecs.back(),
+                           nullptr}});
+        std::uint64_t i = 0;
+        const auto add = [&](std::uint64_t at) { wanted[at] = payload[i++] + (is_relative ? wanted[at] : 0); };
+        if (!each.region)
+          for (auto at = each.first; at < each.first + each.count; ++at) add(at);
+        else
+          for (auto row = each.region->first[0]; row < each.region->first[0] + each.region->shape[0]; ++row)
+            for (auto at = each.region->first[1]; at < each.region->first[1] + each.region->shape[1]; ++at)
+              add(row * whole[1] + at);
+      }
+      const auto name = cairn::detail::checkpoint_name(step);
+      const auto made = cairn::detail::write_checkpoint(
+          store, name, {.leaves = leaves, .shards = shards, .info = {.step = step}, .parent = parent});
+      parent = cairn::detail::checkpoint_ref{name, made.id};
+    }
+    const cairn::detail::chain_reader reader(store, parent->name, rules);
+    for (int reads = 0; reads < 20; ++reads) {
+      cairn::detail::box region{{random() % whole[0], random() % whole[1]}, {}};
+      for (std::size_t d = 0; d < 2; ++d) region.shape.push_back(1 + random() % (whole[d] - region.first[d]));
+      std::vector<float> read(region.count()), expected;
+      for (auto row = region.first[0]; row < region.first[0] + region.shape[0]; ++row)
+        for (auto at = region.first[1]; at < region.first[1] + region.shape[1]; ++at)
+          expected.push_back(wanted[row * whole[1] + at]);
+      const cairn::detail::read_request request{
+          0, {cairn::dtype::f32, region.shape, reinterpret_cast<std::byte*>(read.data()), {}}, region};
+      reader.read(std::span(&request, 1));
+      CHECK(read == expected);
+    }
+    // Merged, it restores the same.
+    const auto bits = chain::restored(store, parent->name, rules);
+    cairn::merge_checkpoints(store, parent->name, {.deltas = 1 + random() % 3, .codecs = rules});
+    CHECK(chain::restored(store, parent->name, rules) == bits);
+    cairn::merge_checkpoints(store, parent->name, {.codecs = rules});
+    CHECK(chain::restored(store, parent->name, rules) == bits);
+  }
 }
 
 TEST_CASE("a malformed payload or code table with correct checksums is an error that names leaf and file") {

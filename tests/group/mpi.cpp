@@ -1,6 +1,6 @@
 // A program for mpiexec, which mpi.sh and two_hosts.sh run. Usage: mpi collectives
 //   mpi save | train | restore | refused | silent DIRECTORY
-//   mpi die | die_in_background DIRECTORY RANK CALL
+//   mpi die | die_in_background | die_merging DIRECTORY RANK CALL
 //   mpi stop | stop_in_background DIRECTORY RANK CALL PIPE     stops where the other two die, and says so
 #include "cairn/group/mpi.hpp"
 
@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/encode/lossless.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"
 #include "hooked_store.hpp"
@@ -203,6 +206,37 @@ void save_and_end(const end_of_rank& end, const std::string& directory, unsigned
   if (std::exchange(until->left, 0) != 0) end("saved " + until->step);
 }
 
+/// `rank` dies at its `call`-th point of the merge after a save, as above.
+void merge_and_die(const std::string& directory, unsigned rank, int call) {
+  int left = 0;
+  const auto die = [&left] {
+    if (left != 0 && --left == 0) raise(SIGKILL);
+  };
+  const hooked_store store{cairn::stores::directory(directory), {.before_write = die, .after_write = die}};
+  cairn::mpi::group group(MPI_COMM_WORLD);
+  const bool dies = group.rank() == rank;
+  std::uint64_t due = 0;  // the step whose save the merge follows
+  cairn::checkpointer_options options{.keep_last = 2};
+  options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
+  options.chain = {.anchor_every = std::nullopt, .merge_every = 2, .merge_to_whole = call % 2 == 0};
+  options.on_event = [&](const cairn::event& what) {
+    if (dies && what.what == cairn::event::kind::published && what.step == due) left = call;
+  };
+  cairn::checkpointer checkpoints(store, std::move(options), std::move(group));
+  model state;
+  const auto report = checkpoints.restore(state);
+  require(report && state == model_at(report->step), "another state was restored");
+  auto step = report->step;
+  for (auto deltas = report->links; due == 0; ++deltas) {
+    ++step;
+    if (deltas > 1) due = step;
+    require(checkpoints.save(model_at(step), {.step = step, .loss = 0.5}).is_delta, "not a delta");
+  }
+  checkpoints.wait();
+  require(checkpoints.stats().merged == 1, "not merged");
+  left = 0;
+}
+
 /// The last rank does not answer.
 void wait_for_silent(const std::string& directory) {
   cairn::checkpointer checkpoints(directory, {.rank_timeout = std::chrono::milliseconds(200)},
@@ -246,6 +280,8 @@ int main(int count, char** arguments) {
       wait_for_silent(directory);
     else if (what == "refused")
       be_refused(directory);
+    else if (what == "die_merging" && count > 4)
+      merge_and_die(directory, static_cast<unsigned>(std::stoul(arguments[3])), std::stoi(arguments[4]));
     else if (count > 4 && (what.starts_with("die") || what.starts_with("stop")))
       save_and_end(count > 5 ? stop(arguments[5]) : die, directory, static_cast<unsigned>(std::stoul(arguments[3])),
                    std::stoi(arguments[4]), what.ends_with("_in_background"));

@@ -23,9 +23,9 @@ case $scenario in
     for ranks in 2 4; do run "$ranks" silent "$folder"; done ;;
   killed)  # the restart, with another number of ranks, finds the checkpoint before or the new one
     run 2 save "$folder"
-    kills=0 numbers="2 4" ways="die die_in_background"
+    kills=0 numbers="2 4" ways="die die_in_background die_merging"
     # OpenMPI takes two seconds to end a job.
-    if [[ ${start[0]} == *openmpi && -z ${CAIRN_LONG_TESTS-} ]]; then numbers=2 ways=die_in_background; fi
+    if [[ ${start[0]} == *openmpi && -z ${CAIRN_LONG_TESTS-} ]]; then numbers=2 ways="die_in_background die_merging"; fi
     for ranks in $numbers; do
       for way in $ways; do
         for ((rank = 0; rank < ranks; ++rank)); do

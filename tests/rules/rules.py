@@ -91,7 +91,7 @@ MORE_HEADER_ONLY = {
 
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
-OPT_IN = ("adapters/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
+OPT_IN = ("adapters/", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
           "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "plan/calibrate.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.

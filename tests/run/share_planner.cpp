@@ -119,4 +119,18 @@ TEST_CASE("a rank that has more state of its own writes less of the common one, 
   CHECK(share.back() == cairn::detail::piece{2, 0, 7});
 }
 
+TEST_CASE("ranks agree on the state, the plan, and the deltas that are not merged") {
+  const auto job = two_leaves(100'000, 100'000), other = two_leaves(100'000, 100'001);
+  share_planner planner, uneven;
+  const std::uint64_t weights[] = {1, 1}, other_weights[] = {1, 2};
+  planner.set_weights(weights);
+  uneven.set_weights(other_weights);
+  const auto hash = cairn::detail::agreement_hash(job, planner.plan_for(job), 3);
+  CHECK(hash > 1);
+  CHECK(cairn::detail::agreement_hash(job, planner.plan_for(job), 3) == hash);
+  CHECK(cairn::detail::agreement_hash(other, planner.plan_for(job), 3) != hash);
+  CHECK(cairn::detail::agreement_hash(job, uneven.plan_for(job), 3) != hash);
+  CHECK(cairn::detail::agreement_hash(job, planner.plan_for(job), 4) != hash);
+}
+
 }  // namespace

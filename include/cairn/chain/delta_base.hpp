@@ -64,8 +64,9 @@ class delta_base {
     std::erase_if(references_, [&](const auto& each) { return !paths.contains(each.first); });
   }
 
-  /// Call this when a checkpoint has been published: it becomes the parent.
-  void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta) {
+  /// Call this when a checkpoint has been published: it becomes the parent. `is_followed`: the references are those of all its leaves that have one.
+  void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta, bool is_followed = false) {
+    is_followed_ = is_followed;
     length_ = is_delta ? length_ + 1 : 1;
     since_merge_ = is_delta ? since_merge_ + 1 : 0;
     parent_ = checkpoint;
@@ -84,6 +85,7 @@ class delta_base {
 
   /// Drops the references and code tables, as after a failed save. The next delta reads them from the parent.
   void forget() noexcept {
+    is_followed_ = false;
     references_.clear();
     tables_.clear();
   }
@@ -102,7 +104,10 @@ class delta_base {
   }
 
   [[nodiscard]] const std::optional<checkpoint_ref>& parent() const noexcept { return parent_; }
-  [[nodiscard]] bool has_references() const noexcept { return !references_.empty(); }
+  /// Whether the references are those of the parent. There may be none, as at a rank of a group whose share has no leaf with one.
+  [[nodiscard]] bool has_references() const noexcept { return is_followed_ || !references_.empty(); }
+  /// The references have been read from the parent.
+  void follow() noexcept { is_followed_ = true; }
   [[nodiscard]] std::size_t deltas_to_merge() const noexcept { return since_merge_; }
   [[nodiscard]] code_tables& tables() noexcept { return tables_; }
 
@@ -113,6 +118,7 @@ class delta_base {
   std::uint64_t step_ = 0;
   std::size_t length_ = 0;       // checkpoints from the anchor on
   std::size_t since_merge_ = 0;  // deltas
+  bool is_followed_ = false;     // by the references
   std::map<std::string, reference, std::less<>> references_;
   code_tables tables_;
 };

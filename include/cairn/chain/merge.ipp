@@ -2,74 +2,58 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "cairn/chain/reader.hpp"
-#include "cairn/system/memory.hpp"
-#include "cairn/system/parallel.hpp"
 #include "cairn/chain/encoded_piece.hpp"
-#include "cairn/chain/leaf_codecs.hpp"
-#include "cairn/encode/choice.hpp"
-#include "cairn/encode/code_table_text.hpp"
+#include "cairn/chain/merge_parts.ipp"
+#include "cairn/chain/reader.hpp"
 #include "cairn/merge.hpp"
-#include "cairn/system/clock.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/system/clock.hpp"
+#include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
 
-/// Divides each shard so that the elements of a part have at most `most` bytes, except where a part is one slice.
-inline void divide_shards(std::vector<std::vector<stored_slice>>& shards, std::span<const leaf> leaves,
+/// Divides each shard so that the elements of a part have at most `most` bytes, except where a part is one piece.
+inline void divide_shards(std::vector<std::vector<merged_part>>& shards, std::span<const leaf> leaves,
                           std::uint64_t most) {
-  std::vector<std::vector<stored_slice>> parts;
+  std::vector<std::vector<merged_part>> parts;
   for (auto& shard : shards) {
     std::uint64_t bytes = 0;
     parts.emplace_back();
-    for (auto& slice : shard) {
-      const auto more = slice.count * size_of(leaves[slice.leaf].type);
+    for (auto& each : shard) {
+      const auto more = each.made.count * size_of(leaves[each.made.leaf].type);
       if (bytes + more > most && !parts.back().empty()) {
         parts.emplace_back();
         bytes = 0;
       }
       bytes += more;
-      parts.back().push_back(std::move(slice));
+      parts.back().push_back(std::move(each));
     }
   }
   shards = std::move(parts);
 }
 
-/// Merges the newest `deltas` links of a chain into one checkpoint, and writes it one shard at a time: it holds the memory of one shard, and
-/// while it merges a slice that of its payloads.
+/// What the newest `deltas` links of a chain become: the checkpoint, and its pieces by shard. It is written one shard at a time: that holds the memory of
+/// one shard.
 class merger {
  public:
-  merger(const chain_reader& chain, std::size_t deltas, const merge_options& options)
-      : chain_(chain), deltas_(deltas), threads_(threads_of(options.threads)), check_(options.check) {
-    const auto& stored = chain.contents().leaves;
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-      auto& made = leaves_.emplace_back();
-      made.path = stored[i].path;
-      made.type = stored[i].type;
-      made.shape = stored[i].shape;
-      for (auto& slice : slices_to_merge(i)) {
-        bytes_left_ += slice.bytes;
-        slices_.resize(std::max(slices_.size(), slice.shard + 1));
-        slices_[slice.shard].push_back(std::move(slice));
-      }
-    }
-    if (slices_.empty()) slices_.resize(1);  // a state without leaves
-    if (options.max_bytes) divide_shards(slices_, leaves_, *options.max_bytes);
+  /// Each shard has the pieces of the same shard of the newest link. With `ranks`, there are as many shards; further ones of the newest link are
+  /// added to them by turns.
+  merger(const chain_reader& chain, std::size_t deltas, const merge_options& options, std::size_t ranks = 0)
+      : parts_(chain, deltas, threads_of(options.threads)), check_(options.check), shards_(ranks) {
+    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) list_parts(chain, i, ranks);
+    if (shards_.empty()) shards_.resize(1);  // a state without leaves
+    if (options.max_bytes) divide_shards(shards_, leaves_, *options.max_bytes);
+    if (const auto* parent = chain.links()[deltas - 1]->parent()) base_ = *parent;
     spec_.leaves = leaves_;
     spec_.structure = chain.contents().structure;
     spec_.info = chain.newest().info();
-    for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i)
-      if (const auto& earlier = chain.newest().storage_of(i).restored)
-        spec_.restored.emplace(chain.contents().leaves[i].path, *earlier);
     spec_.id = chain.newest().id();
     spec_.threads = options.threads;
     spec_.on_progress = [check = options.check, progress = options.progress](std::uint64_t done, std::uint64_t total) {
@@ -81,177 +65,98 @@ class merger {
   merger& operator=(const merger&) = delete;
   ~merger() = default;
 
-  /// Publishes the merged checkpoint as `name`. Calls `close` before, when the chain is no longer needed.
-  template <class Close>
-  [[nodiscard]] written_checkpoint write(any_store& store, const std::string& name, const Close& close) {
-    checkpoint_writer writer(store, name, spec_, slices_.size());
-    for (const auto& shard : slices_) {
-      std::vector<encoded_piece> pieces;
-      for (const auto& slice : shard) {
-        if (check_) check_();
-        pieces.push_back(merge_slice(slice));
-        bytes_left_ -= slice.bytes;
-        if (pieces.back().how && pieces.back().how->relative) parent_ = *chain_.links()[deltas_ - 1]->parent();
-      }
-      writer.add(for_writer(std::span(&pieces, 1)), bytes_left_);
-    }
-    close();
-    return writer.commit(parent_);
+  [[nodiscard]] const checkpoint_spec& spec() const noexcept { return spec_; }
+  [[nodiscard]] std::size_t shards() const noexcept { return shards_.size(); }
+  [[nodiscard]] std::size_t leaves() const noexcept { return leaves_.size(); }
+  [[nodiscard]] std::vector<piece> pieces_of(std::size_t shard) const {
+    std::vector<piece> pieces;
+    for (const auto& each : shards_[shard]) pieces.push_back(each.made);
+    return pieces;
   }
 
+  /// Merges the pieces of the shards from `first` to `last`, and writes them.
+  void write(checkpoint_writer& writer, std::size_t first, std::size_t last) {
+    std::uint64_t bytes_left = 0;
+    for (auto shard = first; shard < last; ++shard)
+      for (const auto& part : shards_[shard]) bytes_left += part.bytes;
+    for (auto shard = first; shard < last; ++shard) {
+      std::vector<encoded_piece> pieces;
+      for (const auto& part : shards_[shard]) {
+        if (check_) check_();
+        pieces.push_back(parts_.merge(leaves_[part.made.leaf], part));
+        bytes_left -= part.bytes;
+        is_delta_ = is_delta_ || (pieces.back().how && pieces.back().how->relative);
+      }
+      writer.add(for_writer(std::span(&pieces, 1)), bytes_left);
+    }
+  }
+
+  /// A shard that another rank has written has pieces that are relative.
+  void note_delta() noexcept { is_delta_ = true; }
+
+  /// What the merged checkpoint is built on if pieces of it are relative: the parent of the oldest link that is merged.
+  [[nodiscard]] const std::optional<checkpoint_ref>& base() const noexcept { return base_; }
   /// What the written checkpoint is built on.
-  [[nodiscard]] const std::optional<checkpoint_ref>& parent() const noexcept { return parent_; }
+  [[nodiscard]] std::optional<checkpoint_ref> parent() const { return is_delta_ ? base_ : std::nullopt; }
 
  private:
-  /// The same slice of a leaf in the merged links, the newest first, to the first one that is not relative.
-  using slice_chain = std::vector<stored_slice>;
-
-  /// The pieces of a merged leaf: its slices, or the whole leaf where these are boxes or it has no elements.
-  [[nodiscard]] std::vector<stored_slice> slices_to_merge(std::size_t leaf) const {
-    auto slices = chain_.newest().slices_of(leaf);
-    const bool has_boxes =
-        std::any_of(slices.begin(), slices.end(), [](const auto& each) { return each.region.has_value(); });
-    if (!slices.empty() && !has_boxes) return slices;
-    stored_slice whole{.leaf = leaf, .count = element_count(chain_.contents().leaves[leaf].shape)};
-    for (const auto& each : slices) whole.bytes += each.bytes;
-    return {whole};
-  }
-
-  /// The slices of a leaf in a link, runs in ascending order. Those of the leaf that was asked for last are kept.
-  [[nodiscard]] const std::vector<stored_slice>& slices_in(std::size_t link, std::size_t leaf) const {
-    auto& known = known_slices_.try_emplace(link, catalog::npos, std::vector<stored_slice>()).first->second;
-    if (known.first != leaf) known = {leaf, chain_.links()[link]->slices_of(leaf)};
-    return known.second;
-  }
-
-  /// A slice of the newest link and those that it is built on; empty if the links cut the leaf differently.
-  [[nodiscard]] slice_chain chain_of(const stored_slice& newest) const {
-    slice_chain all{newest};
-    const auto& path = chain_.contents().leaves[newest.leaf].path;
-    for (std::size_t link = 1; link < deltas_ && all.back().is_relative(); ++link) {
-      const auto& from = *chain_.links()[link];
-      const auto leaf = from.contents().find(path);
-      if (leaf == catalog::npos) return {};
-      const auto& slices = slices_in(link, leaf);
-      const auto same =
-          std::lower_bound(slices.begin(), slices.end(), newest.first,
-                           [](const stored_slice& each, std::uint64_t first) { return each.first < first; });
-      if (same == slices.end() || same->region || same->first != newest.first || same->count != newest.count) return {};
-      all.push_back(*same);
-    }
-    return all;
-  }
-
-  [[nodiscard]] encoded_piece merge_slice(const stored_slice& newest) const {
-    const auto& merged = leaves_[newest.leaf];
-    const piece which{newest.leaf, newest.first, newest.count};
-    const auto slices = chain_of(newest);
-    auto payload = slices.empty() ? std::nullopt : merge_payloads(merged, which, slices);
-    return payload ? std::move(*payload) : whole_piece(merged, which, newest);
-  }
-
-  /// One payload with the effect of all of them; nullopt if the leaf's values must be stored instead.
-  [[nodiscard]] std::optional<encoded_piece> merge_payloads(const leaf& merged, const piece& which,
-                                                            const slice_chain& slices) const {
-    const auto& newest = slices.front();
-    if (slices.size() == 1 && !newest.is_relative()) {
-      if (newest.encoded == nullptr) return std::nullopt;
-      auto made = owned(which, *newest.encoded, payload_of(chain_.newest(), newest));  // as it is
-      add_tables(made, 0, newest);
+  /// Lists the pieces of a leaf of the newest link. Each box is a leaf of the merged checkpoint.
+  void list_parts(const chain_reader& chain, std::size_t number, std::size_t ranks) {
+    const auto& stored = chain.contents().leaves[number];
+    const auto& storage = chain.newest().storage_of(number);
+    const auto total = element_count(stored.shape);
+    const auto bytes = storage.encoded ? storage.encoded->stored : stored.bytes();
+    const auto add_leaf = [&](const extents& shape) -> leaf& {
+      auto& made = leaves_.emplace_back();
+      made.path = stored.path;
+      made.type = stored.type;
+      made.shape = shape;
       return made;
-    }
-    const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
-    return has_parent && slices.back().is_relative() ? join(merged, which, slices) : std::nullopt;
+    };
+    bool has_leaf = false;
+    for_each_piece(storage.layout, stored.shape, [&](placed_piece from) {
+      if (from.region)
+        add_leaf(from.region->shape).place = std::make_shared<box_place>(stored.shape, from.region->first);
+      else if (!std::exchange(has_leaf, true))
+        add_leaf(stored.shape);
+      const auto shard = ranks != 0 ? from.shard % ranks : from.shard;
+      shards_.resize(std::max(shards_.size(), shard + 1));
+      const double part = total == 0 ? 0 : static_cast<double>(from.count) / static_cast<double>(total);
+      shards_[shard].push_back({.made = {leaves_.size() - 1, from.first, from.count},
+                                .leaf = number,
+                                .from = std::move(from),
+                                .bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * part)});
+    });
+    if (storage.restored) spec_.restored.emplace(stored.path, *storage.restored);
   }
 
-  [[nodiscard]] page_buffer payload_of(const checkpoint_reader& from, const stored_slice& slice) const {
-    page_buffer payload(slice.bytes);
-    from.read(slice, payload.bytes(), {.threads = threads_});
-    return payload;
-  }
-
-  /// Adds the tables that a slice of a link may name to those of a piece that is made of it.
-  void add_tables(encoded_piece& made, std::size_t link, const stored_slice& slice) const {
-    for (const auto& table : chain_.tables_of(link, slice.shard)->all()) made.tables.insert(write_code_table(table));
-  }
-
-  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload) {
-    const auto bytes = payload.bytes().size();
-    encoded_piece made{which, {}, {}, {}, {}};
-    made.own(std::move(how), std::move(payload), bytes);
-    return made;
-  }
-
-  /// The payload that the codec of the newest delta makes of all of them.
-  [[nodiscard]] std::optional<encoded_piece> join(const leaf& merged, const piece& which,
-                                                  const slice_chain& slices) const {
-    std::vector<page_buffer> payloads;
-    std::vector<merge_request::delta> deltas;
-    code_tables known;
-    for (std::size_t link = slices.size(); link-- > 0;) {
-      const auto& from = *chain_.links()[link];
-      payloads.push_back(payload_of(from, slices[link]));
-      deltas.push_back({slices[link].encoded->codec, from.file_of(slices[link]), payloads.back().bytes()});
-      for (const auto& table : chain_.tables_of(link, slices[link].shard)->all()) known.add(table);
-    }
-    const auto& how = *slices.front().encoded;
-    const auto payload = codec_named(how.codec, chain_.rules(), deltas.back().where)
-                             .merge({.path = merged.path,
-                                     .type = merged.type,
-                                     .bytes = which.count * size_of(merged.type),
-                                     .deltas = deltas,
-                                     .threads = threads_,
-                                     .known_tables = &known});
-    if (!payload) return std::nullopt;
-    page_buffer memory(payload->size());
-    std::copy(payload->begin(), payload->end(), memory.bytes().begin());
-    auto made = owned(which, how, std::move(memory));
-    for (const auto& table : known.all()) made.tables.insert(write_code_table(table));
-    return made;
-  }
-
-  /// The values that the chain restores, without further loss; the loss of the newest link is recorded.
-  [[nodiscard]] encoded_piece whole_piece(const leaf& merged, const piece& which, const stored_slice& newest) const {
-    page_buffer memory(which.count * size_of(merged.type));
-    const auto values = memory.bytes();
-    const read_request values_of[] = {
-        {which.leaf, {merged.type, {which.count}, values.data(), {}}, std::nullopt, which.first}};
-    chain_.read(values_of, {.threads = threads_});
-    const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
-    encoded_piece made{which, {}, {}, {}, {}};
-    if (values.size() >= least_encoded_bytes) {
-      const auto& codec = default_codec();
-      page_buffer packed(codec.bound(merged.type, values.size()));
-      const auto result = codec.encode({merged.path, merged.type, values, {}, threads_, nullptr}, packed.bytes());
-      if (!result.codec.empty())
-        made.own({result.codec, merged.type, shape, result.relative, {}}, std::move(packed), result.bytes);
-    }
-    const bool is_encoded = made.how.has_value();
-    if (!is_encoded) {
-      made.memory = std::move(memory);
-      made.bytes = made.memory.bytes();
-    }
-    const auto& all = chain_.newest().storage_of(newest.leaf).encoded;  // of boxes too
-    const auto lost = newest.encoded != nullptr                         ? newest.encoded->lost
-                      : all != nullptr && which.count == merged.count() ? all->lost
-                                                                        : std::nullopt;
-    if (!lost) return made;
-    if (!is_encoded) made.how = {raw_codec().name(), merged.type, shape, false, {}};  // which has a place for the loss
-    made.how->lost = lost;
-    return made;
-  }
-
-  const chain_reader& chain_;
-  std::size_t deltas_;
-  unsigned threads_;
+  part_merger parts_;
   std::function<void()> check_;
   std::vector<leaf> leaves_;
-  std::vector<std::vector<stored_slice>> slices_;  // of the newest link, by shard
-  std::uint64_t bytes_left_ = 0;                   // of these slices
-  mutable std::map<std::size_t, std::pair<std::size_t, std::vector<stored_slice>>>
-      known_slices_;  // by link: a leaf and its slices
-  std::optional<checkpoint_ref> parent_;
+  std::vector<std::vector<merged_part>> shards_;
+  std::optional<checkpoint_ref> base_;
+  bool is_delta_ = false;
   checkpoint_spec spec_;
+};
+
+/// A chain that is open to be merged, and how.
+struct opened_merge {
+  /// With `ranks`: of a group.
+  opened_merge(any_store& store, const std::string& name, const merge_options& options, std::size_t ranks = 0)
+      : chain(std::in_place, store, name, options.codecs), report{.checkpoint = chain->contents().origin} {
+    const std::size_t most = chain->links().size() - 1;  // the last link needs no parent
+    report.deltas = std::min(options.deltas.value_or(most), most);
+    if (const auto* parent = chain->newest().parent()) report.parent = parent->name;
+    is_needed = report.deltas > 1 || (report.deltas == 1 && !options.deltas);
+    if (is_needed || ranks != 0)
+      merged.emplace(*chain, options.deltas ? std::max<std::size_t>(report.deltas, 1) : most + 1, options, ranks);
+  }
+
+  stopwatch watch;
+  std::optional<chain_reader> chain;
+  merge_report report;
+  bool is_needed = false;
+  std::optional<merger> merged;
 };
 
 }  // namespace cairn::detail
@@ -259,20 +164,17 @@ class merger {
 namespace cairn {
 
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
-  const detail::stopwatch watch;
-  auto open = std::make_optional<detail::chain_reader>(store, name, options.codecs);
-  const auto& chain = *open;
-  const bool to_whole = !options.deltas;
-  merge_report report{.checkpoint = chain.contents().origin};
-  const std::size_t most = chain.links().size() - 1;  // the last link needs no parent
-  report.deltas = std::min(options.deltas.value_or(most), most);
-  if (const auto* parent = chain.newest().parent()) report.parent = parent->name;
-  if (report.deltas == 0 || (report.deltas == 1 && !to_whole)) return report;
-  detail::merger merged(chain, to_whole ? chain.links().size() : report.deltas, options);
-  // Closes the files that are replaced: NFS keeps the names of open files that are deleted.
-  report.bytes = merged.write(store, name, [&] { open.reset(); }).bytes;
-  report.parent = merged.parent() ? merged.parent()->name : std::string();
-  report.seconds = watch.seconds();
+  detail::opened_merge open(store, name, options);
+  auto& report = open.report;
+  if (!open.is_needed) return report;
+  auto& merged = *open.merged;
+  detail::checkpoint_writer writer(store, name, merged.spec(), merged.shards());
+  merged.write(writer, 0, merged.shards());
+  open.chain.reset();  // closes the files that are replaced: NFS keeps the names of open files that are deleted
+  const auto parent = merged.parent();
+  report.bytes = writer.commit(parent).bytes;
+  report.parent = parent ? parent->name : std::string();
+  report.seconds = open.watch.seconds();
   return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ namespace cairn::detail {
 struct published_by_leader {
   std::uint64_t bytes = 0, id = 0;
   bool is_delta = false;
+  std::map<std::string, loss> lost{};  ///< as in save_report
 };
 
 /// What the leader learns of the share of another rank.
@@ -44,9 +46,9 @@ class save_pipeline {
   /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and the chain can be
   /// extended; `finish` makes this checkpoint the new base. `store`, `job` and `base` must outlive the pipeline.
   save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr);
-  /// The share of one rank in a save of `job` by a group: it becomes one shard. A delta, if the leader and this rank can extend the chain. The
-  /// `base` keeps the values of the share alone.
-  save_pipeline(any_store& store, const save_job& job, const rank_share& share, delta_base& base);
+  /// The share of one rank in a save of `job` by a group: it becomes one shard. With a `base`, a delta, if the leader and this rank can extend the chain;
+  /// the base keeps the values of the share alone.
+  save_pipeline(any_store& store, const save_job& job, const rank_share& share, delta_base* base);
   ~save_pipeline();
   save_pipeline(const save_pipeline&) = delete;
   save_pipeline& operator=(const save_pipeline&) = delete;

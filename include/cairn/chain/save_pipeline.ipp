@@ -41,6 +41,7 @@ inline bool read_references(const any_store& store, const save_job& job, const l
     }
     reader.read(requests, {.threads = job.threads});
     base.tables() = reader.tables();
+    base.follow();
     return true;
   } catch (const error&) {
     return false;
@@ -53,8 +54,9 @@ inline bool begin_delta(const any_store& store, const save_job& job, const leaf_
   if (base == nullptr) return false;
   std::optional<std::span<const piece>> pieces;
   if (share) pieces = share->pieces;
+  const bool is_leader = !share || share->rank == 0;  // the others rely on it
   if ((!share || share->may_be_delta) && codecs.use_parent() && base->can_extend(job.info.step, job.chain) &&
-      is_published(store, *base->parent()) &&
+      (!is_leader || is_published(store, *base->parent())) &&
       (base->has_references() || read_references(store, job, codecs, *base, pieces)))
     return true;
   base->forget();
@@ -137,7 +139,7 @@ struct save_pipeline::stages {
 
   void set_published(std::uint64_t checkpoint_id) {
     id = checkpoint_id;
-    if (base != nullptr) base->published({job.name, id}, job.info.step, report.is_delta);
+    if (base != nullptr) base->published({job.name, id}, job.info.step, report.is_delta, codecs.use_parent());
     is_published = true;
   }
 
@@ -160,8 +162,8 @@ CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job,
     : self_(std::make_unique<stages>(store, job, shards, base)) {}
 
 CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, const rank_share& share,
-                                          delta_base& base)
-    : self_(std::make_unique<stages>(store, job, share.ranks, &base, share)) {}
+                                          delta_base* base)
+    : self_(std::make_unique<stages>(store, job, share.ranks, base, share)) {}
 
 /// After a failure the references of the base may differ from what a reader has.
 CAIRN_INLINE save_pipeline::~save_pipeline() {
@@ -207,6 +209,7 @@ CAIRN_INLINE save_report save_pipeline::published(const published_by_leader& wha
   report.is_delta = what.is_delta;
   if (what.is_delta) report.parent = self_->base->parent()->name;
   report.bytes = what.bytes;
+  report.lost = what.lost;
   self_->set_published(what.id);
   report.seconds = self_->watch.seconds();
   return std::move(report);

@@ -10,6 +10,8 @@
 #include "cairn/run/report.ipp"
 #include "cairn/run/save.ipp"
 #include "cairn/run/series.ipp"
+#include "cairn/run/series_merge.ipp"
+#include "cairn/run/series_published.ipp"
 #include "cairn/run/series_ranks.ipp"
 #include "cairn/run/session.ipp"
 #include "cairn/run/session_background.ipp"

@@ -23,11 +23,13 @@ inline constexpr std::uint64_t will_copy = 1;
 /// What all ranks must have in common.
 inline std::string common_options(const any_store& store, const checkpointer_options& options) {
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
+  const auto count = [](const auto& value) { return value ? std::to_string(*value) : "none"; };
   std::string text = "place " + store.location() + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
                      number(options.on_busy) + ", on_destruction " + number(options.on_destruction) + ", on_failure " +
                      number(options.on_failure) + ", on_older_step " + number(options.on_older_step) +
                      ", replica_check " + number(options.replica_check) + ", chain.anchor_every " +
-                     (options.chain.anchor_every ? std::to_string(*options.chain.anchor_every) : "none") +
+                     count(options.chain.anchor_every) + ", chain.merge_every " + count(options.chain.merge_every) +
+                     (options.chain.merge_to_whole ? " to a whole checkpoint" : "") +
                      (options.when.uses_steps_alone() ? ", a policy of steps alone" : "");
   for (const auto& rule : options.codecs)
     text += ", " + rule.pattern + ": " + std::string(rule.codec.name()) +
@@ -58,7 +60,7 @@ CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
     if (save.phase == save_phase::writing && save.is_done && !save.failure) save.phase = save_phase::prepared;
     mine.phase = save.phase;
     if (save.is_begun) mine.begun = save.begun.size();
-    if (save.phase == save_phase::publishing && save.is_done && save.report) mine.published = save.report->bytes;
+    if (save.phase == save_phase::publishing && save.is_done) mine.published = save.published;
   }
   call_ = call;
   own_vote_ = mine;
@@ -86,8 +88,8 @@ CAIRN_INLINE verdict session::end_round() {
   return last;
 }
 
-/// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save runs in the background. After `longest_seconds`
-/// the leader has the save cancelled.
+/// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs in the background. After `longest_seconds`
+/// the leader has it cancelled.
 CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_seconds) {
   constexpr std::chrono::milliseconds pause(1);
   meet();
@@ -141,7 +143,7 @@ CAIRN_INLINE void session::obey(const verdict& last) {
   if (last.begun != 0 && last.slowest == save_phase::copied)
     join_joint_save(ranks_.broadcast(joint_->begun, 0, last.begun));
   if (last.slowest == save_phase::prepared) publish_joint_save();
-  if (last.published != 0) end_joint_save(last.published);
+  if (last.published != 0) joint_->is_merge ? end_joint_merge(last.published) : end_joint_save(last.published);
 }
 
 /// Throws the error of the lowest rank that has failed, at all ranks, where the options say so.
@@ -160,8 +162,9 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
   if (ranks_.is_broken()) throw error(*agreed);
   if (!is_counted) record_.count([](save_stats& all) { ++all.failed; });
   const bool is_of_save =
-      last.has_failed || own_vote_.copied > will_copy;  // the running save, or the copy of this call
-  if (options_.on_failure == when_failed::keep_training) policy_.delay_retry(is_of_save);
+      last.has_failed || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
+  const bool is_of_merge = is_of_save && joint_ && joint_->is_merge;
+  if (options_.on_failure == when_failed::keep_training && !is_of_merge) policy_.delay_retry(is_of_save);
   if (is_of_save) drop_joint_save(*agreed);
   const bool is_of_caller = agreed->code() == errc::stale || agreed->code() == errc::mismatch;
   if (options_.on_failure == when_failed::raise || is_of_caller) throw error(*agreed);
@@ -197,8 +200,9 @@ CAIRN_INLINE void session::end_rounds() noexcept {
       begin_round("the end", {.is_leaving = true});
       static_cast<void>(take_verdict());  // the others act on it, and take part in nothing more
     } else {
-      if (has_verdict()) end_round();
       const bool cancels = options_.on_destruction == when_destroyed::cancel;
+      may_merge_ = !cancels;
+      if (has_verdict()) end_round();
       if (joint_ && !(cancels && joint_->phase != save_phase::publishing)) run_rounds("the end");
     }
     drop_joint_save({errc::cancelled, "cancelled for the end of the run"});

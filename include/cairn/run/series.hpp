@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cairn/chain/delta_base.hpp"
+#include "cairn/chain/merge_hook.hpp"
 #include "cairn/chain/save_job.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/encode/choice.hpp"
@@ -26,6 +28,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/index.hpp"
 
 namespace cairn::detail {
 
@@ -85,6 +88,8 @@ class checkpoint_series {
   /// the same bytes, but for notes, and metrics that `job` does not have. Encodes and hashes the state as a save does. Nothing if that is not
   /// so, or not known. Excludes other processes, as `begin` does, whose errors it throws.
   [[nodiscard]] std::optional<save_report> find_published(const save_job& job);
+  /// The same for a group of ranks, each of which encodes and hashes the share that it has in the checkpoint. A collective call.
+  [[nodiscard]] std::optional<save_report> find_published_together(const save_job& job);
 
   /// Gives the published checkpoint of `job` its notes, where these say that the run ends, and where the store can do that without writing the
   /// shards again. A failure is an event.
@@ -93,13 +98,32 @@ class checkpoint_series {
   /// The checkpoint that was saved or restored last; none before that, and after a restore that found nothing.
   [[nodiscard]] const std::optional<checkpoint_ref>& newest() const noexcept { return base_.parent(); }
 
-  /// Is it time to merge deltas?
+  /// Is it time to merge deltas? The same at all ranks of a group.
   [[nodiscard]] bool is_merge_due() const;
+  /// Deltas since the last merge or whole checkpoint.
+  [[nodiscard]] std::size_t deltas_to_merge() const noexcept { return base_.deltas_to_merge(); }
 
-  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save. See merge_options for the
-  /// functions.
-  merge_report merge(const std::function<void()>& check,
-                     const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+  /// See merge_options.
+  struct merge_hooks {
+    std::function<void()> check;
+    std::function<void(std::uint64_t, std::uint64_t)> progress;
+  };
+  /// Merges the newest deltas. After an error they are unchanged, and the merge is due again after the next save.
+  merge_report merge(const merge_hooks& hooks);
+
+  // A merge of all ranks, each of which merges its share: see joint_merge. None of these functions communicates.
+  /// 1. At the leader: begins it, and returns the text that the others need to join it.
+  std::string begin_merge(const merge_hooks& hooks);
+  /// At the others.
+  void join_merge(const merge_hooks& hooks, std::string_view begun);
+  /// 2. Merges and writes the share of this rank. `record_of_share` is then that of it.
+  void merge_share();
+  /// 3. At the leader: publishes the merged checkpoint, of the records of all ranks.
+  merge_report publish_merge(std::span<const std::string> records);
+  /// At the others, when it is published.
+  void merge_published(std::uint64_t bytes, bool is_whole);
+  /// Ends the merge of this rank because of an error of any. Returns the error.
+  error cancel_merge(const error& cause);
 
   /// See checkpointer::remove_after.
   std::uint64_t remove_after(std::uint64_t step);
@@ -117,9 +141,15 @@ class checkpoint_series {
 
  private:
   struct running_save;
+  struct compared_share;
 
   void set_hooks();
   save_report published(save_report report);
+  [[nodiscard]] std::optional<checkpoint_index> find_candidate(const save_job& job);
+  [[nodiscard]] merge_options how_to_merge(const merge_hooks& hooks) const;
+  void open_merge(const merge_hooks& hooks);
+  merge_report merged(merge_report report);
+  [[nodiscard]] error merge_failed(const std::exception_ptr& cause) const;
 
   [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples);
@@ -142,12 +172,17 @@ class checkpoint_series {
   delta_base base_;
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
-  std::vector<std::uint64_t> outcome_;  // of the last save of a group of ranks, at the leader: see share_outcome
+  std::unique_ptr<joint_merge> merge_;  // of a group of ranks, while it is running
+  // Of the last save of a group of ranks, at the leader: see share_outcome.
+  std::vector<std::uint64_t> outcome_;
+  std::string losses_;
 };
 
 }  // namespace cairn::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/series.ipp"        // IWYU pragma: keep
-#include "cairn/run/series_ranks.ipp"  // IWYU pragma: keep
+#include "cairn/run/series.ipp"            // IWYU pragma: keep
+#include "cairn/run/series_merge.ipp"      // IWYU pragma: keep
+#include "cairn/run/series_published.ipp"  // IWYU pragma: keep
+#include "cairn/run/series_ranks.ipp"      // IWYU pragma: keep
 #endif

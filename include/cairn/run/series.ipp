@@ -10,7 +10,6 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/save_pipeline.hpp"
-#include "cairn/chain/merge_hook.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/series.hpp"
@@ -205,91 +204,6 @@ CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) 
   begin(std::move(job), shards.size());
   add(shards);
   return finish();
-}
-
-/// Whether all files that `index` lists are there and have their sizes.
-[[nodiscard]] inline bool has_files(const any_store& store, std::string_view name, const checkpoint_index& index) {
-  return std::all_of(index.shards.begin(), index.shards.end(),
-                     [&](const index_shard& each) { return store.open(name, each.file)->size() == each.bytes; });
-}
-
-CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published(const save_job& job) {
-  if (!checkpoints_.has_run_at(job.info.step)) return std::nullopt;
-  try {
-    own_store();
-  } catch (...) {  // a second attempt would not see a sync that has failed
-    throw error(failed(about(event::kind::failed, job), std::current_exception()));
-  }
-  try {
-    if (checkpoints_.newest_step() != job.info.step) return std::nullopt;
-    const auto index = read_index(store_, job.name, index_part::all);
-    if (index.parent || !says_all(index.info, job.info) || !has_files(store_, job.name, index)) return std::nullopt;
-
-    auto pieces = divide_evenly(job.what.leaves, options_.shards);
-    if (pieces.size() != index.shards.size()) pieces = divide_evenly(job.what.leaves, index.shards.size());
-    const stores::detail::index_only published(store_.location());
-    any_store compared = published;
-    save_pipeline pipeline(compared, job, pieces.size());
-    pipeline.add(from_leaves<staged_piece>(pieces));
-    auto report = pipeline.finish();
-    auto same = parse_index(published.text(), report.path);
-    same.info = index.info;
-    const auto text = write_index(index);
-    report.bytes += text.size() - published.text().size();
-    return write_index(same) == text ? std::optional(std::move(report)) : std::nullopt;
-  } catch (const error&) {  // the save will report it
-    return std::nullopt;
-  }
-}
-
-CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
-  if (!policy_driver::say_end(job.info.notes)) return;
-  try {
-    auto index = read_index(store_, job.name, index_part::all);
-    if (policy_driver::say_end(index.info.notes)) return;
-    index.info.notes = job.info.notes;
-    replace_index(store_, job.name, index);
-  } catch (...) {
-    static_cast<void>(failed(about(event::kind::failed, job), std::current_exception()));
-  }
-}
-
-CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
-  const auto& every = options_.chain.merge_every;
-  return every && ranks_.is_alone() && base_.deltas_to_merge() >= *every;
-}
-
-CAIRN_INLINE merge_report checkpoint_series::merge(const std::function<void()>& check,
-                                                   const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
-  const auto name = base_.parent()->name;
-  const auto step = parse_checkpoint_name(name).value_or(0);
-  try {
-    const auto merge = known_merge.load();
-    auto report =
-        merge(store_, name,
-              {.deltas = options_.chain.merge_to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
-               .threads = options_.background_threads,
-               .codecs = options_.codecs,
-               .max_bytes = options_.max_staging_bytes,
-               .check = check,
-               .progress = progress});
-    base_.merged(report.parent.empty());
-    checkpoints_.merged(name, report);
-    emit({.what = event::kind::merged,
-          .checkpoint = report.checkpoint,
-          .step = step,
-          .bytes = report.bytes,
-          .total = report.bytes,
-          .seconds = report.seconds,
-          .message = std::to_string(report.deltas) + " deltas"});
-    return report;
-  } catch (...) {
-    auto what = about(event::kind::failed, step);
-    const auto failure = as_error(std::current_exception(), sentence({what.checkpoint, " cannot be merged"}));
-    what.message = std::string(failure.sentence());
-    if (failure.code() != errc::cancelled) emit(what);
-    throw error(failure);
-  }
 }
 
 CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {

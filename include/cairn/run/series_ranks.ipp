@@ -14,6 +14,7 @@
 #include "cairn/run/replica_check.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/run/series.ipp"
+#include "cairn/store/shard_record.hpp"
 
 namespace cairn::detail {
 
@@ -38,7 +39,7 @@ CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_
     job.name = checkpoints_.make_way(job.info.step);
     set_hooks();
     auto& pipeline = running_->pipeline;
-    pipeline.emplace(store_, job, rank_share{.ranks = ranks_.size(), .pieces = pieces}, base_);
+    pipeline.emplace(store_, job, rank_share{.ranks = ranks_.size(), .pieces = pieces}, &base_);
     const auto parent = pipeline->is_delta_allowed() ? to_hex(base_.parent()->id) : std::string();
     return parent + '/' + job.name + '/' + pipeline->begin();
   });
@@ -55,7 +56,7 @@ CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> wha
     set_hooks();
     const bool may_be_delta = base_.parent() && to_hex(base_.parent()->id) == parent;
     const rank_share share{ranks_.size(), ranks_.rank(), pieces, may_be_delta};
-    running_->pipeline.emplace(store_, job, share, base_);
+    running_->pipeline.emplace(store_, job, share, &base_);
     try {
       running_->pipeline->join(begun.substr(slash + 1));
     } catch (const error& cause) {
@@ -71,7 +72,9 @@ CAIRN_INLINE void checkpoint_series::add_share(std::vector<staged_piece> share) 
   cancel_on_error([&] { running_->pipeline->add(shard); });
 }
 
-CAIRN_INLINE std::string checkpoint_series::record_of_share() const { return running_->pipeline->record(); }
+CAIRN_INLINE std::string checkpoint_series::record_of_share() const {
+  return merge_ ? merge_->record() : running_->pipeline->record();
+}
 
 CAIRN_INLINE void checkpoint_series::check_replicas(const save_job& job,
                                                     std::span<const std::vector<std::uint64_t>> samples) {
@@ -105,22 +108,26 @@ CAIRN_INLINE save_report checkpoint_series::publish_together(std::span<const std
     outcome_.erase(first_own, outcome_.end());
     outcome_.insert(outcome_.end(), own_bytes.begin(), own_bytes.end());
     auto report = pipeline.finish();
-    outcome_.push_back(pipeline.id());
-    outcome_.push_back(report.is_delta);
+    losses_ = report.lost.empty() ? std::string() : write_losses(report.lost);
+    outcome_.insert(outcome_.end(), {pipeline.id(), report.is_delta, losses_.size()});
     return report;
   }));
 }
 
 CAIRN_INLINE published_by_leader checkpoint_series::share_outcome(const save_job& job, share_planner& shares,
                                                                   std::uint64_t bytes) {
-  std::vector<std::uint64_t> numbers(job.common_leaves + ranks_.size() + 2);
+  constexpr std::size_t others = 3;
+  std::vector<std::uint64_t> numbers(job.common_leaves + ranks_.size() + others);
   if (ranks_.is_leader()) numbers = std::move(outcome_);
   const auto memory = std::as_writable_bytes(std::span(numbers));
   const std::string_view own(reinterpret_cast<const char*>(memory.data()), ranks_.is_leader() ? memory.size() : 0);
   const auto text = ranks_.broadcast(own, 0, memory.size());
   std::copy(text.begin(), text.end(), reinterpret_cast<char*>(memory.data()));
-  const published_by_leader what{bytes, numbers[numbers.size() - 2], numbers.back() != 0};
-  numbers.resize(numbers.size() - 2);
+  const auto* const last = numbers.data() + numbers.size() - others;
+  published_by_leader what{bytes, last[0], last[1] != 0};
+  if (last[2] != 0) what.lost = read_losses(ranks_.broadcast(losses_, 0, last[2]), "the losses from rank 0");
+  losses_.clear();
+  numbers.resize(numbers.size() - others);
   shares.saved(job, std::move(numbers));
   return what;
 }

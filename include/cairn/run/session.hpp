@@ -74,7 +74,7 @@ class session {
     std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
   };
 
-  /// A delta that was saved in the background: `save` does not write the same state again.
+  /// A delta that was saved in the background: `save` does not write the same state again. In a group of ranks, `sum` is that of the share of this one.
   struct saved_delta {
     checkpoint_ref checkpoint;
     checkpoint_info info;
@@ -135,7 +135,13 @@ class session {
                                                vote& mine);
   void copy_share(any_state state, const observation& now, std::optional<save_kind> kind, const stopwatch& stall);
   [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now);
+  struct agreed_save;
+  [[nodiscard]] agreed_save agree_on_save(any_state state, const observation& now, std::optional<save_kind> kind,
+                                          bool ends_run);
   save_report save_now_together(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
+  save_report save_together(any_state state, const observation& now);
+  [[nodiscard]] std::optional<save_report> find_same_together(const save_job& job);
+  void write_share(joint_save& all);
   void meet();
   void begin_round(const std::string& call, vote mine = {});
   [[nodiscard]] bool has_verdict() const noexcept { return deferred_ || ranks_.is_in_round(); }
@@ -151,6 +157,9 @@ class session {
   void join_joint_save(const std::string& begun);
   void publish_joint_save();
   void end_joint_save(std::uint64_t bytes);
+  [[nodiscard]] bool begin_joint_merge();
+  void end_joint_merge(std::uint64_t bytes);
+  void note_later_failure(const joint_save& ended);
   void drop_joint_save(const error& cause);
   void end_rounds() noexcept;
 
@@ -163,6 +172,7 @@ class session {
   // In the background thread.
   void run_async(async_save& save, const part& which);
   void tidy_up();
+  [[nodiscard]] checkpoint_series::merge_hooks hooks_of_merge();
   std::optional<error> run_in_background(const std::function<bool()>& job);
 
   owner_process owner_;
@@ -177,7 +187,8 @@ class session {
   std::optional<std::uint64_t> preempted_step_;
   share_planner shares_;
   bool has_met_ = false;               // the ranks have compared their options
-  std::unique_ptr<joint_save> joint_;  // the save in the background of a group of ranks
+  std::unique_ptr<joint_save> joint_;  // the save or merge in the background of a group of ranks
+  bool may_merge_ = true;              // false: the checkpointer is being destroyed, and cancels what is running
   std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
   std::string call_;                   // whose round is under way, or was the last one
   vote own_vote_{};                    // in that round
@@ -191,7 +202,7 @@ class session {
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
   // The checkpoint is published; what is left to do is to merge and to remove. Used by the background thread while it has a job.
   bool is_published_ = false;
-  std::optional<saved_delta> newest_delta_;  // as above
+  std::optional<saved_delta> newest_delta_;  // as above; in a group of ranks, used by the training thread alone
   rate_limiter limiter_;
   staging staging_;
   checkpoint_series series_;

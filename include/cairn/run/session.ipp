@@ -78,8 +78,6 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options, std
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
   if (!ranks_.is_alone() && options_.max_staging_bytes)
     fail(errc::invalid, {"max_staging_bytes is given: in a group each rank copies its whole share"});
-  if (!ranks_.is_alone() && options_.chain.merge_every)
-    fail(errc::invalid, {"chain.merge_every is given: in a group deltas are not merged"});
   exceptions_ = std::uncaught_exceptions();
 }
 
@@ -259,6 +257,7 @@ CAIRN_INLINE bool session::resolve_busy(const observation& now) {
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
   enter("save at step " + std::to_string(now.step));
+  if (!ranks_.is_alone()) return save_together(state, now);
   return save_sync(state, now, std::nullopt, true);
 }
 

@@ -47,14 +47,19 @@ CAIRN_INLINE void session::tidy_up() {
   series_.checkpoints().prune();
   if (!series_.is_merge_due()) return;
   limiter_.count_anew();
-  series_.merge(
-      [this] {
-        record_.touch();
-        limiter_.check();
-      },
-      [this](std::uint64_t bytes, std::uint64_t /*total*/) { limiter_.wait_until_allowed(bytes); });
+  series_.merge(hooks_of_merge());
   record_.count([](save_stats& all) { ++all.merged; });
   series_.checkpoints().prune();
+}
+
+/// A merge can be cancelled, and is held back by the limit on bytes per second.
+CAIRN_INLINE checkpoint_series::merge_hooks session::hooks_of_merge() {
+  return {.check =
+              [this] {
+                record_.touch();
+                limiter_.check();
+              },
+          .progress = [this](std::uint64_t bytes, std::uint64_t /*total*/) { limiter_.wait_until_allowed(bytes); }};
 }
 
 /// Runs `job` in the background thread; it returns whether the save or merge is complete. Returns what failed; an error is also kept for

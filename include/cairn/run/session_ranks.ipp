@@ -9,10 +9,15 @@
 // 3. All ranks encode and write their shares in their background threads.
 // 4. When all have written, the leader gathers small records of the shares, and publishes in its background thread.
 // 5. When it is published, the save ends at all ranks.
+//
+// A merge that is then due takes steps 2 to 5, too.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,9 +85,11 @@ CAIRN_INLINE bool session::can_replace_joint_save() const {
   return options_.on_busy == when_busy::replace && joint_->phase != save_phase::publishing;
 }
 
-/// Whether a save runs that the new one neither waits for nor replaces. The same at all ranks, as the phase of the running save is.
+/// Whether a save or merge runs that the new save neither waits for nor replaces. The same at all ranks, as the phase of the running one is.
 CAIRN_INLINE bool session::skips_joint_save(const observation& now) {
-  if (!joint_ || options_.on_busy == when_busy::wait || (can_replace_joint_save() && !is_replacing_)) return false;
+  if (!joint_ || !options_.asynchronous || options_.on_busy == when_busy::wait ||
+      (can_replace_joint_save() && !is_replacing_))
+    return false;
   report_skipped(now);
   return true;
 }
@@ -119,6 +126,7 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
     const auto progress = std::make_shared<save_progress>();
     try {
       progress->published(save_now_together(state, now, kind, false));
+      static_cast<void>(begin_joint_merge());
     } catch (const error& cause) {
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
       policy_.delay_retry(false);
@@ -147,19 +155,69 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
 
 // Saves that the trainer waits for.
 
+/// A save on which all ranks agree.
+struct session::agreed_save {
+  std::shared_ptr<save_job> job;
+  std::shared_ptr<const plan::partition> plan;
+};
+
+CAIRN_INLINE session::agreed_save session::agree_on_save(any_state state, const observation& now,
+                                                         std::optional<save_kind> kind, bool ends_run) {
+  agreed_save made;
+  made.job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
+  const auto& job = *made.job;
+  made.plan = ranks_.all([&] { return shares_.plan_for(job, series_.extends_chain(job)); });
+  if (!ranks_.is_same(agreement_hash(job, *made.plan, series_.deltas_to_merge()))) {
+    forget_chain();
+    ranks_.require_same_list("the state", common_texts(job));
+    fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
+  }
+  return made;
+}
+
 CAIRN_INLINE save_report session::save_now_together(any_state state, const observation& now,
                                                     std::optional<save_kind> kind, bool ends_run) {
   const stopwatch stall;
-  const auto job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
-  const auto plan = ranks_.all([&] { return shares_.plan_for(*job, series_.extends_chain(*job)); });
-  if (!ranks_.is_same(agreement_hash(*job, *plan))) {
-    forget_chain();
-    ranks_.require_same_list("the state", common_texts(*job));
-    fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
-  }
-  auto report = run_sync(job, kind, stall, plan.get());
+  const auto agreed = agree_on_save(state, now, kind, ends_run);
+  auto report = run_sync(agreed.job, kind, stall, agreed.plan.get());
   stalled(stall);
   return report;
+}
+
+/// The `save` of a group of ranks.
+CAIRN_INLINE save_report session::save_together(any_state state, const observation& now) {
+  const stopwatch stall;
+  const auto agreed = agree_on_save(state, now, std::nullopt, true);
+  if (const auto same = find_same_together(*agreed.job)) {
+    if (ranks_.is_leader()) series_.note_end(*agreed.job);
+    stalled(stall);
+    return *same;
+  }
+  auto report = run_sync(agreed.job, std::nullopt, stall, agreed.plan.get());
+  stalled(stall);
+  static_cast<void>(begin_joint_merge());
+  return report;
+}
+
+/// As `find_same`, of all ranks: each compares its share.
+CAIRN_INLINE std::optional<save_report> session::find_same_together(const save_job& job) {
+  const auto has_delta = [&] { return newest_delta_ && series_.newest() == newest_delta_->checkpoint; };
+  const auto found = ranks_.from_leader([&]() -> std::string {
+    if (!has_delta() || newest_delta_->checkpoint.name != job.name) return "whole";
+    return says_all(newest_delta_->info, job.info) && is_published(store(), newest_delta_->checkpoint) ? "delta" : "";
+  });
+  if (found.empty()) return std::nullopt;
+  if (found == "whole") return with_failures_counted([&] { return series_.find_published_together(job); });
+  const bool is_same = ranks_.all([&] {
+    const auto plan = shares_.last_for(job);
+    if (!has_delta() || !plan) return false;
+    state_sum sum(job.what);
+    sum.add(job.what.leaves, from_leaves<staged_piece>({share_of(job, *plan, ranks_.rank())}));
+    return sum.value() == newest_delta_->sum;
+  });
+  const auto all = ranks_.all_gather(is_same);
+  return std::count(all.begin(), all.end(), std::uint64_t{0}) == 0 ? std::optional(newest_delta_->report)
+                                                                   : std::nullopt;
 }
 
 /// As `preempt`: a signal has arrived at some rank. The leader plans for all.

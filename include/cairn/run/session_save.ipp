@@ -165,7 +165,6 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
 CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
                                             bool ends_run) {
   const stopwatch stall;
-  if (!ranks_.is_alone()) return save_now_together(state, now, kind, ends_run);
   const auto job = make_job(state, now, kind, ends_run);
   if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
     series_.note_end(*job);

@@ -33,9 +33,13 @@ class share_planner {
   /// The plan of a save of what all ranks have, from the bytes that `saved` was given. With `repeats`, that of the last checkpoint, if it is of the same
   /// state. O(leaves + ranks).
   [[nodiscard]] std::shared_ptr<const plan::partition> plan_for(const save_job& job, bool repeats) {
-    const bool is_same = repeats && last_ && of_state_ == job.common_hash;
-    next_ = is_same ? last_ : std::make_shared<const plan::partition>(plan_for(job));
+    next_ = repeats ? last_for(job) : nullptr;
+    if (!next_) next_ = std::make_shared<const plan::partition>(plan_for(job));
     return next_;
+  }
+  /// The plan of the last checkpoint; null if that is of another state.
+  [[nodiscard]] std::shared_ptr<const plan::partition> last_for(const save_job& job) const {
+    return of_state_ == job.common_hash ? last_ : nullptr;
   }
   /// The plan that a save would have now that repeats none.
   [[nodiscard]] plan::partition plan_for(const save_job& job) const {
@@ -92,10 +96,12 @@ class share_planner {
   std::shared_ptr<const plan::partition> last_, next_;  // of the last checkpoint, and of the running save
 };
 
-/// A hash that is the same at two ranks only if they describe the same state and have the same plan for it; never 0 or 1.
-[[nodiscard]] inline std::uint64_t agreement_hash(const save_job& job, const plan::partition& plan) {
+/// A hash that is the same at two ranks only if they describe the same state, have the same plan for it, and know of as many `deltas` that are not
+/// merged; never 0 or 1.
+[[nodiscard]] inline std::uint64_t agreement_hash(const save_job& job, const plan::partition& plan,
+                                                  std::size_t deltas) {
   const auto inputs = plan.hash();
-  const std::uint64_t hashes[] = {job.common_hash, inputs.high, inputs.low};
+  const std::uint64_t hashes[] = {job.common_hash, inputs.high, inputs.low, deltas};
   return checksum(std::as_bytes(std::span(hashes))) | 2U;
 }
 

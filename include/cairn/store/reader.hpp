@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/box.hpp"
@@ -88,6 +89,9 @@ class checkpoint_reader {
   }
   [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part) const {
     return opened_->slices_of(leaf, part);
+  }
+  [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const {
+    return opened_->slice_of(leaf, std::move(piece));
   }
 
   /// Whether a slice of the leaf is encoded.

@@ -1,4 +1,4 @@
-// What the writer of an index needs to know of shards that another rank has written, as JSON text.
+// What ranks tell each other of the shards that they have written, as JSON text.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 
 namespace cairn::detail {
 
+/// What the writer of an index needs to know of shards that another rank has written.
 struct shard_record {
   std::vector<index_shard> shards{};  ///< in order of their numbers
   std::uint64_t data_bytes = 0;       ///< of their data sections
@@ -32,6 +33,12 @@ struct shard_record {
 
 /// errc::corrupt names `origin`.
 [[nodiscard]] CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_view origin);
+
+/// Losses by path, as JSON text.
+[[nodiscard]] CAIRN_INLINE std::string write_losses(const std::map<std::string, loss>& lost);
+
+/// errc::corrupt names `origin`.
+[[nodiscard]] CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
 
 }  // namespace cairn::detail
 

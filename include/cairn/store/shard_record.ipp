@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "cairn/store/shape_text.hpp"
 #include "cairn/store/shard_record.hpp"
@@ -101,6 +102,32 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
                     json_list(json_natural([&](const json_value& hash) { record.sample.push_back(hash.natural); }))}}));
   for (auto& each : encoded) record.encoded.insert_or_assign(each.leaf, std::move(each.how));
   return record;
+}
+
+CAIRN_INLINE std::string write_losses(const std::map<std::string, loss>& lost) {
+  json_writer json;
+  json.begin_object().key("lost").begin_list();
+  for (const auto& [path, each] : lost)
+    json.begin_object()
+        .key("path")
+        .text(path)
+        .key("max_error")
+        .real(each.max_error)
+        .key("relative_l2")
+        .real(each.relative_l2)
+        .end_object();
+  return json.end_list().end_object().take();
+}
+
+CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin) {
+  std::vector<std::pair<std::string, loss>> read;
+  const auto one = json_object(
+      {{"path", json_text([&](const json_value& path) { read.back().first = path.text; })},
+       {"max_error", json_real([&](const json_value& error) { read.back().second.max_error = error.real; })},
+       {"relative_l2", json_real([&](const json_value& error) { read.back().second.relative_l2 = error.real; })}},
+      [&](std::string_view) { read.emplace_back(); });
+  read_json(text, origin, json_object({{"lost", json_list(one)}}));
+  return {read.begin(), read.end()};
 }
 
 }  // namespace cairn::detail

@@ -52,9 +52,8 @@ struct stored_checkpoint {
   /// Those of them that have elements of the box.
   [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const;
   [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part) const;
-
- private:
-  CAIRN_INLINE void add_slice(std::vector<stored_slice>& slices, std::size_t leaf, placed_piece piece) const;
+  /// The slice of one piece of the leaf's layout. Opens its shard alone.
+  [[nodiscard]] CAIRN_INLINE stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
 };
 
 /// Calls `act(in_piece, in_region, count)` for each run of consecutive elements that a piece and a box of an array of this shape have in common, with

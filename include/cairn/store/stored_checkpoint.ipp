@@ -12,8 +12,7 @@
 
 namespace cairn::detail {
 
-CAIRN_INLINE void stored_checkpoint::add_slice(std::vector<stored_slice>& slices, std::size_t leaf,
-                                               placed_piece piece) const {
+CAIRN_INLINE stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_piece piece) const {
   const auto& [path, type, shape] = contents.leaves[leaf];
   const auto& storage = index.storage[leaf];
   const auto& shard = shards[piece.shard];
@@ -31,8 +30,14 @@ CAIRN_INLINE void stored_checkpoint::add_slice(std::vector<stored_slice>& slices
   const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
   if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
     corrupt("has another encoding than the index");
-  slices.push_back({leaf, piece.first, piece.count, std::move(piece.region), piece.shard, tensor->begin,
-                    tensor->end - tensor->begin, encoded});
+  return {leaf,
+          piece.first,
+          piece.count,
+          std::move(piece.region),
+          piece.shard,
+          tensor->begin,
+          tensor->end - tensor->begin,
+          encoded};
 }
 
 CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const {
@@ -40,7 +45,7 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   std::vector<stored_slice> slices;
   if (element_count(shape) == 0) return slices;
   for_each_piece(index.storage[leaf].layout, shape,
-                 [&](placed_piece piece) { add_slice(slices, leaf, std::move(piece)); });
+                 [&](placed_piece piece) { slices.push_back(slice_of(leaf, std::move(piece))); });
   return slices;
 }
 
@@ -58,7 +63,7 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
       const auto last = number_in({extents(shape.size()), shape}, last_index);
       is_wanted = piece.first <= last && piece.first + piece.count > first;
     }
-    if (is_wanted) add_slice(slices, leaf, std::move(piece));
+    if (is_wanted) slices.push_back(slice_of(leaf, std::move(piece)));
   });
   return slices;
 }
@@ -69,7 +74,7 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   if (part.count == 0) return slices;
   for_each_piece(index.storage[leaf].layout, contents.leaves[leaf].shape, [&](placed_piece piece) {
     if (piece.region || (piece.first < part.first + part.count && piece.first + piece.count > part.first))
-      add_slice(slices, leaf, std::move(piece));
+      slices.push_back(slice_of(leaf, std::move(piece)));
   });
   return slices;
 }
