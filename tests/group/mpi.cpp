@@ -136,9 +136,16 @@ void train(const std::string& directory) {
   require(checkpoints.latest() == (first + 6) / 2 * 2, "another step is the latest");
 }
 
+/// The file with the step whose checkpoint was being merged when a rank died.
+std::string merging_of(const std::string& directory) { return directory + ".merging"; }
+
 void restore(const std::string& directory) {
   cairn::checkpointer checkpoints(store_at(directory), {}, cairn::mpi::group(MPI_COMM_WORLD));
-  require(restored_step(checkpoints) != 0, "nothing was restored");
+  const auto step = restored_step(checkpoints);
+  require(step != 0, "nothing was restored");
+  std::uint64_t merging = 0;
+  if (std::ifstream(merging_of(directory)) >> merging)
+    require(step == merging, "the checkpoint that was being merged has gone");
 }
 
 /// All ranks throw the same, which rank 0 prints: one of them has another directory at this path.
@@ -220,7 +227,9 @@ void merge_and_die(const std::string& directory, unsigned rank, int call) {
   options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
   options.chain = {.anchor_every = std::nullopt, .merge_every = 2, .merge_to_whole = call % 2 == 0};
   options.on_event = [&](const cairn::event& what) {
-    if (dies && what.what == cairn::event::kind::published && what.step == due) left = call;
+    if (!dies || what.what != cairn::event::kind::published || what.step != due) return;
+    left = call;
+    std::ofstream(merging_of(directory)) << due;
   };
   cairn::checkpointer checkpoints(store, std::move(options), std::move(group));
   model state;

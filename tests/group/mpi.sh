@@ -30,6 +30,7 @@ case $scenario in
       for way in $ways; do
         for ((rank = 0; rank < ranks; ++rank)); do
           for ((call = 1; ; ++call)); do
+            rm -f "$folder.merging"
             if run "$ranks" "$way" "$folder" "$rank" "$call" >/dev/null 2>&1; then break; fi
             run $((6 - ranks)) restore "$folder" || { echo "$way: rank $rank of $ranks was killed in call $call"; exit 1; }
             kills=$((kills + 1))
@@ -38,6 +39,7 @@ case $scenario in
         done
       done
     done
+    rm -f "$folder.merging"
     echo "$kills kills" ;;
   *) echo "unknown scenario: $scenario"; exit 2 ;;
 esac
