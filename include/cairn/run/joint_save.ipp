@@ -141,7 +141,7 @@ CAIRN_INLINE void session::drop_joint_save(const error& cause) {
   saving_ = false;
   auto failure = cause;
   try {
-    failure = series_.cancel_together(cause);
+    failure = series_.cancel_together(*ended->save->job, cause);
   } catch (...) {  // the memory for the text of an event
   }
   if (cause.code() == errc::cancelled) record_.count([](save_stats& all) { ++all.skipped; });
