@@ -16,6 +16,8 @@ struct store_hooks {
   };  ///< before a checkpoint is begun, joined, prepared or published, and before a file is created
   std::function<void()> after_write = [] {};                                    ///< after it is prepared or published
   std::function<void(std::string_view)> before_open = [](std::string_view) {};  ///< gets the name of the checkpoint
+  std::function<void()> before_other = [] {
+  };  ///< before the store is locked or listed, and before a checkpoint is removed
 };
 
 class hooked_transaction final : public cairn::stores::transaction {
@@ -49,7 +51,10 @@ struct hooked_store {
   store_hooks by;
 
   [[nodiscard]] std::string location() const { return base.location(); }
-  [[nodiscard]] cairn::stores::ownership lock() { return base.lock(); }
+  [[nodiscard]] cairn::stores::ownership lock() {
+    by.before_other();
+    return base.lock();
+  }
   [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) {
     by.before_write();
     return std::make_unique<hooked_transaction>(base.begin(name), by);
@@ -58,11 +63,17 @@ struct hooked_store {
     by.before_write();
     return std::make_unique<hooked_transaction>(base.join(name, attempt), by);
   }
-  [[nodiscard]] std::vector<std::string> list() const { return base.list(); }
+  [[nodiscard]] std::vector<std::string> list() const {
+    by.before_other();
+    return base.list();
+  }
   [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
   [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
     by.before_open(name);
     return base.open(name, file);
   }
-  void remove(std::string_view name) { base.remove(name); }
+  void remove(std::string_view name) {
+    by.before_other();
+    base.remove(name);
+  }
 };

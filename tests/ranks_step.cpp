@@ -337,7 +337,7 @@ TEST_CASE("after a signal each further step stops, too") {
           cairn::checkpointer checkpoints(store, options, group);
           if (group.rank() == 1) raise(SIGUSR2);
           for (std::uint64_t step = 1; step <= 5; ++step)
-            require(checkpoints.step(model_at(step), {.step = step}).stop == (step > 1), "another stop");
+            require(checkpoints.step(model_at(step), {.step = step}).stop, "a step does not stop");
         }) == std::vector<std::string>(2));
   CHECK(store.list().back() == "step-000000005");
 }

@@ -1,10 +1,13 @@
 #include "cairn/chain/save_pipeline.hpp"
 
+#include <functional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "cairn/state/describe.hpp"
+#include "cairn/store/shard_record.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
@@ -111,4 +114,41 @@ TEST_CASE("hooks are called in order: progress up to all bytes, encoded, written
     CHECK(last == total);  // also of a save in parts
     CHECK(checks > 0);
   }
+}
+
+TEST_CASE("what a rank says of its shard is checked before the checkpoint is published") {
+  const std::vector<float> values(64, 1.5F);
+  auto job = save_job{.name = "step-000000001", .what = cairn::detail::describe(values)};
+  job.common_leaves = job.what.leaves.size();
+  job.info.step = 1;
+  const std::vector<cairn::detail::piece> first{{0, 0, 32}}, second{{0, 32, 32}};
+  /// The leader publishes with the record of the other rank, as `change` leaves it.
+  const auto publish = [&](const std::function<void(cairn::detail::shard_record&)>& change) {
+    cairn::any_store store = cairn::stores::memory();
+    cairn::detail::delta_base of_leader, of_other;
+    save_pipeline leader(store, job, {.ranks = 2, .rank = 0, .pieces = first}, &of_leader);
+    save_pipeline other(store, job, {.ranks = 2, .rank = 1, .pieces = second}, &of_other);
+    other.join(leader.begin());
+    leader.add(cairn::detail::from_leaves<cairn::detail::staged_piece>({first}));
+    other.add(cairn::detail::from_leaves<cairn::detail::staged_piece>({second}));
+    auto record = cairn::detail::read_shard_record(other.record(), "a record");
+    change(record);
+    std::string what;
+    try {
+      static_cast<void>(leader.add_written(cairn::detail::write_shard_record(record), second));
+      static_cast<void>(leader.finish());
+    } catch (const cairn::error& cause) {
+      CHECK(cause.code() == cairn::errc::corrupt);
+      what = cause.what();
+    }
+    CHECK(store.list().size() == (what.empty() ? 1 : 0));
+    return what;
+  };
+  CHECK(publish([](auto&) {}).empty());
+  CHECK_THAT(publish([](auto& record) { record.encoded[1] = {"lossless", false, 9, cairn::loss{}}; }),
+             Catch::Matchers::ContainsSubstring("memory/step-000000001: the record of a rank: there is no leaf 1"));
+  CHECK_THAT(publish([](auto& record) { record.encoded[0] = {"lossless", true, 9, {}}; }),
+             Catch::Matchers::ContainsSubstring("memory/step-000000001/index.json"));
+  CHECK_THAT(publish([](auto& record) { record.shards.clear(); }),
+             Catch::Matchers::ContainsSubstring("memory/step-000000001/index.json"));
 }

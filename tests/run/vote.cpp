@@ -48,6 +48,7 @@ TEST_CASE("the verdict of random votes") {
     leader.begun = random() % 100;
     leader.published = random();
     leader.cancels = random() % 2 == 0;
+    leader.pauses = random() % 2 == 0;
 
     const auto all = count(votes);
     const auto any = [&](auto holds) { return std::any_of(votes.begin(), votes.end(), holds); };
@@ -71,6 +72,7 @@ TEST_CASE("the verdict of random votes") {
     CHECK(all.begun == leader.begun);
     CHECK(all.published == leader.published);
     CHECK(all.cancels == leader.cancels);
+    CHECK(all.pauses == leader.pauses);
   }
 }
 
@@ -78,7 +80,7 @@ TEST_CASE("votes that say nothing give a verdict that says nothing") {
   const auto all = count(std::vector<vote>(3));
   CHECK((all.is_same_call && all.is_same_copy && !all.is_copied && all.slowest == save_phase::none));
   CHECK((!all.has_failed && !all.has_thrown && !all.leaving && all.signal == 0 && !all.save && !all.saves_copy));
-  CHECK((all.begun == 0 && all.published == 0 && !all.cancels));
+  CHECK((all.begun == 0 && all.published == 0 && !all.cancels && !all.pauses));
 }
 
 }  // namespace

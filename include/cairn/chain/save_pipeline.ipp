@@ -185,13 +185,14 @@ CAIRN_INLINE std::string save_pipeline::record() const {
 }
 
 CAIRN_INLINE written_share save_pipeline::add_written(std::string_view record, std::span<const piece> pieces) {
-  auto written = read_shard_record(record, self_->report.path + ": the record of a rank");
+  const auto origin = self_->report.path + ": the record of a rank";
+  auto written = read_shard_record(record, origin);
   const auto common = self_->job.common_leaves;
   for (const auto& [leaf, how] : written.encoded) {
+    if (leaf >= common + written.own.size()) fail(errc::corrupt, {origin, ": there is no leaf ", leaf});
     self_->report.is_delta = self_->report.is_delta || how.relative;
     if (!how.lost) continue;
-    auto& worst =
-        self_->report.lost[leaf < common ? self_->spec.leaves[leaf].path : written.own.at(leaf - common).path];
+    auto& worst = self_->report.lost[leaf < common ? self_->spec.leaves[leaf].path : written.own[leaf - common].path];
     worst = worse(worst, *how.lost);
   }
   const auto own_bytes = self_->writer.add_written(written, common, pieces);

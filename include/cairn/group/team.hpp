@@ -17,6 +17,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
+#include "cairn/group/rank_messages.hpp"
 
 namespace cairn::detail {
 
@@ -71,6 +72,9 @@ class team {
       return std::move(*result);
     }
   }
+
+  /// An error of this rank as `all` throws it.
+  [[nodiscard]] error named(const error& failure) const { return name_rank(rank_, failure); }
 
   /// Calls `act` at the leader, and returns its text at all ranks.
   CAIRN_INLINE std::string from_leader(const std::function<std::string()>& act);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
-#include <thread>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/group/team.hpp"
@@ -24,22 +23,22 @@ CAIRN_INLINE void team::wait_for(groups::operation& started) {
   using namespace std::chrono;
   constexpr int polls = 100, yields = 1000;
   constexpr microseconds longest(1000);
-  const auto began = steady_clock::now();
+  const stopwatch waited;
   microseconds pause(20);
   for (int tries = 0;; ++tries) {
     if (started.test()) return;
     if (tries < polls) continue;
     if (tries < yields) {
-      std::this_thread::yield();
+      yield_processor();
       continue;
     }
-    if (steady_clock::now() - began > limit_) {
+    if (waited.seconds() > duration<double>(limit_).count()) {
       std::string missing;
       for (const auto rank : group_->roll_call(milliseconds(1000))) missing += " " + std::to_string(rank);
       fail(errc::lost_rank, {"the ranks have waited for ", limit_.count(),
                              " ms; these have not answered:", missing.empty() ? " none, all are there" : missing});
     }
-    std::this_thread::sleep_for(pause);
+    pause_for(pause);
     pause = std::min(2 * pause, longest);
   }
 }
@@ -95,26 +94,19 @@ CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
 
 /// The lowest rank that has failed has the largest `size - rank`; it broadcasts its error.
 CAIRN_INLINE void team::agree(const std::optional<error>& failure) {
-  const std::string text = failure ? std::string(failure->sentence()) : std::string();
+  const auto text = failure ? write_failure(*failure) : std::string();
   const std::uint64_t mine[] = {failure ? size_ - rank_ : 0, text.size()};
   const auto all = largest(mine);
   if (all[0] == 0) return;
   const auto failed = static_cast<unsigned>(size_ - all[0]);
+  // The number of bytes has to be the same at all ranks: that of the longest text.
   std::string message;
   if (failed == rank_) {
-    message = std::to_string(static_cast<int>(failure->code())) + (failure->state_changed() ? "!" : " ") + text;
+    message = text;
+    message.resize(all[1], '\0');
   }
-  // The number of bytes has to be the same at all ranks: that of the longest text that a rank might have.
-  constexpr std::size_t most_code = 8;
-  const auto size = all[1] + most_code;
-  message.resize(size, '\0');
-  const auto said = broadcast(failed == rank_ ? std::string_view(message) : std::string_view(), failed, size);
-  const auto end_of_code = said.find_first_of("! ");
-  const auto code = static_cast<errc>(std::stoi(said.substr(0, end_of_code)));
-  auto sentence = said.substr(end_of_code + 1);
-  sentence.resize(std::min(sentence.find('\0'), sentence.size()));
-  error same(code, "rank " + std::to_string(failed) + ": " + sentence);
-  throw said[end_of_code] == '!' || (failure && failure->state_changed()) ? same.after_change() : same;
+  const auto same = read_failure(broadcast(message, failed, all[1]), failed);
+  throw failure && failure->state_changed() ? same.after_change() : same;
 }
 
 CAIRN_INLINE std::string team::from_leader(const std::function<std::string()>& act) {
@@ -131,22 +123,11 @@ CAIRN_INLINE std::string team::from_leader(const std::function<std::string()>& a
 CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
   if (is_alone()) return {std::string(mine)};
   const std::uint64_t own[] = {mine.size()};
-  const std::uint64_t record_bytes = sizeof(std::uint64_t) + largest(own)[0];
-  std::string record(record_bytes, '\0');
-  std::memcpy(record.data(), own, sizeof own);
-  std::copy(mine.begin(), mine.end(), record.begin() + sizeof own);
+  const auto record = write_record(mine, largest(own)[0]);
   return communicate([&] {
     const auto started = group_->start_gather(std::as_bytes(std::span(record)), 0);
     wait_for(*started);
-    std::vector<std::string> texts;
-    if (!is_leader()) return texts;
-    for (unsigned rank = 0; rank < size_; ++rank) {
-      const auto* const at = reinterpret_cast<const char*>(started->result().data()) + rank * record_bytes;
-      std::uint64_t size = 0;
-      std::memcpy(&size, at, sizeof size);
-      texts.emplace_back(at + sizeof size, size);
-    }
-    return texts;
+    return is_leader() ? read_records(started->result(), size_) : std::vector<std::string>();
   });
 }
 

@@ -177,7 +177,7 @@ CAIRN_INLINE void session::note_later_failure(const joint_save& ended) {
 
 /// Begins the merge of the newest deltas, if it is due, at all ranks: they have the same chain. Returns whether it has begun.
 CAIRN_INLINE bool session::begin_joint_merge() {
-  if (!series_.is_merge_due() || !may_merge_ || stop_.signal != 0) return false;
+  if (!series_.is_merge_due() || !may_merge_ || is_stopping_) return false;
   limiter_.begin(options_.max_bytes_per_second);
   is_published_ = true;
   begin_background_work();
@@ -215,7 +215,7 @@ CAIRN_INLINE void session::drop_joint_save(const error& cause) {
   saving_ = false;
   auto failure = cause;
   try {
-    failure = ended->is_merge ? series_.cancel_merge(cause) : series_.cancel_together(cause);
+    failure = ended->is_merge ? series_.cancel_merge(cause) : series_.cancel_together(*ended->save->job, cause);
   } catch (...) {  // the memory for the text of an event
   }
   policy_.fall_back(record_);

@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/run/joint_save.ipp"
 #include "cairn/run/session.hpp"
 #include "cairn/run/session.ipp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::detail {
 
@@ -37,9 +37,11 @@ inline std::string common_options(const any_store& store, const checkpointer_opt
   return text;
 }
 
-/// Before the first round: compares the options of the ranks, and learns their weights.
+/// In the first call: compares the options of the ranks, and learns their weights. A rank may have left before.
 CAIRN_INLINE void session::meet() {
   if (has_met_) return;
+  begin_round("the first call");
+  end_round();
   ranks_.require_same("the options", common_options(store(), options_));
   shares_.set_weights(ranks_.all_gather(options_.rank_weight));
   has_met_ = true;
@@ -49,6 +51,7 @@ CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
   const auto what = call + " of " + store().location();  // a group may have several checkpointers
   mine.call = checksum(std::as_bytes(std::span(what)));
   mine.has_thrown = own_failure_.has_value();
+  mine.pauses = ranks_.is_leader() && !policy_.may_save();
   mine.signal = options_.preempt.number();
   if (mine.signal != 0) {
     const double left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
@@ -100,7 +103,7 @@ CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_se
     end_round();
     if (!joint_) return;
     report_hang();
-    std::this_thread::sleep_for(pause);
+    pause_for(pause);
   }
 }
 
@@ -123,6 +126,8 @@ CAIRN_INLINE void session::act_on(const verdict& last) {
 }
 
 CAIRN_INLINE void session::obey(const verdict& last) {
+  is_pausing_ = last.pauses;
+  is_stopping_ = is_stopping_ || last.signal != 0;
   if (last.leaving && *last.leaving != ranks_.rank()) {
     ranks_.give_up({errc::lost_rank, "rank " + std::to_string(*last.leaving) + " has ended by an exception"});
     fail(errc::lost_rank, {"rank ", *last.leaving, " has ended by an exception"});
@@ -164,7 +169,10 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
   const bool is_of_save =
       last.has_failed || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
   const bool is_of_merge = is_of_save && joint_ && joint_->is_merge;
-  if (options_.on_failure == when_failed::keep_training && !is_of_merge) policy_.delay_retry(is_of_save);
+  if (options_.on_failure == when_failed::keep_training && !is_of_merge) {
+    policy_.delay_retry(is_of_save);
+    is_pausing_ = true;
+  }
   if (is_of_save) drop_joint_save(*agreed);
   const bool is_of_caller = agreed->code() == errc::stale || agreed->code() == errc::mismatch;
   if (options_.on_failure == when_failed::raise || is_of_caller) throw error(*agreed);
@@ -192,11 +200,14 @@ CAIRN_INLINE void session::refuse_differences() {
 /// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells the other ranks, which then
 /// throw errc::lost_rank.
 CAIRN_INLINE void session::end_rounds() noexcept {
-  if (ranks_.is_alone() || !has_met_) return;  // before the first call there is no round that the others could be in
+  if (ranks_.is_alone()) return;
   try {
     if (std::uncaught_exceptions() > exceptions_) {
       ranks_.wait_at_most(std::chrono::seconds(10));
-      if (has_verdict()) end_round();
+      try {
+        if (has_verdict()) end_round();
+      } catch (const error&) {  // of a save; if the team is broken, the next round throws it, too
+      }
       begin_round("the end", {.is_leaving = true});
       static_cast<void>(take_verdict());  // the others act on it, and take part in nothing more
     } else {

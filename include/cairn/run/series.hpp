@@ -81,8 +81,8 @@ class checkpoint_series {
   }
   /// The ranks are not certain to have the same parent: the next checkpoint is whole.
   void forget_chain() noexcept { base_.clear(); }
-  /// Ends the save of this rank, if it has not ended yet, because of an error of another one. Returns the error.
-  error cancel_together(const error& cause);
+  /// Ends the save of `job` at this rank, because of an error of this or another one. Returns the error, which is reported if the save has not reported one.
+  error cancel_together(const save_job& job, const error& cause);
 
   /// The report of a save of `job` that has nothing to write: the run has saved or restored this step last, and its checkpoint is whole and has
   /// the same bytes, but for notes, and metrics that `job` does not have. Encodes and hashes the state as a save does. Nothing if that is not
@@ -132,8 +132,8 @@ class checkpoint_series {
   [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
   [[nodiscard]] event about(event::kind what, const save_job& job) const;
 
-  /// Reports a save that failed or was cancelled, and returns its error. `what` is an event `failed` about it. Any thread.
-  [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const;
+  /// Reports a save that failed or was cancelled, unless it is reported already, and returns its error. `what` is an event `failed` about it. Any thread.
+  [[nodiscard]] error failed(event what, const std::exception_ptr& cause, bool is_reported = false) const;
 
   [[nodiscard]] checkpoint_list& checkpoints() noexcept { return checkpoints_; }
   [[nodiscard]] const checkpoint_list& checkpoints() const noexcept { return checkpoints_; }
@@ -173,6 +173,7 @@ class checkpoint_series {
   bool unmatched_reported_ = false;
   std::unique_ptr<running_save> running_;
   std::unique_ptr<joint_merge> merge_;  // of a group of ranks, while it is running
+  bool is_failure_reported_ = false;    // of the last save of a group of ranks, at this rank
   // Of the last save of a group of ranks, at the leader: see share_outcome.
   std::vector<std::uint64_t> outcome_;
   std::string losses_;

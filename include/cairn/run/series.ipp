@@ -111,14 +111,14 @@ CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& jo
           .total = job.state_bytes()};
 }
 
-CAIRN_INLINE error checkpoint_series::failed(event what, const std::exception_ptr& cause) const {
+CAIRN_INLINE error checkpoint_series::failed(event what, const std::exception_ptr& cause, bool is_reported) const {
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
   if (failure.code() == errc::cancelled) {
     what.what = event::kind::skipped;
     failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
   }
   what.message = std::string(failure.sentence());
-  emit(what);
+  if (!is_reported) emit(what);
   return failure;
 }
 
@@ -132,6 +132,7 @@ auto checkpoint_series::cancel_on_error(const Act& act) {
     // It is published if only a sync after that has failed.
     if (running_->pipeline) checkpoints_.failed(*running_->job);
     cancel();
+    is_failure_reported_ = true;
     throw error(failed(what, std::current_exception()));
   }
 }

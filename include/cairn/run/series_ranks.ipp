@@ -154,16 +154,15 @@ CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_j
     const auto outcome = share_outcome(*job, shares, std::stoull(bytes));
     return ranks_.is_leader() ? report : published_together(outcome);
   } catch (const error& cause) {
-    throw error(cancel_together(cause));
+    throw error(cancel_together(*job, cause));
   }
 }
 
-CAIRN_INLINE error checkpoint_series::cancel_together(const error& cause) {
-  if (!running_) return cause;
-  const auto what = about(event::kind::failed, *running_->job);
-  if (running_->pipeline) checkpoints_.failed(*running_->job);
+CAIRN_INLINE error checkpoint_series::cancel_together(const save_job& job, const error& cause) {
+  if (running_ && running_->pipeline) checkpoints_.failed(job);
   cancel();
-  return failed(what, std::make_exception_ptr(cause));
+  const bool is_reported = std::exchange(is_failure_reported_, false);
+  return failed(about(event::kind::failed, job), std::make_exception_ptr(cause), is_reported);
 }
 
 }  // namespace cairn::detail

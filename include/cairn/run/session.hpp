@@ -134,7 +134,7 @@ class session {
   [[nodiscard]] step_outcome save_due_together(any_state state, const observation& now, std::optional<save_kind> kind,
                                                vote& mine);
   void copy_share(any_state state, const observation& now, std::optional<save_kind> kind, const stopwatch& stall);
-  [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now);
+  [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now, const verdict& last);
   struct agreed_save;
   [[nodiscard]] agreed_save agree_on_save(any_state state, const observation& now, std::optional<save_kind> kind,
                                           bool ends_run);
@@ -149,6 +149,7 @@ class session {
   verdict end_round();
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
   void act_on(const verdict& last);
+  void act_before_stop(const verdict& last);
   void obey(const verdict& last);
   void forget_chain() noexcept;
   void fail_together(const verdict& last);
@@ -192,8 +193,9 @@ class session {
   std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
   std::string call_;                   // whose round is under way, or was the last one
   vote own_vote_{};                    // in that round
+  bool is_pausing_ = false;            // no save yet, after one that has failed: the same at all ranks
   std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
-  verdict stop_{};                     // the verdict with the first signal; `signal` is 0 before
+  bool is_stopping_ = false;           // some rank has received a signal: known to all
   std::optional<error> kept_failure_;  // of a save before the one that a signal asked for; `wait` throws it
   int exceptions_ = 0;                 // in flight when this was made
   restored_losses earlier_losses_;     // what restores have lost, by path in the state

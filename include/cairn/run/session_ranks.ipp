@@ -35,16 +35,18 @@ namespace cairn::detail {
 
 CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
   meet();
+  const auto call = "step " + std::to_string(now.step);
   verdict last;
-  if (has_verdict()) last = take_verdict();
-  if (last.signal != 0 && stop_.signal == 0) stop_ = last;
-  try {
-    act_on(last);
-  } catch (const error& cause) {  // the state is saved before that is thrown
-    if (stop_.signal == 0 || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
-    kept_failure_ = cause;
+  if (has_verdict()) {
+    last = take_verdict();
+    act_before_stop(last);
   }
-  if (stop_.signal != 0) return preempt_together(state, now);
+  if (is_stopping_) {
+    begin_round(call);  // what follows takes other collectives, which only ranks in the same call start
+    last = take_verdict();
+    act_before_stop(last);
+    return preempt_together(state, now, last);
+  }
   report_hang();
   vote mine;
   std::optional<decision> due;
@@ -54,7 +56,7 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
   } catch (const error& cause) {
     own_failure_ = cause;
   }
-  call_ = "step " + std::to_string(now.step);
+  call_ = call;
   step_outcome outcome;
   if (due) {
     const policy_driver::pause saving(policy_);
@@ -66,14 +68,23 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
   return outcome;
 }
 
+/// Acts on a verdict. After a signal the state is saved before the error of an earlier save is thrown.
+CAIRN_INLINE void session::act_before_stop(const verdict& last) {
+  try {
+    act_on(last);
+  } catch (const error& cause) {
+    if (!is_stopping_ || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
+    kept_failure_ = cause;
+  }
+}
+
 /// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their next step.
 CAIRN_INLINE std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
   const bool is_asked = ranks_.is_leader() || policy_.uses_steps_alone();
   const auto own = is_asked ? decide(now) : decision(false);
-  const bool may_save = own && (!ranks_.is_leader() || policy_.may_save());
-  if (policy_.uses_steps_alone()) return may_save ? std::optional(own) : std::nullopt;
+  if (policy_.uses_steps_alone()) return own ? std::optional(own) : std::nullopt;
   if (last.save) return last.save;
-  if (!may_save) return std::nullopt;
+  if (!own || is_pausing_) return std::nullopt;
   if (joint_ && options_.on_busy == when_busy::skip)
     report_skipped(now);
   else
@@ -107,12 +118,12 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
                                                      std::optional<save_kind> kind, vote& mine) {
   const stopwatch stall;
   if (!joint_) is_replacing_ = false;
-  if (skips_joint_save(now)) return {.skipped = true};
+  if (is_pausing_ || skips_joint_save(now)) return {.skipped = true};
   if (joint_ || !options_.asynchronous) {
-    // What follows takes rounds, which all ranks begin, or none: not one that has failed, nor the leader while saves pause after a failure. These
-    // leave this round under way; so the others act on its verdict at their next call, too.
+    // What follows takes rounds, which all ranks begin, or none: not one that has failed. It leaves this round under way; so the others act on its
+    // verdict at their next call, too.
     mine.copied = will_copy;
-    mine.saves_copy = ranks_.is_leader() && policy_.may_save();
+    mine.saves_copy = ranks_.is_leader();
     begin_round(call_, std::exchange(mine, {}));
     const auto last = take_verdict();
     if (!last.is_same_call || !last.is_same_copy || !last.saves_copy || last.has_thrown || last.leaving) {
@@ -134,7 +145,8 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
     }
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
-  if (ranks_.is_leader() && !policy_.may_save()) return {.skipped = true, .stall_seconds = stalled(stall)};
+  if (is_pausing_)
+    return {.skipped = true, .stall_seconds = stalled(stall)};  // the save that was waited for has failed
   step_outcome outcome{.started = true};
   try {
     copy_share(state, now, kind, stall);
@@ -145,7 +157,7 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
     policy_.set_newest(joint_->save->times);
   } catch (const error& cause) {
     const auto progress = std::make_shared<save_progress>();
-    progress->failed(cause);
+    progress->failed(ranks_.named(cause));
     outcome.save = save_handle(progress);
     own_failure_ = cause;
     mine.copied = will_copy;  // the copies of the others are dropped
@@ -221,15 +233,15 @@ CAIRN_INLINE std::optional<save_report> session::find_same_together(const save_j
 }
 
 /// As `preempt`: a signal has arrived at some rank. The leader plans for all.
-CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now) {
+CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
-  const double left = static_cast<double>(stop_.milliseconds_left) / 1000;
+  const double left = static_cast<double>(last.milliseconds_left) / 1000;
   record_.emit({.what = event::kind::stopping,
                 .checkpoint = store().location(),
                 .step = now.step,
                 .seconds = left,
-                .message = sentence({"signal ", stop_.signal, ", ", ::strsignal(stop_.signal)})});
+                .message = sentence({"signal ", last.signal, ", ", ::strsignal(last.signal)})});
   const auto text = ranks_.from_leader([&] {
     std::uint64_t bytes = 0;
     for (const auto& each : describe(state).leaves) bytes += each.bytes();

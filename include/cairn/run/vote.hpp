@@ -36,13 +36,14 @@ struct vote {
   // Of the leader, rank 0, alone:
   std::optional<decision> save{};  ///< what the policy has decided: all copy the state in the next call
   bool saves_copy = false;         ///< the copies of this call are to be saved
+  bool pauses = false;             ///< it makes no save yet, after one that has failed
   std::uint64_t begun = 0;  ///< the checkpoint is begun: bytes of the text that the others need to join it; 0: not yet
   std::uint64_t published = 0;  ///< the checkpoint is published: bytes of its files; 0: not yet
   bool cancels = false;         ///< the running save is to end
 };
 
 /// A vote as numbers: combined over all ranks by the largest of each.
-using ballot = std::array<std::uint64_t, 15>;
+using ballot = std::array<std::uint64_t, 16>;
 
 /// What all ranks know after a call.
 struct verdict {
@@ -54,7 +55,7 @@ struct verdict {
   int signal = 0;
   std::uint64_t milliseconds_left = 0;
   std::optional<decision> save{};
-  bool saves_copy = false, cancels = false;
+  bool saves_copy = false, pauses = false, cancels = false;
   std::uint64_t begun = 0, published = 0;
 };
 
@@ -76,7 +77,8 @@ struct verdict {
           mine.saves_copy,
           mine.begun,
           mine.published,
-          mine.cancels};
+          mine.cancels,
+          mine.pauses};
 }
 
 /// The verdict of `size` ranks, from the largest number of each field over all ballots.
@@ -97,6 +99,7 @@ struct verdict {
   all.begun = largest[12];
   all.published = largest[13];
   all.cancels = largest[14] != 0;
+  all.pauses = largest[15] != 0;
   return all;
 }
 

@@ -78,7 +78,8 @@ class checkpoint_writer {
   /// Bytes of each of the spec's leaves in the shards that have been added or listed.
   [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> stored_bytes() const;
 
-  /// Writes the index, which contains the checksums of the headers, and publishes.
+  /// Writes the index, which contains the checksums of the headers, and publishes. With shards of other writers, errc::corrupt if what these have said of them
+  /// gives an index that cannot be read.
   CAIRN_INLINE written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
 
   /// Bytes of the shards that have been added.
@@ -107,6 +108,7 @@ class checkpoint_writer {
   const checkpoint_spec& spec_;
   std::size_t shards_, laid_out_ = 0, added_ = 0;
   checkpoint_index index_;
+  bool lists_others_ = false;          // shards of other writers
   std::vector<leaf> others_;           // leaves that other writers alone have; their numbers follow those of the spec
   std::vector<std::size_t> by_path_;   // the numbers of the leaves, in the order of their paths
   std::vector<stored_pieces> pieces_;  // by leaf

@@ -175,6 +175,7 @@ CAIRN_INLINE written_checkpoint checkpoint_writer::commit(std::optional<checkpoi
   index_.parent = std::move(parent);
   list_leaves();
   const auto text = write_index(index_);
+  if (lists_others_) static_cast<void>(parse_index(text, sentence({store_.location(), "/", name_, "/", index_file})));
   write_text(transaction_->create(index_file, text.size()), text);
   transaction_->publish();
   return {bytes_ + text.size(), checkpoint_id(index_)};

@@ -32,6 +32,7 @@ CAIRN_INLINE shard_record checkpoint_writer::record(std::size_t common, structur
 
 CAIRN_INLINE std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::size_t common,
                                                           std::span<const piece> pieces) {
+  lists_others_ = true;
   std::map<std::size_t, std::uint64_t> raw_bytes;  // of the pieces of a leaf, if none were encoded
   const auto place = [&](std::size_t number, const piece& each) {
     const auto& whole = leaf_at(number);

@@ -1,7 +1,8 @@
-// Measures elapsed time.
+// Measures elapsed time, and lets it pass.
 #pragma once
 
 #include <chrono>
+#include <thread>
 
 namespace cairn::detail {
 
@@ -15,5 +16,11 @@ class stopwatch {
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+/// Other threads that wait for a processor run first.
+inline void yield_processor() { std::this_thread::yield(); }
+
+/// The calling thread sleeps.
+inline void pause_for(std::chrono::microseconds time) { std::this_thread::sleep_for(time); }
 
 }  // namespace cairn::detail
