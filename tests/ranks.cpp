@@ -8,6 +8,7 @@
 #include "cairn/store/memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -25,6 +26,7 @@
 
 #include "catch.hpp"
 #include "ranks.hpp"
+#include "store/sample.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -71,9 +73,11 @@ TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
       INFO(saved << " -> " << loaded);
       failures = at_each(loaded, [&](const cairn::groups::threads& group) {
         cairn::checkpointer checkpoints(store, quick(), group);
-        model restored;
-        const auto report = checkpoints.restore(restored);
-        require(report && report->step == 7 && restored == state, "not restored");
+        for (const auto how : {cairn::read_sharing::measured, cairn::read_sharing::always}) {
+          model restored;
+          const auto report = checkpoints.restore(restored, {.sharing = how});
+          require(report && report->step == 7 && restored == state, "not restored");
+        }
       });
       CHECK(failures == std::vector<std::string>(loaded));
     }
@@ -220,8 +224,25 @@ TEST_CASE("a place that is another one at one rank, under the same path, is an e
       checkpoints.save(random_model(1), {.step = 7});
     }));
     CHECK_THAT(what, ContainsSubstring("nobody is saving to memory/step-000000007"));
+    CHECK_THAT(what, ContainsSubstring("another place there than rank 0"));
     CHECK(store.list().empty());
     CHECK(elsewhere.list().empty());
+  }
+}
+
+TEST_CASE("ranks that see different checkpoints at one path do not restore nothing, nor call them damaged") {
+  cairn::any_store store = cairn::stores::memory();
+  const cairn::any_store elsewhere = cairn::stores::memory();
+  cairn::checkpointer(store).save(random_model(1), {.step = 7});
+  for (unsigned lost = 0; lost < 3; ++lost) {
+    const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+      cairn::checkpointer checkpoints(group.rank() == lost ? elsewhere : store, quick(), group);
+      model state;
+      checkpoints.restore(state);
+    }));
+    CHECK_THAT(what, ContainsSubstring("the ranks differ in the checkpoints that they see in memory: "));
+    CHECK_THAT(what, ContainsSubstring("rank " + std::to_string(lost) + ": none"));
+    CHECK_THAT(what, ContainsSubstring(": 1, the newest is step-000000007"));
   }
 }
 
@@ -383,6 +404,60 @@ TEST_CASE("from the second save on, shares are even in the bytes that are stored
   CHECK(restored == state);
 }
 
+struct particle {
+  std::array<float, 3> at{};
+  double mass = 0;
+  std::uint16_t kind = 0;
+
+  friend bool operator==(const particle&, const particle&) = default;
+};
+
+/// The "runs" of the leaf in the index: shard, first element and so on.
+std::string runs_of(const cairn::any_store& store, std::string_view name, const std::string& path) {
+  const auto index = sample::get(store, name, "index.json");
+  const auto leaf = index.find("{\"path\":\"" + path + "\"");
+  const auto begin = index.find("\"runs\":", leaf);
+  REQUIRE(begin < index.find('}', leaf));
+  return index.substr(begin, index.find(']', begin) - begin);
+}
+
+TEST_CASE("the columns of an array of records are cut at the same records, and any number of ranks restores them") {
+  std::mt19937_64 random(15);
+  struct {
+    std::vector<particle> all = std::vector<particle>(100'000);
+    std::vector<float> others = std::vector<float>(70'000, 1.0F);
+  } state;
+  for (auto& each : state.all)
+    each = {{1, static_cast<float>(random()), 3}, static_cast<double>(random()), static_cast<std::uint16_t>(random())};
+  for (const bool in_background : {false, true}) {
+    const cairn::any_store store = cairn::stores::memory();
+    CHECK(at_each(4, [&](const cairn::groups::threads& group) {
+            auto options = quick();
+            options.when = cairn::policies::every_steps{1};
+            cairn::checkpointer checkpoints(store, options, group);
+            auto own = state;  // at another address
+            for (std::uint64_t step = 1; step <= 2; ++step)
+              if (in_background)
+                static_cast<void>(checkpoints.step(own, {.step = step})), checkpoints.wait();
+              else
+                checkpoints.save(own, {.step = step});
+          }) == std::vector<std::string>(4));
+    for (const auto* name : {"step-000000001", "step-000000002"}) {
+      const auto runs = runs_of(store, name, "all.mass");
+      CHECK(std::count(runs.begin(), runs.end(), ',') >= 5);  // at least three ranks
+      CHECK(runs_of(store, name, "all.kind") == runs);
+      CHECK(runs_of(store, name, "all.at") != runs);  // the numbers of elements are three times as large
+    }
+    for (const unsigned loaded : {1U, 3U, 6U})
+      CHECK(at_each(loaded, [&](const cairn::groups::threads& group) {
+              cairn::checkpointer checkpoints(store, quick(), group);
+              auto restored = state;
+              restored.all.assign(5, {});
+              require(checkpoints.restore(restored).has_value() && restored.all == state.all, "not restored");
+            }) == std::vector<std::string>(loaded));
+  }
+}
+
 TEST_CASE("ranks write in proportion to their weights") {
   const cairn::any_store store = cairn::stores::memory();
   const std::vector<float> state(1'000'000, 0.5F);
@@ -471,7 +546,7 @@ TEST_CASE("each rank saves its own state, and gets it back on the same number of
       CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
               cairn::checkpointer checkpoints(store, quick(), group);
               with_own_state state;
-              const auto report = checkpoints.restore(state, {.step = step});
+              const auto report = checkpoints.restore(state, {.step = step, .sharing = cairn::read_sharing::always});
               require(report && report->missing.empty() && report->unexpected.empty(), "parts are missing");
               const auto wanted = state_of(group.rank());
               require(state.weights == wanted.weights && state.last == 77, "other common state");
@@ -485,7 +560,8 @@ TEST_CASE("each rank saves its own state, and gets it back on the same number of
     CHECK(at_each(others, [&](const cairn::groups::threads& group) {
             cairn::checkpointer checkpoints(store, quick(), group);
             with_own_state state;
-            require(checkpoints.restore(state).has_value() && state.last == 77, "not restored");
+            const auto report = checkpoints.restore(state, {.sharing = cairn::read_sharing::always});
+            require(report && state.last == 77, "not restored");
             files[group.rank()] = state.files.value;
           }) == std::vector<std::string>(others));
     std::vector<std::string> all, wanted;
@@ -496,6 +572,46 @@ TEST_CASE("each rank saves its own state, and gets it back on the same number of
     std::sort(wanted.begin(), wanted.end());
     CHECK(all == wanted);
   }
+}
+
+struct with_own_pointers {
+  std::shared_ptr<std::vector<float>> common;
+  cairn::per_rank<std::vector<std::shared_ptr<std::vector<float>>>> own;
+};
+struct with_own_pointers_first {
+  cairn::per_rank<std::vector<std::shared_ptr<std::vector<float>>>> own;
+  std::shared_ptr<std::vector<float>> common;
+};
+
+TEST_CASE("pointers of one rank may lead to an object that all have, which comes first") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto value_at = [](unsigned rank) { return std::make_shared<std::vector<float>>(3, static_cast<float>(rank)); };
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(store, quick(), group);
+          const auto common = value_at(7);
+          checkpoints.save(with_own_pointers{common, {{value_at(group.rank()), common}}}, {.step = 1});
+        }) == std::vector<std::string>(2));
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(store, quick(), group);
+          with_own_pointers state;
+          require(checkpoints.restore(state) && *state.common == *value_at(7), "another common value");
+          require(state.own.value.size() == 2 && *state.own.value[0] == *value_at(group.rank()), "another own value");
+          require(state.own.value[1] == state.common, "not shared");
+        }) == std::vector<std::string>(2));
+  for (const bool in_background : {false, true})
+    CHECK_THAT(common(at_each(2,
+                              [&](const cairn::groups::threads& group) {
+                                auto options = quick();
+                                options.when = cairn::policies::every_steps{1};
+                                cairn::checkpointer checkpoints(store, options, group);
+                                const auto common = value_at(7);
+                                const with_own_pointers_first state{{{value_at(group.rank()), common}}, common};
+                                if (in_background)
+                                  static_cast<void>(checkpoints.step(state, {.step = 2})), checkpoints.wait();
+                                else
+                                  checkpoints.save(state, {.step = 2});
+                              })),
+               ContainsSubstring("common is the same object as own.rank0.1, the state of one rank alone"));
 }
 
 TEST_CASE("state of one rank without a rule is refused on another number of ranks") {

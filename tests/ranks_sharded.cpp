@@ -111,7 +111,9 @@ TEST_CASE("boxes of N ranks are loaded as other boxes by M ranks, along each dim
                     cairn::state all{{"w", cairn::shard_of(box, whole, at.first)},
                                      {"line", cairn::shard_of(line.values, long_one, of_long.first)},
                                      {"common", common}};
-                    require(checkpoints.restore(all, {.step = step}).has_value(), "nothing is restored");
+                    const auto how = step % 2 == 0 ? cairn::read_sharing::always : cairn::read_sharing::measured;
+                    require(checkpoints.restore(all, {.step = step, .sharing = how}).has_value(),
+                            "nothing is restored");
                     require(box.values == filled(whole, at, step).values, "another box");
                     require(line.values == filled(long_one, of_long, step).values, "another range");
                     require(common == std::vector<double>(301, 0.5), "another common array");

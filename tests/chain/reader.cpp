@@ -1,5 +1,6 @@
 #include "cairn/chain/reader.hpp"
 
+#include <array>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -207,13 +208,44 @@ TEST_CASE("any elements of a leaf can be read, however the links cut it") {
       const auto first = random() % (count + 1), some = random() % (count - first + 1);
       INFO(leaf.path << ", " << some << " elements from " << first);
       std::vector<std::byte> part(some * width);
-      reader.read(i, first, part);
+      const cairn::detail::read_request all_of[] = {{i, {leaf.type, {some}, part.data(), {}}, std::nullopt, first}};
+      reader.read(all_of);
       CHECK(std::equal(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(first * width)));
     }
   }
 }
 
 namespace {
+
+/// A user's codec, which decodes whole payloads alone.
+struct whole_only {
+  cairn::codecs::lossless inner{.xor_parent = true};
+
+  [[nodiscard]] static std::string name() { return "whole_only"; }
+  [[nodiscard]] static bool uses_parent() { return true; }
+  [[nodiscard]] std::size_t bound(cairn::dtype type, std::size_t bytes) const { return inner.bound(type, bytes); }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+    auto made = inner.encode(in, out);
+    if (!made.codec.empty()) made.codec = name();
+    return made;
+  }
+  void decode(const cairn::decode_request& from) const {
+    REQUIRE(from.read == nullptr);
+    inner.decode({.where = from.where,
+                  .path = from.path,
+                  .type = from.type,
+                  .payload = from.payload,
+                  .values = from.values,
+                  .relative = from.relative});
+  }
+};
+static_assert(cairn::codec<whole_only> && !cairn::ranged_codec<whole_only>);
+
+struct matrix_state {
+  std::vector<std::array<float, 501>> rows;
+  std::vector<float> counts;  // small: stored as it is
+  std::uint64_t step = 0;
+};
 
 /// A delta is added to the parent's elements.
 struct adding {
@@ -264,6 +296,57 @@ struct matrix_link {
 };
 
 }  // namespace
+
+TEST_CASE("any box of a leaf can be read, however the links cut it and whatever codec they have") {
+  std::mt19937 random(81);
+  const std::vector<cairn::codec_rules> all_rules{
+      {},
+      {{"rows", cairn::codecs::lossless{.xor_parent = true}}},
+      {{"rows", cairn::codecs::lc<3>{}}},
+      {{"rows", whole_only{}}},
+  };
+  for (const auto& rules : all_rules)
+    for (const std::size_t rows : {40U, 1500U}) {
+      cairn::any_store store = cairn::stores::memory();
+      cairn::detail::delta_base chain;
+      matrix_state state{std::vector<std::array<float, 501>>(rows), std::vector<float>(300), 0};
+      for (auto& row : state.rows)
+        for (auto& each : row) each = std::normal_distribution<float>(0, 0.03F)(random);
+      for (const std::size_t shards : {1U, 4U, 3U}) {
+        ++state.step;
+        for (std::size_t i = 0; i < rows * 50; ++i) state.rows[random() % rows][random() % 501] *= 1.001F;
+        for (auto& each : state.counts) each = static_cast<float>(random());
+        tests::save_as(store, cairn::detail::checkpoint_name(state.step), state,
+                       {.step = state.step, .shards = shards, .codecs = rules}, &chain);
+      }
+      const cairn::detail::chain_reader reader(store, cairn::detail::checkpoint_name(state.step), rules);
+      CHECK(reader.links().size() == (rules.empty() ? 1 : 3));
+      const auto leaf = reader.contents().find("rows");
+      REQUIRE(reader.contents().leaves[leaf].shape == cairn::extents{rows, 501});
+      std::vector<float> all(rows * 501);
+      reader.contents().fetch(leaf, std::as_writable_bytes(std::span(all)));
+      if (rules.empty()) CHECK(std::memcmp(all.data(), state.rows.data(), all.size() * sizeof(float)) == 0);
+      for (int round = 0; round < 12; ++round) {
+        const cairn::extents first{random() % rows, random() % 501};
+        const cairn::extents shape{random() % (rows - first[0] + 1), random() % (501 - first[1] + 1)};
+        std::vector<float> part(shape[0] * shape[1], -1), counts(300), spread(2 * part.size(), -1);
+        const auto memory = [](std::vector<float>& of) { return reinterpret_cast<std::byte*>(of.data()); };
+        const auto row = static_cast<std::int64_t>(8 * shape[1]);
+        const cairn::detail::read_request requests[] = {
+            {leaf, {cairn::dtype::f32, shape, memory(spread), {row, 8}}, cairn::detail::box{first, shape}},
+            {reader.contents().find("counts"), {cairn::dtype::f32, {300}, memory(counts), {}}},
+            {leaf, {cairn::dtype::f32, shape, memory(part), {}}, cairn::detail::box{first, shape}}};
+        reader.read(std::span(requests).subspan(part.empty() ? 1 : 0), {.threads = round % 2 == 0 ? 1U : 3U});
+        CHECK(counts == state.counts);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < part.size(); ++i) {
+          const auto expected = all[(first[0] + i / shape[1]) * 501 + first[1] + i % shape[1]];
+          wrong += part[i] != expected || spread[2 * i] != expected || spread[2 * i + 1] != -1;
+        }
+        CHECK(wrong == 0);
+      }
+    }
+}
 
 TEST_CASE("any boxes of a chain are read, however the links cut the array") {
   const cairn::codec_rules rules{{"*", adding{}}};

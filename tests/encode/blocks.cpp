@@ -36,6 +36,11 @@ buffer encoded(const std::vector<std::size_t>& sizes, unsigned threads) {
   return out;
 }
 
+template <class Decode>
+bool decode_all(std::size_t blocks, std::span<const std::byte> in, unsigned threads, const Decode& decode) {
+  return cairn::detail::decode_blocks(blocks, {0, blocks}, in, threads, [](std::span<const std::byte>) {}, decode);
+}
+
 }  // namespace
 
 TEST_CASE("blocks lie behind their sizes, in order, whatever the number of threads") {
@@ -72,33 +77,76 @@ TEST_CASE("every block is decoded once, from its own bytes") {
     const auto payload = encoded(sizes, 1);
     for (const unsigned threads : {0U, 1U, 2U, 3U, 8U}) {
       std::vector<int> seen(blocks), right(blocks);
-      REQUIRE(
-          cairn::detail::decode_blocks(blocks, payload, threads, [&](std::size_t block, std::span<const std::byte> in) {
-            ++seen[block];
-            right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
-                             return byte == static_cast<std::byte>(block);
-                           });
-            return true;
-          }));
+      REQUIRE(decode_all(blocks, payload, threads, [&](std::size_t block, std::span<const std::byte> in) {
+        ++seen[block];
+        right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
+                         return byte == static_cast<std::byte>(block);
+                       });
+        return true;
+      }));
       CHECK(seen == std::vector<int>(blocks, 1));
       CHECK(right == std::vector<int>(blocks, 1));
     }
   }
 }
 
+TEST_CASE("the wanted blocks alone are decoded and needed") {
+  std::mt19937_64 random(4);
+  const std::size_t blocks = 20;
+  const auto sizes = random_sizes(random, blocks);
+  const auto payload = encoded(sizes, 1);
+  for (std::size_t first = 0; first <= blocks; ++first)
+    for (std::size_t last = first; last <= blocks; ++last) {
+      std::vector<int> seen(blocks), needed(payload.size());
+      const auto need = [&](std::span<const std::byte> part) {
+        for (std::size_t i = 0; i < part.size(); ++i)
+          ++needed[static_cast<std::size_t>(part.data() - payload.data()) + i];
+      };
+      REQUIRE(cairn::detail::decode_blocks(
+          blocks, {first, last}, payload, 1, need, [&](std::size_t block, std::span<const std::byte> in) {
+            for (std::size_t i = 0; i < in.size(); ++i)
+              CHECK(needed[static_cast<std::size_t>(in.data() - payload.data()) + i] == 1);
+            return ++seen[block] == 1;
+          }));
+      std::size_t bytes = 4 * blocks;
+      for (std::size_t i = 0; i < blocks; ++i) {
+        CHECK(seen[i] == (first <= i && i < last ? 1 : 0));
+        bytes += seen[i] == 1 ? sizes[i] : 0;
+      }
+      CHECK(static_cast<std::size_t>(std::count(needed.begin(), needed.end(), 1)) == bytes);
+    }
+}
+
+TEST_CASE("the wanted elements lie in the wanted blocks") {
+  using cairn::detail::wanted_blocks;
+  for (const std::uint64_t count : {0U, 1U, 7U, 8U, 9U, 40U})
+    for (std::uint64_t first = 0; first <= count + 1; ++first)
+      for (std::uint64_t last = first; last <= count + 2; ++last) {
+        const auto found = wanted_blocks::of({first, last}, count, 8);
+        REQUIRE(found.first <= found.last);
+        REQUIRE(found.last <= (count + 7) / 8);
+        for (std::uint64_t i = 0; i < count; ++i)
+          if (first <= i && i < last) REQUIRE((found.first <= i / 8 && i / 8 < found.last));
+        if (first < std::min(last, count))
+          CHECK(found.last - found.first == (std::min(last, count) - 1) / 8 - first / 8 + 1);
+        if (first >= std::min(last, count)) CHECK(found.first == found.last);
+      }
+  CHECK(wanted_blocks::of({}, 17, 8).last == 3);
+}
+
 TEST_CASE("one block that cannot be decoded spoils all") {
   const auto payload = encoded(std::vector<std::size_t>(20, 5), 1);
   for (const unsigned threads : {1U, 3U})
     for (std::size_t bad = 0; bad < 20; ++bad)
-      CHECK_FALSE(cairn::detail::decode_blocks(
-          20, payload, threads, [&](std::size_t block, std::span<const std::byte>) { return block != bad; }));
+      CHECK_FALSE(decode_all(20, payload, threads,
+                             [&](std::size_t block, std::span<const std::byte>) { return block != bad; }));
 }
 
 TEST_CASE("sizes that do not fill what is there are refused, before any block is decoded") {
   std::mt19937_64 random(3);
   const auto refused = [](std::size_t blocks, std::span<const std::byte> payload) {
     bool called = false;
-    const bool good = cairn::detail::decode_blocks(blocks, payload, 2, [&](std::size_t, std::span<const std::byte>) {
+    const bool good = decode_all(blocks, payload, 2, [&](std::size_t, std::span<const std::byte>) {
       called = true;
       return true;
     });
@@ -119,5 +167,5 @@ TEST_CASE("sizes that do not fill what is there are refused, before any block is
   CHECK(refused(~std::size_t{}, payload));
   CHECK(refused(1, buffer(3)));
   CHECK(refused(0, buffer(1)));
-  CHECK(cairn::detail::decode_blocks(0, {}, 2, [](std::size_t, std::span<const std::byte>) { return false; }));
+  CHECK(decode_all(0, {}, 2, [](std::size_t, std::span<const std::byte>) { return false; }));
 }

@@ -14,6 +14,7 @@
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 #include "encode/lc/deltas.hpp"
+#include "encode/ranges.hpp"
 
 using namespace cairn;
 using namespace deltas;
@@ -415,6 +416,38 @@ TEST_CASE("lc: merged payloads give what they give in turn") {
     const bytes broken[] = {payloads[0], bytes(3)};
     CHECK_THROWS_AS(merged(broken), error);
   }
+}
+
+TEST_CASE("lc: any elements are decoded from the bytes that are asked for, of merged payloads too") {
+  std::mt19937 random(43);
+  for (const auto type : types)
+    for (const std::size_t n : {std::size_t{64}, std::size_t{5000}, (std::size_t{1} << 21) + 77}) {
+      auto real = new_leaf(type, n, random);
+      const auto anchor = real;
+      chain c(type, real);
+      std::vector<bytes> payloads, tracked;
+      for (int t = 0; t < 3; ++t) {
+        move(real, type, random, nature::tame, 0.01F);
+        c.save(lc<3>{}, real);
+        if (!c.last.relative) break;  // too small to be quantized
+        payloads.push_back(c.payload);
+        tracked.push_back(c.tracked);
+      }
+      if (payloads.size() < 3) continue;
+      const auto check = [&](const bytes& payload, const bytes& before, const bytes& after) {
+        tests::check_ranges(lc<2>{},
+                            {.where = "f",
+                             .path = "p",
+                             .type = type,
+                             .payload = payload,
+                             .values = {},
+                             .known_tables = &c.tables,
+                             .relative = true},
+                            before, after, random);
+      };
+      check(payloads[2], tracked[1], tracked[2]);
+      check(merged(payloads), anchor, tracked[2]);
+    }
 }
 
 TEST_CASE("lc: a floor is a finite number of the leaf's type") {

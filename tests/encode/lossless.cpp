@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/system/memory.hpp"
+#include "encode/ranges.hpp"
 
 namespace {
 
@@ -325,6 +326,29 @@ TEST_CASE("lossless: merged differences give what they give in turn, and no othe
     CHECK_THROWS_WITH(codec.merge({.path = "leaf", .type = type, .bytes = size, .deltas = deltas}),
                       Catch::Matchers::ContainsSubstring("the file: \"leaf\""));
   }
+}
+
+TEST_CASE("lossless: any elements are decoded from the bytes that are asked for") {
+  generator random(41);
+  for (const auto type : {dtype::f32, dtype::u8})
+    for (const std::size_t count : {std::size_t{1}, block + 1, 5 * block + 9})
+      for (const bool relative : {false, true}) {
+        const std::size_t width = cairn::size_of(type);
+        const auto before = random_bytes(count * width, random);
+        auto values = elements(count, width, [&](std::size_t) { return random() % 7; });
+        if (relative) {
+          values = before;
+          for (std::size_t i = 0; i < values.size(); i += 1 + random() % 30)
+            values[i] ^= static_cast<std::byte>(random());
+        }
+        const auto made = encode({.xor_parent = relative}, type, values, relative ? before : bytes());
+        if (made.how.codec.empty()) continue;
+        CHECK(made.how.relative == relative);
+        tests::check_ranges(
+            lossless{},
+            {.where = "f", .path = "p", .type = type, .payload = made.stored, .values = {}, .relative = relative},
+            before, values, random);
+      }
 }
 
 TEST_CASE("a payload that the file calls relative, but is not, is refused, and the reverse") {

@@ -9,6 +9,7 @@
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "decode_part.hpp"
 #include "live_memory.hpp"
 
 namespace {
@@ -30,19 +31,27 @@ cairn::code_tables known_tables() {
   return tables;
 }
 
+/// `whole`: what all of the payload decodes to.
+void decode_some(cairn::dtype type, const bytes& payload, const cairn::code_tables& tables, const bytes& whole) {
+  fuzz::decode_part(cairn::codecs::lc<2>{}, {"file", "leaf", type, payload, {}, 1, &tables, true},
+                    bytes(whole.size(), std::byte{0x3C}), whole);
+}
+
 void decode_any(cairn::dtype type, std::size_t elements, const bytes& payload) {
   static const auto tables = known_tables();
   bytes values(elements * cairn::size_of(type), std::byte{0x3C});
   const cairn::merge_request::delta delta{"lc2", "file", payload}, twice[] = {delta, delta};
-  const fuzz::memory_bound guard(4 * (values.size() + payload.size() + 4096));
+  const fuzz::memory_bound guard(8 * (values.size() + payload.size() + 4096));
   try {
     cairn::codecs::lc<2>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     const auto once = values;
+    decode_some(type, payload, tables, once);
     const auto joined = cairn::codecs::lc<2>{}.merge({.path = "leaf", .type = type, .deltas = twice}).value();
     cairn::codecs::lc<3>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     auto both = bytes(values.size(), std::byte{0x3C});
     cairn::codecs::lc<3>{}.decode({"file", "leaf", type, joined, both, 1, &tables, true});
     require(both == values);
+    decode_some(type, joined, tables, both);
   } catch (const cairn::error& error) {
     require(error.code() == cairn::errc::corrupt);
   }

@@ -7,6 +7,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "decode_part.hpp"
 #include "live_memory.hpp"
 
 namespace {
@@ -45,25 +46,33 @@ bytes repeated(const bytes& given, std::size_t size) {
   return made;
 }
 
+cairn::decode_request request_for(const choices& chosen, std::span<const std::byte> payload,
+                                  std::span<std::byte> values) {
+  return {.where = "file",
+          .path = "path",
+          .type = chosen.type,
+          .payload = payload,
+          .values = values,
+          .threads = chosen.threads,
+          .relative = payload.size() > 1 && payload[1] == std::byte{1}};
+}
+
 void decode(const choices& chosen, std::span<const std::byte> payload, std::span<std::byte> values) {
-  cairn::codecs::lossless{}.decode({.where = "file",
-                                    .path = "path",
-                                    .type = chosen.type,
-                                    .payload = payload,
-                                    .values = values,
-                                    .threads = chosen.threads,
-                                    .relative = payload.size() > 1 && payload[1] == std::byte{1}});
+  cairn::codecs::lossless{}.decode(request_for(chosen, payload, values));
 }
 
 void read_hostile(const choices& chosen, const bytes& payload) {
   bytes values(chosen.count * cairn::size_of(chosen.type));
-  const fuzz::memory_bound guard(16384 + 4 * values.size());
+  const auto before = values;
   try {
+    const fuzz::memory_bound guard(16384 + 4 * values.size());
     decode(chosen, payload, values);
   } catch (const cairn::error& error) {
     require(error.code() == cairn::errc::corrupt);
     require(std::strstr(error.what(), "file: \"path\"") != nullptr);
+    values.clear();
   }
+  fuzz::decode_part(cairn::codecs::lossless{}, request_for(chosen, payload, {}), before, values);
 }
 
 void come_back(const choices& chosen, const bytes& given) {

@@ -1,12 +1,18 @@
-// A program for mpiexec, which mpi.sh runs. Usage: mpi collectives
-//   mpi save | train | restore | silent DIRECTORY
+// A program for mpiexec, which mpi.sh and two_hosts.sh run. Usage: mpi collectives
+//   mpi save | train | restore | refused | silent DIRECTORY
 //   mpi die | die_in_background | die_merging DIRECTORY RANK CALL
+//   mpi stop | stop_in_background DIRECTORY RANK CALL PIPE     stops where the other two die, and says so
 #include "cairn/group/mpi.hpp"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,12 +96,27 @@ model model_at(std::uint64_t step) {
   return made;
 }
 
-void save(const std::string& directory) {
-  cairn::checkpointer checkpoints(directory, {.keep_last = 2}, cairn::mpi::group(MPI_COMM_WORLD));
+/// With a short lease: a restart on another host need not wait long.
+cairn::any_store store_at(const std::string& directory) {
+  return cairn::stores::directory(directory, {.lease = std::chrono::milliseconds(500)});
+}
+
+/// The step that was restored, bit by bit and without passing over a newer one; 0: none. Rank 0 prints it.
+std::uint64_t restored_step(cairn::checkpointer& checkpoints) {
   model state;
   const auto report = checkpoints.restore(state);
-  const auto next = report ? report->step + 1 : 1;
-  if (report) require(state == model_at(report->step), "another state was restored");
+  if (!report) return 0;
+  require(state == model_at(report->step), "another state was restored");
+  require(report->skipped.empty(), "passed over: " + (report->skipped.empty() ? "" : report->skipped.front().reason));
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::printf("restored step %ju\n", static_cast<std::uintmax_t>(report->step));
+  return report->step;
+}
+
+void save(const std::string& directory) {
+  cairn::checkpointer checkpoints(store_at(directory), {.keep_last = 2}, cairn::mpi::group(MPI_COMM_WORLD));
+  const auto next = restored_step(checkpoints) + 1;
   for (auto step = next; step < next + 3; ++step) checkpoints.save(model_at(step), {.step = step, .loss = 0.5});
 }
 
@@ -104,11 +125,8 @@ void train(const std::string& directory) {
   cairn::checkpointer_options options;
   options.when = cairn::policies::every_steps{2};
   options.on_busy = cairn::when_busy::wait;
-  cairn::checkpointer checkpoints(directory, std::move(options), cairn::mpi::group(MPI_COMM_WORLD));
-  model state;
-  const auto report = checkpoints.restore(state);
-  const auto first = report ? report->step + 1 : 1;
-  if (report) require(state == model_at(report->step), "another state was restored");
+  cairn::checkpointer checkpoints(store_at(directory), std::move(options), cairn::mpi::group(MPI_COMM_WORLD));
+  const auto first = restored_step(checkpoints) + 1;
   for (auto step = first; step < first + 7; ++step) {
     const auto outcome = checkpoints.step(model_at(step), {.step = step, .loss = 0.5});
     require(outcome.started == (step % 2 == 0) && !outcome.stop, "another step is saved");
@@ -122,39 +140,77 @@ void train(const std::string& directory) {
 std::string merging_of(const std::string& directory) { return directory + ".merging"; }
 
 void restore(const std::string& directory) {
-  cairn::checkpointer checkpoints(directory, {}, cairn::mpi::group(MPI_COMM_WORLD));
-  model state;
-  const auto report = checkpoints.restore(state);
-  require(report && state == model_at(report->step), "another state was restored");
+  cairn::checkpointer checkpoints(store_at(directory), {}, cairn::mpi::group(MPI_COMM_WORLD));
+  const auto step = restored_step(checkpoints);
+  require(step != 0, "nothing was restored");
   std::uint64_t merging = 0;
   if (std::ifstream(merging_of(directory)) >> merging)
-    require(report->step == merging, "the checkpoint that was being merged has gone");
+    require(step == merging, "the checkpoint that was being merged has gone");
 }
 
-/// `rank` dies at its `call`-th point of the save, before or after a call of the store, if there are as many.
-void save_and_die(const std::string& directory, unsigned rank, int call, bool in_background) {
-  const auto left = std::make_shared<int>(0);  // points until the one where this rank dies; 0: it does not
-  const auto die = [left] {
-    if (*left != 0 && --*left == 0) raise(SIGKILL);
+/// All ranks throw the same, which rank 0 prints: one of them has another directory at this path.
+void be_refused(const std::string& directory) {
+  std::string what = "nothing was refused";
+  try {
+    cairn::checkpointer checkpoints(store_at(directory), {.keep_last = 2}, cairn::mpi::group(MPI_COMM_WORLD));
+    const auto next = restored_step(checkpoints) + 1;
+    checkpoints.save(model_at(next), {.step = next, .loss = 0.5});
+  } catch (const cairn::error& cause) {
+    what = cause.what();
+  }
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  constexpr int most = 1000;
+  what.resize(most);
+  std::string all(static_cast<std::size_t>(size) * most, '\0');
+  MPI_Allgather(what.data(), most, MPI_CHAR, all.data(), most, MPI_CHAR, MPI_COMM_WORLD);
+  for (std::size_t other = 0; other < all.size(); other += most)
+    require(all.compare(other, most, what) == 0, "rank " + std::to_string(other / most) + ": " + &all[other]);
+  if (rank == 0) std::printf("%d ranks: %s\n", size, what.c_str());
+}
+
+/// Gets "saving" or "saved", and the step.
+using end_of_rank = std::function<void(const std::string&)>;
+
+void die(const std::string& when) {
+  if (when.starts_with("saving")) raise(SIGKILL);
+}
+
+/// Writes to a pipe, and waits for the end of the host.
+end_of_rank stop(const std::string& pipe) {
+  return [pipe](const std::string& when) {
+    std::ofstream(pipe) << when << std::endl;
+    while (true) ::pause();
   };
-  const hooked_store store{cairn::stores::directory(directory), {.before_write = die, .after_write = die}};
+}
+
+/// `rank` ends at its `call`-th point of the save, before or after a call of the store; after the save, if there are fewer.
+void save_and_end(const end_of_rank& end, const std::string& directory, unsigned rank, int call, bool in_background) {
+  struct countdown {
+    int left = 0;  // points until the one where this rank ends; 0: it does not
+    std::string step{};
+  };
+  const auto until = std::make_shared<countdown>();
+  const auto point = [until, end] {
+    if (until->left != 0 && --until->left == 0) end("saving " + until->step);
+  };
+  const hooked_store store{store_at(directory), {.before_write = point, .after_write = point}};
   cairn::mpi::group group(MPI_COMM_WORLD);
-  const bool dies = group.rank() == rank;
-  cairn::checkpointer_options options{.keep_last = 2};
+  const bool ends = group.rank() == rank;
+  cairn::checkpointer_options options{.keep_last = 2, .rank_timeout = std::chrono::seconds(10)};
   options.when = cairn::policies::every_steps{1};
   cairn::checkpointer checkpoints(store, std::move(options), std::move(group));
-  model state;
-  const auto report = checkpoints.restore(state);
-  require(report && state == model_at(report->step), "another state was restored");
-  if (dies) *left = call;
-  const auto next = report->step + 1;
+  const auto next = restored_step(checkpoints) + 1;
+  require(next != 1, "nothing was restored");
+  if (ends) *until = {call, std::to_string(next)};
   if (in_background) {
     require(checkpoints.step(model_at(next), {.step = next, .loss = 0.5}).started, "no save was started");
     checkpoints.wait();
   } else {
     checkpoints.save(model_at(next), {.step = next, .loss = 0.5});
   }
-  *left = 0;
+  if (std::exchange(until->left, 0) != 0) end("saved " + until->step);
 }
 
 /// `rank` dies at its `call`-th point of the merge after a save, as above.
@@ -231,10 +287,13 @@ int main(int count, char** arguments) {
       restore(directory);
     else if (what == "silent")
       wait_for_silent(directory);
+    else if (what == "refused")
+      be_refused(directory);
     else if (what == "die_merging" && count > 4)
       merge_and_die(directory, static_cast<unsigned>(std::stoul(arguments[3])), std::stoi(arguments[4]));
-    else if ((what == "die" || what == "die_in_background") && count > 4)
-      save_and_die(directory, static_cast<unsigned>(std::stoul(arguments[3])), std::stoi(arguments[4]), what != "die");
+    else if (count > 4 && (what.starts_with("die") || what.starts_with("stop")))
+      save_and_end(count > 5 ? stop(arguments[5]) : die, directory, static_cast<unsigned>(std::stoul(arguments[3])),
+                   std::stoi(arguments[4]), what.ends_with("_in_background"));
     else
       throw std::runtime_error("what to do?");
   } catch (const std::exception& cause) {

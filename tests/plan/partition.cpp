@@ -12,6 +12,7 @@
 namespace {
 
 using cairn::detail::piece;
+using cairn::detail::record_columns;
 using cairn::plan::leaf_size;
 using cairn::plan::partition;
 using cairn::plan::rank_load;
@@ -23,7 +24,17 @@ constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
 struct inputs {
   std::vector<leaf_size> leaves;
   std::vector<rank_load> ranks;
+  std::vector<record_columns> columns{};
 
+  [[nodiscard]] partition plan() const { return {leaves, ranks, columns}; }
+  /// What is cut as one: all columns of an array of records, or a leaf with its elements as records.
+  [[nodiscard]] std::vector<record_columns> items() const {
+    std::vector<record_columns> all;
+    auto next = columns.begin();
+    for (std::size_t i = 0; i < leaves.size(); i += all.back().count)
+      all.push_back(next != columns.end() && next->first == i ? *next++ : record_columns{i, 1, leaves[i].elements});
+    return all;
+  }
   [[nodiscard]] std::uint64_t bytes() const {
     std::uint64_t sum = 0;
     for (const auto& leaf : leaves) sum += leaf.bytes;
@@ -43,7 +54,7 @@ class random_trees {
   inputs make() {
     inputs made;
     scale_ = below(24);
-    grow(made.leaves, 0);
+    grow(made, 0);
     made.ranks = equal(below(24) + 1);
     if (one_in(3))
       for (auto& rank : made.ranks) rank.weight = below(5);
@@ -57,27 +68,49 @@ class random_trees {
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
 
-  /// A struct: up to five members, some of which are structs, or a layer repeated.
-  void grow(std::vector<leaf_size>& leaves, int depth) {
-    const auto begin = leaves.size();
+  /// A struct: up to five members, some of which are structs or arrays of records, or a layer repeated.
+  void grow(inputs& made, int depth) {
+    const auto begin = made.leaves.size(), begin_of_columns = made.columns.size();
     for (auto members = below(6); members > 0; --members) {
       if (depth < 3 && one_in(3))
-        grow(leaves, depth + 1);
+        grow(made, depth + 1);
+      else if (one_in(4))
+        add_records(made);
       else
-        leaves.push_back(leaf());
+        made.leaves.push_back(leaf());
     }
-    const auto end = leaves.size();
-    if (one_in(4))
-      for (auto copies = below(4); copies > 0; --copies)
-        for (auto i = begin; i < end && leaves.size() < 100; ++i) leaves.push_back(leaf_size(leaves[i]));
+    const auto end = made.leaves.size(), end_of_columns = made.columns.size();
+    if (!one_in(4)) return;
+    for (auto copies = below(4); copies > 0 && made.leaves.size() < 100; --copies) {
+      const auto moved = made.leaves.size() - begin;
+      for (auto i = begin; i < end; ++i) made.leaves.push_back(leaf_size(made.leaves[i]));
+      for (auto i = begin_of_columns; i < end_of_columns; ++i) {
+        auto again = made.columns[i];
+        again.first += moved;
+        made.columns.push_back(again);
+      }
+    }
+  }
+
+  /// Up to seven columns, of records in rows, where each has up to 40 elements in a record, or none. Records have at most 2,240 bytes.
+  void add_records(inputs& made) {
+    const std::uint64_t in_row = one_in(2) ? 1 : 1 + below(100), records = (1 + sized()) * in_row;
+    made.columns.push_back({made.leaves.size(), 2 + below(6), records});
+    for (std::size_t i = 0; i < made.columns.back().count; ++i) {
+      const std::uint64_t width = one_in(10) ? 0 : 1 + below(one_in(5) ? 40 : 4), elements = records * width;
+      made.leaves.push_back({elements, bytes_of(elements), std::max<std::uint64_t>(in_row * width, 1)});
+    }
   }
 
   leaf_size leaf() {
-    const auto sized = [&] { return below((std::uint64_t{1} << below(scale_ + 1)) + 1); };
     const std::uint64_t row = one_in(2) ? 1 : 1 + below(5000), elements = (one_in(20) ? 0 : sized()) * row;
-    std::uint64_t bytes = elements << below(4);
-    if (one_in(3)) bytes = bytes / 16 * below(16);  // encoded
-    return {elements, bytes, row};
+    return {elements, bytes_of(elements), row};
+  }
+
+  std::uint64_t sized() { return below((std::uint64_t{1} << below(scale_ + 1)) + 1); }
+  std::uint64_t bytes_of(std::uint64_t elements) {
+    const std::uint64_t bytes = elements << below(4);
+    return one_in(3) ? bytes / 16 * below(16) : bytes;  // encoded, or not
   }
 
   std::mt19937_64 random_;
@@ -94,7 +127,6 @@ bool has_all_once(const inputs& from, const cairn::detail::division& all) {
       if (each.leaf < next || each.leaf >= covered.size() || each.first != covered[each.leaf]) return false;
       const auto& leaf = from.leaves[each.leaf];
       if (each.count == 0 && (leaf.elements > 0 || seen[each.leaf] > 0)) return false;
-      if (leaf.bytes == 0 && seen[each.leaf] > 0) return false;
       covered[each.leaf] += each.count;
       ++seen[each.leaf];
       next = each.leaf + 1;
@@ -102,6 +134,36 @@ bool has_all_once(const inputs& from, const cairn::detail::division& all) {
   }
   for (std::size_t i = 0; i < covered.size(); ++i)
     if (seen[i] == 0 || covered[i] != from.leaves[i].elements) return false;
+  return true;
+}
+
+/// Whether the columns of each array of records are cut at the same records, and an item of no bytes is not cut. Columns of no elements are
+/// where the first record is.
+bool are_cut_together(const inputs& from, const cairn::detail::division& all) {
+  for (const auto& item : from.items()) {
+    const auto is_of_item = [&](const piece& each) { return each.leaf - item.first < item.count; };
+    std::uint64_t bytes = 0;
+    for (auto i = item.first; i < item.first + item.count; ++i) bytes += from.leaves[i].bytes;
+    std::uint64_t next = 0;  // record
+    std::ptrdiff_t shards = 0;
+    for (const auto& shard : all) {
+      const auto begin = std::find_if(shard.begin(), shard.end(), is_of_item);
+      if (begin == shard.end()) continue;
+      ++shards;
+      std::uint64_t end = next;
+      auto at = begin;
+      for (auto leaf = item.first; leaf < item.first + item.count; ++leaf) {
+        const auto width = item.count == 1 ? 1 : from.leaves[leaf].elements / item.records;
+        if (width == 0 && next > 0) continue;
+        if (at == shard.end() || at->leaf != leaf || at->first != next * width) return false;
+        if (width > 0 && end == next) end = next + at->count / width;
+        if (at->count != (width == 0 ? 0 : end - next) * width) return false;
+        ++at;
+      }
+      next = end;
+    }
+    if (bytes == 0 && shards != 1) return false;
+  }
   return true;
 }
 
@@ -146,19 +208,33 @@ bool is_fair(const inputs& from, const partition& plan) {
   return sum == from.bytes();
 }
 
-/// Whether cuts within a leaf leave pieces of the minimum, up to a row, and are at a row where one is near.
+/// Whether cuts within an item leave parts of the minimum, up to a row, and are at a row where one is near.
 bool has_good_cuts(const inputs& from, const partition& plan, const cairn::detail::division& all) {
   const limits of(from, plan);
   const auto near = of.share / 1024;
+  std::vector<record_columns> item_of(from.leaves.size());
+  for (const auto& item : from.items())
+    for (auto i = item.first; i < item.first + item.count; ++i) item_of[i] = item;
   for (const auto& shard : all)
     for (const auto& each : shard) {
-      const auto& leaf = from.leaves[each.leaf];
       if (each.first == 0) continue;
-      const auto bytes_of = [&](std::uint64_t elements) { return plan.bytes_of({each.leaf, 0, elements}); };
-      if (bytes_of(each.first) + near + 8 < of.least) return false;
-      if (bytes_of(leaf.elements - each.first) + near + 8 < of.least) return false;
-      const auto past = each.first % std::max<std::uint64_t>(leaf.row, 1);
-      if (past != 0 && (bytes_of(past) < near || bytes_of(leaf.row - past) < near)) return false;
+      const auto item = item_of[each.leaf];
+      const auto first = item.first, count = item.count, records = item.records;
+      const auto width = count == 1 ? 1 : from.leaves[each.leaf].elements / records;
+      const auto bytes_of = [&](std::uint64_t of_records) {
+        std::uint64_t bytes = count == 1 ? 0 : 2240 + count;  // a record, and rounding
+        for (auto i = first; i < first + count; ++i)
+          bytes += plan.bytes_of({i, 0, count == 1 ? of_records : from.leaves[i].elements / records * of_records});
+        return bytes;
+      };
+      const auto record = each.first / width;
+      if (bytes_of(record) + near + 8 < of.least) return false;
+      if (bytes_of(records - record) + near + 8 < of.least) return false;
+      const auto row_of_first = std::max<std::uint64_t>(from.leaves[first].row, 1);
+      const auto width_of_first = count == 1 ? 1 : from.leaves[first].elements / records;
+      const auto row = width_of_first == 0 ? 1 : row_of_first / width_of_first;
+      const auto past = record % row;
+      if (past != 0 && (bytes_of(past) < near || bytes_of(row - past) < near)) return false;
     }
   return true;
 }
@@ -175,7 +251,7 @@ bool is_in_order(const cairn::detail::division& all) {
 }
 
 void check_invalid(const inputs& from, const std::string& text) {
-  const auto failure = sample::failure_of([&] { static_cast<void>(partition(from.leaves, from.ranks)); });
+  const auto failure = sample::failure_of([&] { static_cast<void>(from.plan()); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says(text));
 }
@@ -184,26 +260,33 @@ void check_invalid(const inputs& from, const std::string& text) {
 
 TEST_CASE("plans of random trees: every element once, balanced, cut well, the same at every rank") {
   random_trees trees(1);
-  std::size_t cut = 0, dealt = 0;
+  std::size_t cut = 0, cut_columns = 0, dealt = 0;
   for (int round = 0; round < 10'000; ++round) {
     INFO("tree " << round);
     const auto from = trees.make();
-    const partition plan(from.leaves, from.ranks);
+    const auto plan = from.plan();
     const auto all = plan.pieces();
     REQUIRE(all.size() == from.ranks.size());
     REQUIRE(has_all_once(from, all));
+    REQUIRE(are_cut_together(from, all));
     REQUIRE(is_fair(from, plan));
     REQUIRE(is_balanced(from, plan, all));
     REQUIRE(has_good_cuts(from, plan, all));
 
     const auto rank = static_cast<std::size_t>(round) % all.size();
-    const partition at_rank(from.leaves, from.ranks);
+    const auto at_rank = from.plan();
     REQUIRE(at_rank.pieces_of(rank) == all[rank]);
     REQUIRE(at_rank.hash() == plan.hash());
-    for (const auto& shard : all) cut += static_cast<std::size_t>(!shard.empty() && shard[0].first > 0);
+    for (const auto& shard : all)
+      for (const auto& each : shard) {
+        if (each.first == 0) continue;
+        const auto is_column = [&](const record_columns& of) { return each.leaf - of.first < of.count; };
+        ++(std::any_of(from.columns.begin(), from.columns.end(), is_column) ? cut_columns : cut);
+      }
     dealt += is_in_order(all) ? 0 : 1;
   }
   CHECK(cut > 10'000);  // the trees reach what is tested
+  CHECK(cut_columns > 10'000);
   CHECK(dealt > 500);
 }
 
@@ -239,6 +322,41 @@ TEST_CASE("cuts near an end of a leaf move there") {
   CHECK(first_of(4'000'000 + 15'625) == pieces{{0, 0, 4'000'000}});
 }
 
+TEST_CASE("the columns of an array of records are cut at the same record") {
+  // Records of 3 floats, a byte and two bytes: 15 bytes, in 3 and 1 and 2 elements; and a field without elements.
+  constexpr std::uint64_t records = 1'000'000;
+  const inputs from{{{3 * records, 12 * records, 3}, {0, 0, 1}, {records, records, 1}, {2 * records, 2 * records, 2}},
+                    equal(4),
+                    {{0, 4, records}}};
+  cairn::detail::division wanted;
+  for (std::uint64_t rank = 0; rank < 4; ++rank) {
+    const auto first = rank * records / 4, count = records / 4;
+    wanted.push_back({{0, 3 * first, 3 * count}, {2, first, count}, {3, 2 * first, 2 * count}});
+    if (rank == 0) wanted[0].insert(wanted[0].begin() + 1, {1, 0, 0});
+  }
+  CHECK(from.plan().pieces() == wanted);
+
+  // A leaf before them, of 5 of 20 MB: the first rank has it whole.
+  auto more = from;
+  more.leaves.insert(more.leaves.begin(), floats(5 * records / 4));
+  more.columns = {{1, 4, records}};
+  CHECK(more.plan().pieces_of(0) == pieces{{0, 0, 5 * records / 4}});
+  CHECK(more.plan().pieces_of(1) ==
+        pieces{{1, 0, 3 * (records / 3)}, {2, 0, 0}, {3, 0, records / 3}, {4, 0, 2 * (records / 3)}});
+}
+
+TEST_CASE("records in rows are cut at a row where one is near") {
+  // The share is 2,666,666 bytes: a row that is 1,064 bytes before is near, one that is 2,664 bytes before is not.
+  const auto first_of = [](std::uint64_t row) {
+    constexpr std::uint64_t records = 1'000'000;
+    return inputs{{{records, 4 * records, row}, {2 * records, 4 * records, 2 * row}}, equal(3), {{0, 2, records}}}
+        .plan()
+        .pieces_of(0);
+  };
+  CHECK(first_of(400) == pieces{{0, 0, 333'200}, {1, 0, 666'400}});
+  CHECK(first_of(1000) == pieces{{0, 0, 333'333}, {1, 0, 666'666}});
+}
+
 TEST_CASE("small leaves make the numbers of pieces even") {
   std::vector<leaf_size> leaves{floats(30 * mib / 4)};
   for (int i = 0; i < 10; ++i) leaves.push_back(floats(mib / 4));
@@ -248,6 +366,29 @@ TEST_CASE("small leaves make the numbers of pieces even") {
     CHECK(shard.size() >= 28);
     CHECK(shard.size() <= 29);
   }
+}
+
+TEST_CASE("small arrays of records are dealt whole, and count as many pieces as they have columns") {
+  inputs from{{floats(30 * mib / 4)}, equal(4)};
+  for (int i = 0; i < 10; ++i) from.leaves.push_back(floats(mib / 4));
+  for (int i = 0; i < 40; ++i) {
+    if (i % 2 == 0) from.columns.push_back({from.leaves.size(), 3, 256});
+    for (int k = 0; k < 3; ++k) from.leaves.push_back(floats(256));
+  }
+  const auto all = from.plan().pieces();
+  CHECK(are_cut_together(from, all));
+  for (const auto& shard : all) {
+    CHECK(shard.size() >= 32);  // of 134
+    CHECK(shard.size() <= 35);
+  }
+}
+
+TEST_CASE("a cut array of records counts as many pieces at each rank as it has columns") {
+  inputs from{{}, equal(4), {{0, 8, mib}}};  // half of all bytes
+  for (int i = 0; i < 8; ++i) from.leaves.push_back(floats(mib));
+  from.leaves.push_back(floats(8 * mib));
+  for (int i = 0; i < 42; ++i) from.leaves.push_back(floats(256));
+  for (const auto& shard : from.plan().pieces()) CHECK(shard.size() == 15);
 }
 
 TEST_CASE("small are leaves below two minimum pieces, of classes that have an eighth of all bytes") {
@@ -366,10 +507,14 @@ TEST_CASE("the hash depends on every input") {
   std::swap(all.back().leaves[0], all.back().leaves[1]);
   all.push_back(from);
   std::swap(all.back().ranks[0], all.back().ranks[1]);
+  for (const std::uint64_t records : {1U, 2U, 10U}) {
+    all.push_back(from);
+    all.back().columns = {{0, 2, records}};
+  }
   std::vector<cairn::plan::input_hash> hashes;
   for (const auto& each : all) {
-    hashes.push_back(partition(each.leaves, each.ranks).hash());
-    CHECK(hashes.back() == partition(each.leaves, each.ranks).hash());
+    hashes.push_back(each.plan().hash());
+    CHECK(hashes.back() == each.plan().hash());
     CHECK(std::count(hashes.begin(), hashes.end(), hashes.back()) == 1);
     CHECK(hashes.back().high != hashes.back().low);
   }
@@ -386,22 +531,4 @@ TEST_CASE("a plan is the same in all builds") {
                                                  {{2, 0, 1000}, {5, 511000, 1489000}, {7, 0, 600000}, {9, 0, 1535000}},
                                                  {{4, 0, 2000}, {6, 0, 2000}, {8, 0, 3000}, {9, 1535000, 556000}},
                                                  {{9, 2091000, 909000}, {10, 0, 3000}, {11, 0, 900000}}});
-}
-
-TEST_CASE("sizes of leaves, with rows along the slowest dimension that can be cut") {
-  const auto leaf_of = [](cairn::dtype type, cairn::extents shape) {
-    cairn::detail::leaf made;
-    made.type = type;
-    made.shape = std::move(shape);
-    return made;
-  };
-  const std::vector<cairn::detail::leaf> leaves{
-      leaf_of(cairn::dtype::f32, {6, 5, 2}), leaf_of(cairn::dtype::f64, {1, 1, 7, 3}), leaf_of(cairn::dtype::u8, {}),
-      leaf_of(cairn::dtype::bf16, {9}),      leaf_of(cairn::dtype::f32, {4, 0}),       leaf_of(cairn::dtype::f32, {1})};
-  const std::vector<std::vector<std::uint64_t>> wanted{{60, 240, 10}, {21, 168, 3}, {1, 1, 1},
-                                                       {9, 18, 1},    {0, 0, 1},    {1, 4, 1}};
-  const auto sizes = cairn::plan::sizes_of(leaves);
-  REQUIRE(sizes.size() == wanted.size());
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    CHECK(std::vector{sizes[i].elements, sizes[i].bytes, sizes[i].row} == wanted[i]);
 }

@@ -80,7 +80,7 @@ MORE_HEADER_ONLY = {
     "inspect.hpp": PLACE,
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
-    "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/partition.hpp"},
+    "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/item_list.hpp", "plan/partition.hpp"},
     "plan/calibrate.hpp": {"core/error.hpp"},
     "load.hpp": {"group/base.hpp"},
     "store/owner_record.hpp": {"core/error.hpp"},

@@ -1,10 +1,16 @@
 #include "cairn/run/staging.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "cairn/core/record_columns.hpp"
+#include "cairn/plan/partition.hpp"
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
@@ -72,6 +78,60 @@ TEST_CASE("pieces are copied, whatever they are, however they are cut, by any nu
       }
     }
     CHECK(bytes <= plan.bytes);
+  }
+}
+
+struct point {
+  float x = 0, y = 0;
+};
+struct particle {
+  std::array<double, 3> at{};
+  std::array<point, 2> ends{};
+  std::array<int, 0> nothing{};
+  std::uint8_t kind = 0;
+};
+
+TEST_CASE("columns of records are copied, whatever parts of them a shard has") {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 40; ++round) {
+    struct {
+      std::vector<float> before = std::vector<float>(100);
+      std::vector<particle> some;
+      std::vector<std::array<point, 3>> rows;
+      std::map<int, point> sorted{{1, {2, 3}}, {2, {4, 5}}};  // a copy already
+    } state;
+    state.some.resize(random() % 40'000);
+    state.rows.resize(random() % 40'000);
+    for (auto& each : state.some)
+      each = {{1.0 / static_cast<double>(random()), 2, 3}, {{{4, 5}, {6, static_cast<float>(random())}}}, {}, 7};
+    for (auto& each : state.rows) each[random() % 3] = {1, static_cast<float>(random())};
+    const auto leaves = cairn::detail::describe(state).leaves;
+    // Shards of a plan, which cuts at records, of pieces that are cut anywhere, or of as many records and a part of one.
+    auto cut = cairn::plan::partition(cairn::plan::sizes_of(leaves), std::vector<cairn::plan::rank_load>(3),
+                                      cairn::detail::columns_of(leaves))
+                   .pieces();
+    for (auto& shard : cut)
+      for (auto& each : shard) {
+        const auto& whole = leaves[each.leaf];
+        const auto width = whole.shape.empty() ? 1 : whole.count() / std::max<std::uint64_t>(whole.shape[0], 1);
+        if (round % 4 == 2 && each.count > width) each.count -= width - random() % std::max<std::uint64_t>(width, 1);
+        if (round % 2 == 0 || each.count == 0 || random() % 3 == 0) continue;
+        const auto skipped = random() % each.count;
+        each.first += skipped;
+        each.count -= skipped;
+        each.count -= random() % each.count;
+      }
+    staging copies([](const cairn::detail::leaf&, std::size_t) { return 10; });
+    cairn::detail::shards_of<cairn::detail::planned_copy> planned;
+    for (const auto& shard : cut) planned.push_back(copies.plan(leaves, shard));
+    const auto shards = copies.copy(leaves, planned, static_cast<unsigned>(round % 3));
+    for (std::size_t i = 0; i < cut.size(); ++i)
+      for (std::size_t j = 0; j < cut[i].size(); ++j) {
+        const auto& whole = leaves[cut[i][j].leaf];
+        INFO(round << " " << whole.path);
+        CHECK((shards[i][j].copy != nullptr) == (cut[i][j].count > 0 && whole.owner == nullptr));
+        CHECK(values_of(leaves, shards[i][j]) == values_of(leaves, {cut[i][j]}));
+      }
   }
 }
 

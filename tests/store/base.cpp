@@ -7,6 +7,8 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cairn/store/directory.hpp"
@@ -194,6 +196,61 @@ TEST_CASE("a store of the user's own plugs in") {
   auto copy = store;
   copy.remove("a");
   CHECK(store.list().empty());
+}
+
+namespace {
+
+/// A store around any other one, that only such a store makes.
+class around {
+ public:
+  explicit around(cairn::any_store inner) : inner_(std::move(inner)) {}
+
+  [[nodiscard]] std::string location() const { return "around " + inner_.location(); }
+  cairn::stores::ownership lock() { return inner_.lock(); }
+  std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner_.begin(name); }
+  [[nodiscard]] std::vector<std::string> list() const { return inner_.list(); }
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner_.files(name); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+    return inner_.open(name, file);
+  }
+  void remove(std::string_view name) { inner_.remove(name); }
+
+ private:
+  cairn::any_store inner_;
+};
+
+/// The same, without `explicit`, and with an operation more.
+class joinable_around : public around {
+ public:
+  joinable_around(const cairn::any_store& inner) : around(inner), joined_(inner) {}  // NOLINT
+  std::unique_ptr<cairn::stores::transaction> join(std::string_view name, std::string_view attempt) {
+    return joined_.join(name, attempt);
+  }
+
+ private:
+  cairn::any_store joined_;
+};
+
+struct immovable : around {
+  immovable() : around(cairn::stores::memory()) {}
+  immovable(immovable&&) = delete;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a store that is made from any store plugs in", "", around, joinable_around) {
+  static_assert(cairn::store<TestType>);
+  static_assert(cairn::joinable_store<TestType> == std::is_same_v<TestType, joinable_around>);
+  static_assert(std::is_move_constructible_v<TestType> && std::is_copy_constructible_v<TestType>);
+  static_assert(!cairn::store<immovable>);
+  const cairn::any_store base = cairn::stores::memory();
+  TestType made(base);
+  const TestType copy = made;
+  const cairn::any_store store = std::move(made), twice = around(cairn::any_store(copy));
+  sample::put(store, "a", {{"index.json", "x"}});
+  CHECK(base.list() == std::vector<std::string>{"a"});
+  CHECK(twice.list() == std::vector<std::string>{"a"});
+  CHECK(twice.location() == "around around " + base.location());
 }
 
 namespace {

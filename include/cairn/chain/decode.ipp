@@ -2,152 +2,252 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/box.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/choice.hpp"
+#include "cairn/store/order.hpp"
+#include "cairn/store/slice_window.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
 
-/// Fills the elements of a slice; those of a relative one hold the parent's.
-CAIRN_INLINE void chain_reader::decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice,
-                                             std::span<std::byte> elements, page_buffer& memory,
-                                             const read_options& options) const {
-  const auto& from = *links_[link];
-  if (slice.encoded == nullptr) return from.read(slice, elements, options);
-  const auto payload = memory.first(slice.bytes);
-  from.read(slice, payload, options);
-  const auto& where = from.file_of(slice);
-  const auto tables = tables_of(link, slice.shard);
-  codec_named(slice.encoded->codec, rules_, where)
-      .decode({.where = where,
-               .path = leaf.path,
-               .type = leaf.type,
-               .payload = payload,
-               .values = elements,
-               .threads = options.threads,
-               .known_tables = tables.get(),
-               .relative = slice.encoded->relative});
-}
+/// Which elements of a slice are wanted.
+struct slice_overlap {
+  std::uint64_t runs = 0, elements = 0;  // wanted ones
+  element_range range{};                 // of the slice, with all wanted elements
+  std::uint64_t to = 0;                  // the number of the first one among the wanted elements of the leaf
+};
 
-/// The smallest range around `wanted` that cuts no encoded slice and no box of the links from `newest` on.
-CAIRN_INLINE chain_reader::range chain_reader::whole_slices(const leaf_plan& plan, std::size_t newest,
-                                                            range wanted) const {
-  const auto count = element_count(contents().leaves[plan.front()].shape);
-  for (auto before = range{}; before != wanted;) {
-    before = wanted;
-    for (auto link = newest; link < plan.size(); ++link)
-      for (const auto& slice : links_[link]->slices_of(plan[link])) {
-        if (slice.region) return {0, count};
-        const auto last = slice.first + slice.count;
-        if (slice.encoded == nullptr || slice.first >= wanted.last || last <= wanted.first) continue;
-        wanted = {std::min(wanted.first, slice.first), std::max(wanted.last, last)};
+/// Fills parts of leaves, one thread at a time. Slices that are read in the order of their shards share the blocks that are read.
+class leaf_decoder {
+ public:
+  /// The number of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
+  using leaf_plan = std::span<const std::size_t>;
+
+  leaf_decoder(const chain_reader& chain, const read_options& options)
+      : chain_(chain), options_(options), window_(options) {}
+
+  /// Fills `values`, the packed elements of the part, from the link that holds the leaf whole; then applies the newer links in order.
+  void read(leaf_plan plan, const leaf_part& wanted, std::span<std::byte> values) {
+    const auto& leaf = chain_.contents().leaves[plan.front()];
+    if (needs_whole_leaf(plan, wanted)) {
+      const page_buffer all(leaf.bytes());
+      const leaf_part whole{0, element_count(leaf.shape), {}};
+      read(plan, whole, all.bytes());
+      return copy_runs(whole, wanted, leaf, [&](std::size_t from, std::size_t to, std::size_t bytes) {
+        std::memcpy(values.data() + to, all.bytes().data() + from, bytes);
+      });
+    }
+    for (std::size_t link = plan.size(); link-- > 0;)
+      for (const auto& slice : chain_.links()[link]->slices_of(plan[link], wanted)) {
+        const auto overlap = overlap_of(slice, wanted, leaf);
+        if (overlap.elements == 0) continue;
+        if (slice.encoded == nullptr)
+          read_raw(link, leaf, slice, wanted, values);
+        else
+          decode(link, leaf, slice, wanted, overlap, values);
       }
   }
-  return wanted;
-}
 
-/// Fills `values`, the elements from `first` on, which cut no encoded slice and no box, from the link that holds the leaf whole; then applies the
-/// newer links in order, up to `newest`.
-CAIRN_INLINE void chain_reader::decode(const leaf_plan& plan, std::size_t newest, std::uint64_t first,
-                                       std::span<std::byte> values, const read_options& options) const {
-  page_buffer memory, packed;
-  for (std::size_t link = plan.size(); link-- > newest;) {
-    const auto& from = *links_[link];
-    const auto& leaf = from.contents().leaves[plan[link]];
-    const std::uint64_t width = size_of(leaf.type), last = first + values.size() / width;
-    for (const auto& slice : from.slices_of(plan[link])) {
-      if (slice.region) {
-        const auto view = view_of({leaf.type, leaf.shape, values.data(), {}}, *slice.region);
-        const auto elements = packed.first(slice.count * width);
-        if (slice.is_relative()) gather(view, 0, elements);
-        decode_slice(link, leaf, slice, elements, memory, options);
-        scatter(view, 0, elements);
-        continue;
-      }
-      const auto begin = std::max(first, slice.first), end = std::min(last, slice.first + slice.count);
-      if (begin >= end) continue;
-      auto part = slice;
-      if (slice.encoded == nullptr) {
-        part.begin += (begin - slice.first) * width;
-        part.bytes = (end - begin) * width;
-      }
-      decode_slice(link, leaf, part, values.subspan((begin - first) * width, (end - begin) * width), memory, options);
-    }
-  }
-}
-
-/// Fills `into`, a box of the leaf as a link has it. Decodes the slices that have elements of it, each whole: a box from the same box of the link
-/// before.
-CAIRN_INLINE void chain_reader::decode_box(const leaf_plan& plan, std::size_t link, const box& region,
-                                           const memory_view& into, const read_options& options) const {
-  const auto& leaf = links_[link]->contents().leaves[plan[link]];
-  const auto width = size_of(leaf.type);
-  page_buffer memory, packed;
-  for (const auto& slice : links_[link]->slices_of(plan[link], region)) {
-    const auto bytes = slice.count * width;
-    const bool is_same = slice.region == region && into.contiguous();
-    const auto elements = is_same ? std::span(into.memory, bytes) : packed.first(bytes);
-    if (slice.region) {
-      const memory_view view{leaf.type, slice.region->shape, elements.data(), {}};
-      if (slice.is_relative()) decode_box(plan, link + 1, *slice.region, view, options);
-      decode_slice(link, leaf, slice, elements, memory, options);
-    } else {
-      decode_range(plan, link, slice.first, elements, options);
-    }
-    if (is_same) continue;
-    for_each_common_run(slice, leaf.shape, region,
-                        [&](std::uint64_t in_slice, std::uint64_t in_region, std::uint64_t count) {
-                          scatter(into, in_region, elements.subspan(in_slice * width, count * width));
+ private:
+  [[nodiscard]] static slice_overlap overlap_of(const stored_slice& slice, const leaf_part& wanted,
+                                                const stored_leaf& leaf) {
+    slice_overlap found;
+    for_each_common_run(slice, wanted, leaf.shape,
+                        [&](std::uint64_t in_slice, std::uint64_t in_wanted, std::uint64_t count) {
+                          if (found.runs++ == 0) {
+                            found.range.first = in_slice;
+                            found.to = in_wanted;
+                          }
+                          found.range.last = in_slice + count;
+                          found.elements += count;
                         });
+    return found;
   }
+
+  /// Calls `act(first byte in a, first byte in b, bytes)` for each run of elements that both have.
+  template <class A, class Act>
+  static void copy_runs(const A& a, const leaf_part& b, const stored_leaf& leaf, const Act& act) {
+    const auto width = size_of(leaf.type);
+    for_each_common_run(a, b, leaf.shape, [&](std::uint64_t in_a, std::uint64_t in_b, std::uint64_t count) {
+      act(in_a * width, in_b * width, count * width);
+    });
+  }
+
+  [[nodiscard]] any_codec codec_of(std::size_t link, const stored_slice& slice) const {
+    return codec_named(slice.encoded->codec, chain_.rules(), chain_.links()[link]->file_of(slice));
+  }
+
+  /// Whether a part of a relative slice is wanted, whose codec needs all elements of the parent.
+  [[nodiscard]] bool needs_whole_leaf(leaf_plan plan, const leaf_part& wanted) const {
+    const auto& leaf = chain_.contents().leaves[plan.front()];
+    if (!wanted.region && wanted.count == element_count(leaf.shape)) return false;
+    for (std::size_t link = 0; link < plan.size(); ++link)
+      for (const auto& slice : chain_.links()[link]->slices_of(plan[link], wanted)) {
+        if (!slice.is_relative() || codec_of(link, slice).decodes_ranges()) continue;
+        const auto elements = overlap_of(slice, wanted, leaf).elements;
+        if (elements != 0 && elements != slice.count) return true;
+      }
+    return false;
+  }
+
+  void read_raw(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, const leaf_part& wanted,
+                std::span<std::byte> values) {
+    constexpr std::size_t direct_bytes = std::size_t{1} << 20U;  // more than these are not copied
+    const auto& from = *chain_.links()[link];
+    const auto bytes = window_.move_to(from, slice);
+    copy_runs(slice, wanted, leaf, [&](std::size_t begin, std::size_t to, std::size_t count) {
+      if (count >= direct_bytes)
+        return from.read(slice.shard, slice.begin + begin, values.subspan(to, count), options_);
+      window_.need(begin, begin + count);
+      std::memcpy(values.data() + to, bytes.data() + begin, count);
+    });
+  }
+
+  /// Decodes the wanted elements of a slice; where it is relative, `values` hold the parent's.
+  void decode(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, const leaf_part& wanted,
+              const slice_overlap& overlap, std::span<std::byte> values) {
+    const auto width = size_of(leaf.type);
+    const bool is_all = overlap.runs == 1 && overlap.elements == slice.count;
+    const auto elements =
+        is_all ? values.subspan(overlap.to * width, slice.count * width) : elements_.first(slice.count * width);
+    if (!is_all && slice.is_relative())
+      copy_runs(slice, wanted, leaf, [&](std::size_t at, std::size_t in_values, std::size_t bytes) {
+        std::memcpy(elements.data() + at, values.data() + in_values, bytes);
+      });
+    decode(link, leaf, slice, overlap.range, elements);
+    if (!is_all)
+      copy_runs(slice, wanted, leaf, [&](std::size_t at, std::size_t in_values, std::size_t bytes) {
+        std::memcpy(values.data() + in_values, elements.data() + at, bytes);
+      });
+  }
+
+  /// Decodes at least `range` of the elements of a slice.
+  void decode(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, const element_range& range,
+              std::span<std::byte> elements) {
+    constexpr std::size_t small_bytes = std::size_t{128} << 10U;  // one read takes all
+    const auto& from = *chain_.links()[link];
+    const auto codec = codec_of(link, slice);
+    const auto tables = chain_.tables_of(link, slice.shard);
+    const auto payload = window_.move_to(from, slice);
+    const std::function<void(std::size_t, std::size_t)> read = [&](std::size_t begin, std::size_t end) {
+      window_.need(begin, end);
+    };
+    const bool is_whole = range.last - range.first == slice.count || !codec.decodes_ranges();
+    if (is_whole || slice.bytes <= small_bytes) read(0, slice.bytes);
+    codec.decode({.where = from.file_of(slice),
+                  .path = leaf.path,
+                  .type = leaf.type,
+                  .payload = payload,
+                  .values = elements,
+                  .threads = options_.threads,
+                  .known_tables = tables.get(),
+                  .relative = slice.encoded->relative,
+                  .wanted = range,
+                  .read = is_whole ? nullptr : &read});
+  }
+
+  const chain_reader& chain_;
+  read_options options_;
+  slice_window window_;
+  page_buffer elements_;  // of a slice of which only some are wanted
+};
+
+/// A request, and where the first of its slices that are encoded is, or of all.
+struct placed_request {
+  const read_request* request;
+  std::size_t shard = 0;
+  std::uint64_t begin = 0;
+  double part = 0;  ///< of the shard that lies before it
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return request->into.bytes(); }
+};
+
+/// Consecutive requests that one thread reads, or a large one that all threads read.
+struct request_group {
+  std::size_t first, last;
+  bool is_large;
+};
+
+/// Groups of neighbours in the files: as few as keep all threads busy, since those at the border of two groups read the same block.
+[[nodiscard]] inline std::vector<request_group> group_requests(std::span<const placed_request> requests,
+                                                               unsigned threads) {
+  if (threads == 1) return {{0, requests.size(), false}};
+  std::uint64_t total = 0, bytes = 0;
+  for (const auto& each : requests) total += each.bytes();
+  const auto most = std::clamp<std::uint64_t>(total / (threads * 4), std::uint64_t{1} << 20U, std::uint64_t{64} << 20U);
+  std::vector<request_group> groups;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto size = requests[i].bytes();
+    const bool is_large = size >= large_item_bytes;
+    if (groups.empty() || is_large || groups.back().is_large || bytes + size > most) {
+      groups.push_back({i, i, is_large});
+      bytes = 0;
+    }
+    groups.back().last = i + 1;
+    bytes += size;
+  }
+  return groups;
 }
 
-/// Fills `out`, the elements from `first` on as a link has them.
-CAIRN_INLINE void chain_reader::decode_range(const leaf_plan& plan, std::size_t link, std::uint64_t first,
-                                             std::span<std::byte> out, const read_options& options) const {
-  const std::uint64_t width = size_of(contents().leaves[plan.front()].type);
-  const range wanted{first, first + out.size() / width}, whole = whole_slices(plan, link, wanted);
-  if (whole == wanted) return decode(plan, link, first, out, options);
-  const page_buffer values((whole.last - whole.first) * width);
-  decode(plan, link, whole.first, values.bytes(), options);
-  std::copy_n(values.bytes().begin() + static_cast<std::ptrdiff_t>((first - whole.first) * width), out.size(),
-              out.begin());
-}
-
-CAIRN_INLINE void chain_reader::read(std::size_t leaf, std::uint64_t first, std::span<std::byte> out,
-                                     const read_options& options) const {
-  decode_range(plan_of(leaf), 0, first, out, options);
+CAIRN_INLINE void chain_reader::read_decoded(std::span<const placed_request> requests,
+                                             const read_options& options) const {
+  const auto read_one = [&](const read_request& request, leaf_decoder& decoder) {
+    const auto plan = plan_of(request.leaf);
+    const auto& into = request.into;
+    if (into.contiguous()) return decoder.read(plan, request.part(), {into.memory, into.bytes()});
+    const page_buffer packed(into.bytes());
+    decoder.read(plan, request.part(), packed.bytes());
+    scatter(into, 0, packed.bytes());
+  };
+  const auto threads = threads_of(options.threads);
+  const auto groups = group_requests(requests, threads);
+  const auto read_groups = [&](bool large) {
+    std::vector<request_group> some;
+    std::copy_if(groups.begin(), groups.end(), std::back_inserter(some),
+                 [&](const auto& each) { return each.is_large == large; });
+    parallel_for(some.size(), large ? 1 : threads, [&](std::size_t i, unsigned) {
+      leaf_decoder decoder(*this, {.threads = large ? threads : 1, .verify = options.verify});
+      for (auto at = some[i].first; at < some[i].last; ++at) read_one(*requests[at].request, decoder);
+    });
+  };
+  read_groups(true);
+  read_groups(false);
 }
 
 CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
-  std::vector<read_request> bulk;
-  std::vector<std::pair<const read_request*, leaf_plan>> encoded;
+  constexpr std::size_t small_bytes = std::size_t{1} << 20U;
   check_requests(contents().origin, contents().leaves, requests);
-  for (const auto& request : requests) {
-    if (newest().is_encoded(request.leaf))
-      encoded.emplace_back(&request, plan_of(request.leaf));
-    else
-      bulk.push_back(request);
+  const auto is_encoded = [&](const read_request& each) { return newest().is_encoded(each.leaf); };
+  const bool has_encoded = std::any_of(requests.begin(), requests.end(), is_encoded);
+  std::vector<read_request> bulk;
+  std::vector<placed_request> decoded;  // and small ones between them, which share their blocks
+  bool has_boxes = false;
+  for (const auto& each : requests) {
+    if (!is_encoded(each) && (!has_encoded || each.into.bytes() >= small_bytes)) {
+      bulk.push_back(each);
+    } else if (const auto slices = newest().slices_of(each.leaf, each.part()); !slices.empty()) {
+      const auto is_payload = [](const stored_slice& slice) { return slice.encoded != nullptr; };
+      const auto at = std::find_if(slices.begin(), slices.end(), is_payload);
+      const auto& first = at == slices.end() ? slices.front() : *at;
+      decoded.push_back({&each, first.shard, first.begin,
+                         static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard))});
+      has_boxes = has_boxes || first.region.has_value();
+    }
   }
   newest().read(bulk, options);
-  const auto decode_one = [&](std::size_t i, unsigned threads) {
-    const auto& [request, plan] = encoded[i];
-    const auto& into = request->into;
-    const read_options how{.threads = threads, .verify = options.verify};
-    if (request->region) return decode_box(plan, 0, *request->region, into, how);
-    if (into.contiguous()) return decode(plan, 0, 0, {into.memory, into.bytes()}, how);
-    const page_buffer packed(into.bytes());
-    decode(plan, 0, 0, packed.bytes(), how);
-    scatter(into, 0, packed.bytes());
-  };
-  parallel_by_size(
-      encoded.size(), options.threads, [&](std::size_t i) { return encoded[i].first->into.bytes(); }, decode_one);
+  // The shards of boxes of the same arrays are read side by side, others one after another.
+  sort_items(decoded, [&](const auto& a, const auto& b) {
+    if (has_boxes) return a.part < b.part;
+    return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
+  });
+  read_decoded(decoded, options);
 }
 
 }  // namespace cairn::detail

@@ -9,6 +9,7 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/reader.hpp"
+#include "cairn/chain/shared_reads.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/state/fetch_leaf.hpp"
 #include "cairn/state/load_plan.hpp"
@@ -51,9 +52,10 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bytes > 0;
 }
 
-/// Reads the targets: those of the stored dtype together, the others, and those that the check has read, one by one.
-inline void read_targets(const chain_reader& from, const std::vector<target>& targets, fetched_leaves& fetched,
-                         const load_options& options) {
+/// Reads the targets of another dtype than the stored one, and those that the check has read, one by one. Returns the requests for the others.
+[[nodiscard]] inline std::vector<read_request> read_converted(const chain_reader& from,
+                                                              const std::vector<target>& targets,
+                                                              fetched_leaves& fetched) {
   std::vector<read_request> bulk;
   bulk.reserve(targets.size());
   std::map<const std::byte*, std::uint64_t> filled;  // tied arrays are read once: the plan checked that they agree
@@ -72,7 +74,15 @@ inline void read_targets(const chain_reader& from, const std::vector<target>& ta
     else
       fetch_leaf(fetched, from.contents(), index, destination);
   }
-  from.read(bulk, {.threads = overlap(bulk) ? 1U : options.threads, .verify = options.verify});
+  return bulk;
+}
+
+/// Reads the targets.
+inline void read_targets(const chain_reader& from, load_plan& load, const load_options& options, team& ranks) {
+  const auto bulk = ranks.all([&] { return read_converted(from, load.targets(), load.fetched()); });
+  const bool overlaps = overlap(bulk);
+  read_together(from, bulk, {.threads = overlaps ? 1U : options.threads, .verify = options.verify},
+                overlaps ? read_sharing::never : options.sharing, ranks);
 }
 
 /// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those of all leaves.
@@ -142,9 +152,9 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
     ranks.all([&] {
       load.apply();
       grow(load.growths(), options.threads);
-      read_targets(from, load.targets(), load.fetched(), options);
-      load.finish();
     });
+    read_targets(from, load, options, ranks);
+    ranks.all([&] { load.finish(); });
   } catch (...) {
     changed.insert(load.report().loaded.begin(), load.report().loaded.end());
     throw as_error(std::current_exception(), from.contents().origin + " cannot be loaded").after_change();

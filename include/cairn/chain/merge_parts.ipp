@@ -152,8 +152,11 @@ class part_merger {
 
   void read_values(const leaf& merged, const merged_part& part, std::span<std::byte> values) const {
     const auto& region = part.from.region;
-    if (!region) return chain_.read(part.leaf, part.from.first, values, {.threads = threads_});
-    const read_request request{part.leaf, {merged.type, region->shape, values.data(), {}}, region};
+    read_request request{part.leaf, {merged.type, {part.made.count}, values.data(), {}}, region};
+    if (region)
+      request.into.shape = region->shape;
+    else
+      request.first = part.from.first;
     chain_.read(std::span(&request, 1), {.threads = threads_});
   }
 

@@ -14,6 +14,13 @@
 
 namespace cairn {
 
+/// How the ranks of a group read the arrays that all of them load.
+enum class read_sharing {
+  measured,  ///< a sample both ways, and the rest in the way that took less time; the first way below 256 MiB
+  never,     ///< each rank reads all
+  always     ///< each rank reads a part, and sends it to the others
+};
+
 /// How to load.
 struct load_options {
   /// Paths that only one side has are errors; else they are reported, and the state keeps its value there.
@@ -38,6 +45,8 @@ struct load_options {
   /// The step to load; nullopt: the newest checkpoint that can be restored. Only for checkpointer::restore, and loads from a store or a
   /// directory of checkpoints; else errc::invalid.
   std::optional<std::uint64_t> step{};
+  /// Only for a checkpointer with a group; else nothing is shared.
+  read_sharing sharing = read_sharing::measured;
 };
 
 /// How often a checkpoint is whole, and when deltas are merged.

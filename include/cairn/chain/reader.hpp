@@ -22,6 +22,8 @@
 
 namespace cairn::detail {
 
+struct placed_request;
+
 /// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Shards are opened when they
 /// are needed, and few are open at a time. Thread-safe after construction.
 class chain_reader {
@@ -67,12 +69,9 @@ class chain_reader {
   /// The same for those with elements of a box of a leaf.
   void require_slices(std::size_t leaf, const box& region) const;
 
-  /// Reads whole leaves, or boxes of them, into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
+  /// Reads whole leaves, boxes or runs of them, into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
-
-  /// Reads the elements of one leaf from `first` on into `out`. Needs a buffer only where the range cuts an encoded slice or a box.
-  void read(std::size_t leaf, std::uint64_t first, std::span<std::byte> out, const read_options& options = {}) const;
 
  private:
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
@@ -82,21 +81,8 @@ class chain_reader {
   void open_ancestors(const any_store& store);
   void collect_tables();
   void fetch(std::size_t index, std::span<std::byte> out) const;
-  void decode_slice(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, std::span<std::byte> elements,
-                    page_buffer& memory, const read_options& options) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
-  /// Consecutive elements of a leaf: [first, last).
-  struct range {
-    std::uint64_t first, last;
-    friend bool operator==(const range&, const range&) = default;
-  };
-  [[nodiscard]] range whole_slices(const leaf_plan& plan, std::size_t newest, range wanted) const;
-  void decode_box(const leaf_plan& plan, std::size_t link, const box& region, const memory_view& into,
-                  const read_options& options) const;
-  void decode_range(const leaf_plan& plan, std::size_t link, std::uint64_t first, std::span<std::byte> out,
-                    const read_options& options) const;
-  void decode(const leaf_plan& plan, std::size_t newest, std::uint64_t first, std::span<std::byte> values,
-              const read_options& options) const;
+  void read_decoded(std::span<const placed_request> requests, const read_options& options) const;
 
   codec_rules rules_;
   std::shared_ptr<file_pool> files_ = std::make_shared<file_pool>();

@@ -56,6 +56,16 @@ CAIRN_INLINE std::vector<std::string> names_from_leader(team& ranks, const list_
   return names;
 }
 
+/// Where nothing can be restored, ranks of several hosts may see different places at one path: errc::mismatch.
+inline void require_same_checkpoints(const any_store& store, team& ranks) {
+  if (ranks.is_alone()) return;
+  const auto seen = ranks.all([&] {
+    const auto names = store.list();
+    return names.empty() ? "none" : sentence({names.size(), ", the newest is ", names.back()});
+  });
+  ranks.require_same("the checkpoints that they see in " + store.location(), seen);
+}
+
 CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                                       any_mutable_state state, const load_options& options,
                                                       const observer& on_event, team& ranks) {
@@ -90,6 +100,11 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
       }
     }
     if (is_outdated) continue;
+    try {
+      require_same_checkpoints(store, ranks);
+    } catch (const error& cause) {
+      throw is_state_changed ? cause.after_change() : cause;
+    }
     if (names.empty()) {
       const auto where = store.location();
       notify(on_event, {.what = event::kind::nothing_restored,

@@ -23,33 +23,23 @@ inline bool read_references(const any_store& store, const save_job& job, const l
   try {
     const chain_reader reader(store, base.parent()->name, job.codecs);
     if (reader.newest().id() != base.parent()->id) return false;
+    std::vector<piece> all;
+    for (std::size_t leaf = 0; !pieces && leaf < job.what.leaves.size(); ++leaf)
+      all.push_back({leaf, 0, job.what.leaves[leaf].count()});
     std::vector<read_request> requests;
-    const auto reference_of = [&](std::size_t leaf) -> std::pair<std::size_t, delta_base::reference*> {
-      const auto& each = job.what.leaves[leaf];
-      const auto index = codecs[leaf].uses_parent() ? reader.contents().find(each.path) : catalog::npos;
-      if (index == catalog::npos) return {};
+    for (const auto& each : pieces.value_or(all)) {
+      const auto& leaf = job.what.leaves[each.leaf];
+      const auto index = codecs[each.leaf].uses_parent() ? reader.contents().find(leaf.path) : catalog::npos;
+      if (index == catalog::npos) continue;
       const auto& stored = reader.contents().leaves[index];
-      if (stored.type != each.type || stored.shape != each.shape) return {};
-      auto& made = base.make(each.path, each.type, each.shape);
-      made.end = each.count();
-      return {index, &made};
-    };
-    if (pieces) {
-      for (const auto& each : *pieces) {
-        const auto [index, reference] = reference_of(each.leaf);
-        if (reference == nullptr || each.count == 0) continue;
-        const auto width = size_of(reference->type);
-        reference->first = each.first;
-        reference->end = each.first + each.count;
-        reader.read(index, each.first, reference->values.bytes().subspan(each.first * width, each.count * width),
-                    {.threads = job.threads});
-      }
-    } else {
-      for (std::size_t leaf = 0; leaf < job.what.leaves.size(); ++leaf)
-        if (const auto [index, reference] = reference_of(leaf); reference != nullptr)
-          requests.push_back({index, {reference->type, reference->shape, reference->values.bytes().data(), {}}});
-      reader.read(requests, {.threads = job.threads});
+      if (stored.type != leaf.type || stored.shape != leaf.shape) continue;
+      auto& made = base.make(leaf.path, leaf.type, leaf.shape);
+      made.first = each.first;
+      made.end = each.first + each.count;
+      auto* const memory = made.values.bytes().data() + each.first * size_of(leaf.type);
+      requests.push_back({index, {leaf.type, {each.count}, memory, {}}, std::nullopt, each.first});
     }
+    reader.read(requests, {.threads = job.threads});
     base.tables() = reader.tables();
     base.follow();
     return true;

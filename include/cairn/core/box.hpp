@@ -85,8 +85,17 @@ void for_each_common_run(const box& a, const box& b, const Act& act) {
 /// The same for the elements [first, first + count) of an array of this shape in row-major order, and a box of it. `in_run` counts from `first` on.
 template <class Act>
 void for_each_common_run(std::uint64_t first, std::uint64_t count, const extents& shape, const box& b, const Act& act) {
-  const box whole{extents(shape.size()), shape};
-  for_each_common_run(whole, b, [&](std::uint64_t in_whole, std::uint64_t in_b, std::uint64_t run) {
+  if (count == 0) return;
+  box rows{extents(shape.size()), shape};  // those that have elements of the run
+  std::uint64_t before = 0;
+  if (!shape.empty()) {
+    const auto width = element_count(shape) / shape[0];
+    rows.first[0] = first / width;
+    rows.shape[0] = (first + count - 1) / width + 1 - rows.first[0];
+    before = rows.first[0] * width;
+  }
+  for_each_common_run(rows, b, [&](std::uint64_t in_rows, std::uint64_t in_b, std::uint64_t run) {
+    const auto in_whole = before + in_rows;
     const auto begin = in_whole > first ? in_whole : first;
     const auto end = in_whole + run < first + count ? in_whole + run : first + count;
     if (begin < end) act(begin - first, in_b + (begin - in_whole), end - begin);

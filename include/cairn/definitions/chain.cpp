@@ -4,3 +4,4 @@
 #include "cairn/chain/reader.ipp"
 #include "cairn/chain/restore.ipp"
 #include "cairn/chain/save_pipeline.ipp"
+#include "cairn/chain/shared_reads.ipp"

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +45,12 @@ struct encode_result {
   std::vector<code_table> tables{};  ///< that the payload names by id, known ones too: to be stored beside it
 };
 
+/// Consecutive elements: [first, last).
+struct element_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+};
+
 /// A payload to be decoded.
 struct decode_request {
   std::string_view where;  ///< the file, for messages
@@ -54,6 +62,17 @@ struct decode_request {
   unsigned threads = 1;                       ///< to decode on: at least 1
   const code_tables* known_tables = nullptr;  ///< at least those that the payload names; may be null
   bool relative = false;  ///< what the file says of the payload: one that says something else of itself is corrupt
+  /// The elements that are wanted. A `ranged_codec` may leave any bits in the others; other codecs decode all.
+  element_range wanted{};
+  /// Only for a `ranged_codec`, and null where all of `payload` is in memory: reads bytes [begin, end) of the payload into their place.
+  const std::function<void(std::size_t begin, std::size_t end)>* read = nullptr;
+
+  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it looks at these bytes.
+  void need(std::span<const std::byte> part) const {
+    if (read == nullptr || part.empty()) return;
+    const auto begin = static_cast<std::size_t>(part.data() - payload.data());
+    (*read)(begin, begin + part.size());
+  }
 };
 
 /// Payloads to be merged: of the same elements in consecutive checkpoints, all relative.
@@ -106,6 +125,13 @@ concept live_codec = codec<Codec> && requires(const Codec& self) {
   { self.encodes_live() } -> std::convertible_to<bool>;
 };
 
+/// A codec that decodes some elements of a payload, see `decode_request::wanted`, and reads only the bytes that it needs for them. Requirement: an element
+/// depends on the payload and, where that is relative, on the same element of the parent, but on no other element.
+template <class Codec>
+concept ranged_codec = codec<Codec> && requires(const Codec& self) {
+  { self.decodes_ranges() } -> std::convertible_to<bool>;
+};
+
 /// A codec that sees all leaves that it encodes into one checkpoint before it encodes the first; `prepare` returns the codec to
 /// encode them with. Where other threads write the state during a save, `encode` may get other elements than `prepare`.
 template <class Codec>
@@ -137,6 +163,7 @@ class any_codec {
   [[nodiscard]] bool uses_parent() const { return self_->uses_parent(); }
   [[nodiscard]] bool encodes_in_place() const { return self_->encodes_in_place(); }
   [[nodiscard]] bool encodes_live() const { return self_->encodes_live(); }
+  [[nodiscard]] bool decodes_ranges() const { return self_->decodes_ranges(); }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return self_->bound(type, bytes); }
   [[nodiscard]] any_codec prepare(std::span<const encode_request> all) const { return self_->prepare(*this, all); }
   [[nodiscard]] encode_result encode(const encode_request& in, std::span<std::byte> out) const {
@@ -153,6 +180,7 @@ class any_codec {
     virtual bool uses_parent() const = 0;
     virtual bool encodes_in_place() const = 0;
     virtual bool encodes_live() const = 0;
+    virtual bool decodes_ranges() const = 0;
     virtual std::size_t bound(dtype, std::size_t) const = 0;
     virtual any_codec prepare(const any_codec& self, std::span<const encode_request>) const = 0;
     virtual encode_result encode(const encode_request&, std::span<std::byte>) const = 0;
@@ -175,6 +203,12 @@ class any_codec {
     bool encodes_live() const override {
       if constexpr (live_codec<Codec>)
         return held.encodes_live();
+      else
+        return false;
+    }
+    bool decodes_ranges() const override {
+      if constexpr (ranged_codec<Codec>)
+        return held.decodes_ranges();
       else
         return false;
     }

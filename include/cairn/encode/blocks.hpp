@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "cairn/encode/base.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::detail {
@@ -77,23 +78,37 @@ template <class Encode>
   return end;
 }
 
-/// Calls `decode(block, bytes) -> bool` for every block of a payload of `encode_blocks`, on up to `threads` threads. False when a
-/// call returns false, or when the sizes do not add up to `in`.
-template <class Decode>
-[[nodiscard]] bool decode_blocks(std::size_t blocks, std::span<const std::byte> in, unsigned threads,
-                                 const Decode& decode) {
+/// The blocks [first, last) of a payload that have the wanted elements, of `count` elements in blocks of `block_elements`.
+struct wanted_blocks {
+  std::size_t first, last;
+
+  [[nodiscard]] static wanted_blocks of(const element_range& wanted, std::uint64_t count,
+                                        std::size_t block_elements) noexcept {
+    const auto end = std::min(wanted.last, count), begin = std::min(wanted.first, end);
+    return {begin / block_elements, begin < end ? (end - 1) / block_elements + 1 : begin / block_elements};
+  }
+};
+
+/// Calls `decode(block, bytes) -> bool` for the wanted ones of the blocks of a payload of `encode_blocks`, on up to `threads` threads. Calls
+/// `need(bytes)` for all bytes of `in` that it uses, before. False when a call of `decode` returns false, or when the sizes do not add up to `in`.
+template <class Need, class Decode>
+[[nodiscard]] bool decode_blocks(std::size_t blocks, const wanted_blocks& wanted, std::span<const std::byte> in,
+                                 unsigned threads, const Need& need, const Decode& decode) {
   if (blocks > in.size() / sizeof(std::uint32_t)) return false;
   std::vector<std::size_t> begins(blocks + 1);
   begins[0] = blocks * sizeof(std::uint32_t);
+  need(in.first(begins[0]));
   for (std::size_t i = 0; i < blocks; ++i) {
     std::uint32_t size = 0;
     std::memcpy(&size, in.data() + i * sizeof size, sizeof size);
     begins[i + 1] = begins[i] + size;
   }
   if (begins[blocks] != in.size()) return false;
+  need(in.subspan(begins[wanted.first], begins[wanted.last] - begins[wanted.first]));
   std::atomic<bool> good{true};
-  parallel_for(blocks, threads, [&](std::size_t i, unsigned) {
-    if (good && !decode(i, in.subspan(begins[i], begins[i + 1] - begins[i]))) good = false;
+  parallel_for(wanted.last - wanted.first, threads, [&](std::size_t i, unsigned) {
+    const auto block = wanted.first + i;
+    if (good && !decode(block, in.subspan(begins[block], begins[block + 1] - begins[block]))) good = false;
   });
   return good;
 }

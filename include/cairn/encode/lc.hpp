@@ -51,6 +51,7 @@ struct lc {
 
   [[nodiscard]] std::string name() const { return Bits == 2 ? "lc2" : "lc3"; }
   [[nodiscard]] bool uses_parent() const { return true; }
+  [[nodiscard]] static constexpr bool decodes_ranges() noexcept { return true; }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return detail::lc::bound(type, bytes); }
 
   /// With bucket_scope::whole_state, chooses the buckets for all of `all` together; else does nothing.

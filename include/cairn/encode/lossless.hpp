@@ -16,7 +16,7 @@ namespace cairn::codecs {
 
 /// Restores all bits. Takes out zero elements where there are many. Of the other elements, bytes of equal significance form a plane:
 /// coding pays for the plane of the exponents of floating-point numbers, and rarely for the lower ones. A piece that becomes less than
-/// 3 % smaller is stored as it is. Models `in_place_codec`, `live_codec`
+/// 3 % smaller is stored as it is. Models `in_place_codec`, `live_codec`, `ranged_codec`
 /// and `mergeable_codec`.
 struct lossless {
   /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as
@@ -28,6 +28,7 @@ struct lossless {
   [[nodiscard]] static constexpr bool encodes_in_place() noexcept { return true; }
   /// Each element is read once for its planes. An element that was zero when zeros were marked is zero in the payload.
   [[nodiscard]] static constexpr bool encodes_live() noexcept { return true; }
+  [[nodiscard]] static constexpr bool decodes_ranges() noexcept { return true; }
   [[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) const noexcept;
   /// Allocates a few bytes per element of a block of 2^17 elements, for each thread. Does not change `reference`.
   [[nodiscard]] CAIRN_INLINE encode_result encode(const encode_request& in, std::span<std::byte> out) const;

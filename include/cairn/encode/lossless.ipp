@@ -113,19 +113,21 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
   return encode_blocks(header.blocks(all.count), elements_bound(largest, width), threads, out, encode, in_place);
 }
 
-/// Decodes all blocks of `in`, which begins after the header. False when they are malformed.
-[[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, std::span<const std::byte> in,
-                                                unsigned threads, std::span<std::byte> values) {
-  const std::size_t width = header.format.width, count = values.size() / width;
+/// Decodes the blocks with wanted elements. False when they are malformed.
+[[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, const decode_request& from) {
+  const std::size_t width = header.format.width, count = from.values.size() / width;
   const std::size_t largest = std::min(count, header.block_elements());
   memory_pool<block_memory> pool;
-  return decode_blocks(header.blocks(count), in, threads, [&](std::size_t block, std::span<const std::byte> bytes) {
+  const auto need = [&](std::span<const std::byte> bytes) { from.need(bytes); };
+  const auto decode = [&](std::size_t block, std::span<const std::byte> bytes) {
     const std::size_t first = block * largest;
-    const auto some = values.subspan(first * width, std::min(largest, count - first) * width);
+    const auto some = from.values.subspan(first * width, std::min(largest, count - first) * width);
     return pool.with_memory(
         [&] { return block_memory(largest, width); },
         [&](const block_memory& memory) { return decode_elements(bytes, width, header.relative, memory, some); });
-  });
+  };
+  return decode_blocks(header.blocks(count), wanted_blocks::of(from.wanted, count, header.block_elements()),
+                       from.payload.subspan(header.bytes), from.threads, need, decode);
 }
 
 }  // namespace cairn::detail::lossless
@@ -171,12 +173,12 @@ CAIRN_INLINE void lossless::decode(const decode_request& from) const {
     fail(errc::corrupt, {from.where, ": \"", from.path, "\": the lossless payload is malformed: ", what});
   };
   engine::payload_header header;
+  from.need(from.payload.first(std::min(from.payload.size(), header.bytes)));
   if (const char* const wrong = header.read(from.payload, engine::format_of(from.type))) malformed(wrong);
   if (header.relative != from.relative)
     malformed(header.relative ? "it needs the parent's elements, but the file says that it does not"
                               : "it does not need the parent's elements, but the file says that it does");
-  if (!engine::decode_payload_blocks(header, from.payload.subspan(header.bytes), from.threads, from.values))
-    malformed("its blocks are not what was written");
+  if (!engine::decode_payload_blocks(header, from)) malformed("its blocks are not what was written");
 }
 
 CAIRN_INLINE std::optional<std::vector<std::byte>> lossless::merge(const merge_request& in) const {

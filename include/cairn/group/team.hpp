@@ -78,6 +78,9 @@ class team {
   /// The text of `root`, of `size` bytes, at all ranks.
   [[nodiscard]] CAIRN_INLINE std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
 
+  /// Gives all ranks the bytes of `root`, in memory of the same size.
+  CAIRN_INLINE void broadcast(std::span<std::byte> memory, unsigned root);
+
   /// The texts of all ranks, in order of rank, at the leader; empty at the others.
   [[nodiscard]] CAIRN_INLINE std::vector<std::string> gather(std::string_view mine);
 

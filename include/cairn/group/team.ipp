@@ -76,6 +76,16 @@ CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, s
   });
 }
 
+CAIRN_INLINE void team::broadcast(std::span<std::byte> memory, unsigned root) {
+  if (is_alone()) return;
+  communicate([&] {
+    const auto own = std::span<const std::byte>(memory).first(rank_ == root ? memory.size() : 0);
+    const auto started = group_->start_broadcast(own, memory.size(), root);
+    wait_for(*started);
+    if (rank_ != root) std::copy_n(started->result().begin(), memory.size(), memory.begin());
+  });
+}
+
 CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
   if (is_alone()) return true;
   const std::uint64_t numbers[] = {mine, ~mine};

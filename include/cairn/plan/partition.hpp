@@ -2,9 +2,10 @@
 //
 // A pure function in whole numbers: the same on every rank, whatever its machine. Terms:
 // - share of a rank: the bytes that it should write.
-// - axis: the leaves in order, without the small ones, as a line of bytes that is cut into one interval per rank. The leaves of a struct or
+// - item: a leaf, or all columns of an array of records (core/record_columns.hpp): these are cut at the same record, and dealt together.
+// - axis: the items in order, without the small ones, as a line of bytes that is cut into one interval per rank. The leaves of a struct or
 //   container are neighbours in the order of paths, so this divides the tree of the state in proportion to the sizes of its branches.
-// - minimum piece: 1/256 of the mean share, 4 KiB to 1 MiB. No piece is made smaller by a cut within its leaf, where the shares are not smaller.
+// - minimum piece: 1/256 of the mean share, 4 KiB to 1 MiB. No part of an item is made smaller by a cut within it, where the shares are not smaller.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,11 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
+#include "cairn/core/record_columns.hpp"
+#include "cairn/plan/item_list.hpp"
 
 namespace cairn::plan {
-
-/// What the plan knows of a leaf, or of several arrays of equal length that are cut at the same element, as the columns of records are.
-struct leaf_size {
-  std::uint64_t elements = 0;
-  std::uint64_t bytes = 0;  ///< that will be written: those of the save before, or of the values as they are
-  std::uint64_t row = 1;    ///< elements of a row, which readers prefer whole; 0 or 1: no rows
-};
 
 /// What the plan knows of a rank. The total of its bytes is to be in proportion to its weight.
 struct rank_load {
@@ -38,17 +33,16 @@ struct input_hash {
   friend bool operator==(const input_hash&, const input_hash&) = default;
 };
 
-/// The leaves with their bytes in memory, and rows along the slowest dimension of more than one. O(leaves).
-[[nodiscard]] CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves);
-
 /// A division of all leaves between ranks: every element is in one piece of one rank. The pieces of a cut leaf belong to ascending ranks. The
-/// bytes of a rank differ from its share by at most 2 (m + s / 1024), where m is the minimum piece and s the mean share, and by two elements: below 1 %
-/// from shares of 1 MiB on, of leaves that can be cut. A leaf of no elements or no bytes is one piece.
+/// bytes of a rank differ from its share by at most 2 (m + s / 1024), where m is the minimum piece and s the mean share, and by two elements or records:
+/// below 1 % from shares of 1 MiB on, of leaves that can be cut. An item of no bytes is not cut, and a leaf of no elements is one piece.
 class partition {
  public:
-  /// The same arguments at every rank. O(leaves + ranks) time, O(leaves + ranks) memory. errc::invalid: no rank has a weight,
-  /// more ranks than there can be shards, bytes without elements; the weights, or all bytes together, exceed 2^63.
-  CAIRN_INLINE partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks);
+  /// The same arguments at every rank. `columns`: ascending, those of cairn::detail::columns_of. O(leaves + ranks) time, O(leaves + ranks) memory.
+  /// errc::invalid: no rank has a weight, more ranks than there can be shards, bytes without elements, columns of no whole number of elements per
+  /// record; the weights, or all bytes together, exceed 2^63.
+  CAIRN_INLINE partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
+                         std::vector<cairn::detail::record_columns> columns = {});
 
   [[nodiscard]] std::size_t ranks() const noexcept { return ranks_.size(); }
   /// Bytes for a rank below ranks(), before cuts are moved. Ranks whose other bytes exceed their part of all bytes
@@ -65,27 +59,27 @@ class partition {
   [[nodiscard]] CAIRN_INLINE input_hash hash() const;
 
  private:
-  /// Where the interval of a rank begins on the axis, and at which leaf its small leaves begin.
+  /// Where the interval of a rank begins on the axis, and at which leaf its small items begin.
   struct start {
-    std::size_t leaf = 0;
+    std::size_t leaf = 0;  // the first one of an item
     std::uint64_t element = 0;
     std::size_t dealt = 0;
   };
 
-  [[nodiscard]] bool is_small(const leaf_size& leaf) const noexcept { return leaf.bytes < small_below_; }
+  [[nodiscard]] bool is_small(const detail::item& each) const noexcept { return each.bytes < small_below_; }
   CAIRN_INLINE void divide_bytes(std::uint64_t bytes);
   CAIRN_INLINE void find_small(std::uint64_t bytes);
   CAIRN_INLINE std::vector<std::size_t> cut(std::span<const std::uint64_t> ends);
   CAIRN_INLINE std::vector<std::uint64_t> deal(const std::vector<std::size_t>& pieces);
-  [[nodiscard]] CAIRN_INLINE std::uint64_t element_at(const leaf_size& leaf, std::uint64_t byte) const;
+  [[nodiscard]] CAIRN_INLINE std::uint64_t element_at(const detail::item& each, std::uint64_t byte) const;
 
-  std::vector<leaf_size> leaves_;
+  detail::item_list items_;
   std::vector<rank_load> ranks_;
   std::vector<bool> is_active_;                       // ranks that get leaves
   std::vector<std::uint64_t> ends_;                   // of the shares, one after another, from 0 on
   std::vector<start> starts_;                         // of the ranks, and the end of the last one
   std::uint64_t minimum_piece_ = 0, near_a_row_ = 0;  // bytes
-  std::uint64_t small_below_ = 0;                     // bytes; 0: no leaf is small
+  std::uint64_t small_below_ = 0;                     // bytes; 0: no item is small
 };
 
 }  // namespace cairn::plan

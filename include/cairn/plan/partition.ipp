@@ -34,7 +34,7 @@ inline void add(std::uint64_t& total, std::uint64_t more, const char* what) {
   total += more;
 }
 
-/// How many small leaves each active rank gets, so that the numbers of pieces level out: those with the fewest pieces first.
+/// How many pieces of small items each active rank is to get, so that the numbers of pieces level out: those with the fewest pieces first.
 [[nodiscard]] inline std::vector<std::size_t> leveled(const std::vector<std::size_t>& pieces,
                                                       const std::vector<bool>& is_active, std::size_t small) {
   std::size_t most = 0;
@@ -61,41 +61,31 @@ inline void add(std::uint64_t& total, std::uint64_t more, const char* what) {
 
 }  // namespace detail
 
-CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves) {
-  std::vector<leaf_size> sizes;
-  sizes.reserve(leaves.size());
-  for (const auto& leaf : leaves) {
-    const auto elements = leaf.count();
-    const auto rows = std::find_if(leaf.shape.begin(), leaf.shape.end(), [](auto extent) { return extent > 1; });
-    sizes.push_back({elements, leaf.bytes(), elements == 0 || rows == leaf.shape.end() ? 1 : elements / *rows});
-  }
-  return sizes;
-}
-
-CAIRN_INLINE partition::partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks)
-    : leaves_(std::move(leaves)), ranks_(std::move(ranks)), starts_(ranks_.size() + 1) {
+CAIRN_INLINE partition::partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
+                                  std::vector<cairn::detail::record_columns> columns)
+    : items_(std::move(leaves), std::move(columns)), ranks_(std::move(ranks)), starts_(ranks_.size() + 1) {
   cairn::detail::check_shards(ranks_.size());
   std::uint64_t bytes = 0;
-  for (const auto& leaf : leaves_) {
+  for (const auto& leaf : items_.leaves()) {
     if (leaf.bytes > 0 && leaf.elements == 0)
       fail(errc::invalid, {"a leaf without elements has ", leaf.bytes, " bytes"});
     detail::add(bytes, leaf.bytes, "the bytes");
   }
   divide_bytes(bytes);
-  // 1. Which leaves are small: they make the numbers of pieces even.
+  // 1. Which items are small: they make the numbers of pieces even.
   find_small(bytes);
   // 2. Cut the axis in proportion to the shares, and count the pieces.
   std::uint64_t on_axis = 0;
-  for (const auto& leaf : leaves_) on_axis += is_small(leaf) ? 0 : leaf.bytes;
+  items_.for_each([&](const detail::item& each) { on_axis += is_small(each) ? 0 : each.bytes; });
   std::vector<std::uint64_t> ends(ranks_.size());
   for (std::size_t rank = 0; rank < ends.size(); ++rank)
     ends[rank] = bytes == 0 ? 0 : detail::scaled(on_axis, ends_[rank + 1], bytes);
   const auto pieces = cut(ends);
-  // 3. Deal the small leaves. If a rank gets more than its share, no leaf is small.
+  // 3. Deal the small items. If a rank gets more than its share, no item is small.
   const auto loads = deal(pieces);
   for (std::size_t rank = 0; rank < ends.size(); ++rank)
     if (loads[rank] > share_of(rank)) small_below_ = 0;
-  // 4. Cut again: the shares less the small leaves.
+  // 4. Cut again: the shares less the small items.
   std::uint64_t dealt = 0;
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     if (small_below_ > 0) dealt += loads[rank];
@@ -138,7 +128,7 @@ CAIRN_INLINE void partition::divide_bytes(std::uint64_t bytes) {
   }
 }
 
-/// Sets the limits of pieces. Small are the leaves of the smallest classes (0, 1, 2-3, 4-7, ... bytes) below two minimum pieces that have an eighth of
+/// Sets the limits of pieces. Small are the items of the smallest classes (0, 1, 2-3, 4-7, ... bytes) below two minimum pieces that have an eighth of
 /// all bytes together.
 CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
   constexpr std::uint64_t kib = 1024, mib = kib * kib;
@@ -148,10 +138,10 @@ CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
   near_a_row_ = share / 1024;
   std::array<std::uint64_t, 22> of_class{};
   static_assert(std::bit_width(2 * mib) == of_class.size());
-  for (const auto& leaf : leaves_) {
-    const auto number = static_cast<std::size_t>(std::bit_width(leaf.bytes));
-    if (number < of_class.size()) of_class[number] += leaf.bytes;
-  }
+  items_.for_each([&](const detail::item& each) {
+    const auto number = static_cast<std::size_t>(std::bit_width(each.bytes));
+    if (number < of_class.size()) of_class[number] += each.bytes;
+  });
   std::uint64_t together = 0;
   for (std::size_t number = 0; number < of_class.size(); ++number) {
     const auto limit = std::uint64_t{1} << number;
@@ -162,7 +152,7 @@ CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
 }
 
 /// Cuts the axis at `ends`: for each rank the byte where its interval ends, ascending. Returns how many pieces each rank has on the axis,
-/// where one between two cuts at the same element counts.
+/// where those between two cuts at the same element count.
 CAIRN_INLINE std::vector<std::size_t> partition::cut(std::span<const std::uint64_t> ends) {
   std::vector<std::size_t> number(starts_.size());  // of the leaf on the axis in which a rank starts
   std::size_t rank = 0, leaves = 0;
@@ -174,73 +164,80 @@ CAIRN_INLINE std::vector<std::size_t> partition::cut(std::span<const std::uint64
   };
   while (rank + 1 < ends.size() && ends[rank] == 0) end_rank(0, 0);
   std::uint64_t before = 0;  // bytes
-  for (std::size_t i = 0; i < leaves_.size(); ++i) {
-    const auto& leaf = leaves_[i];
-    if (is_small(leaf)) continue;
-    ++leaves;
-    for (; rank + 1 < ends.size() && ends[rank] < before + leaf.bytes;) {
-      const auto element = element_at(leaf, ends[rank] - before);
-      end_rank(element == leaf.elements ? i + 1 : i, element == leaf.elements ? 0 : element);
-      number[rank] -= starts_[rank].leaf == i;
+  items_.for_each([&](const detail::item& each) {
+    if (is_small(each)) return;
+    while (rank + 1 < ends.size() && ends[rank] < before + each.bytes) {
+      const auto element = element_at(each, ends[rank] - before);
+      const auto whole = element == each.elements ? each.count : 0;  // leaves of the item, if it ends there
+      end_rank(each.leaf + whole, whole > 0 ? 0 : element);
+      number[rank] += whole;
     }
-    before += leaf.bytes;
-  }
-  while (rank < ends.size()) end_rank(leaves_.size(), 0);
+    before += each.bytes;
+    leaves += each.count;
+  });
+  while (rank < ends.size()) end_rank(items_.leaves().size(), 0);
 
   std::vector<std::size_t> pieces(ends.size());
-  for (rank = 0; rank < pieces.size(); ++rank)
-    pieces[rank] = number[rank + 1] - number[rank] + (starts_[rank + 1].element > 0);
+  for (rank = 0; rank < pieces.size(); ++rank) {
+    const auto& end = starts_[rank + 1];
+    pieces[rank] = number[rank + 1] - number[rank] + (end.element > 0 ? items_.leaves_at(end.leaf) : 0);
+  }
   return pieces;
 }
 
-/// 5. The element before which a leaf is cut at or near its byte: an end of the leaf within a minimum piece, the nearest row if it is near, or
+/// 5. The element before which an item is cut at or near its byte: an end of the item within a minimum piece, the nearest row if it is near, or
 /// the nearest element.
-CAIRN_INLINE std::uint64_t partition::element_at(const leaf_size& leaf, std::uint64_t byte) const {
-  const auto after = leaf.bytes - byte;
-  if (std::min(byte, after) < minimum_piece_) return byte <= after ? 0 : leaf.elements;
-  const auto element = detail::nearest(leaf.elements, byte, leaf.bytes);
-  if (leaf.row <= 1) return element;
-  const auto below = element - element % leaf.row;
-  const auto above = leaf.elements - below > leaf.row ? below + leaf.row : leaf.elements;
+CAIRN_INLINE std::uint64_t partition::element_at(const detail::item& each, std::uint64_t byte) const {
+  const auto after = each.bytes - byte;
+  if (std::min(byte, after) < minimum_piece_) return byte <= after ? 0 : each.elements;
+  const auto element = detail::nearest(each.elements, byte, each.bytes);
+  if (each.row <= 1) return element;
+  const auto below = element - element % each.row;
+  const auto above = each.elements - below > each.row ? below + each.row : each.elements;
   const auto row = element - below <= above - element ? below : above;
-  const auto apart = detail::scaled(leaf.bytes, row < element ? element - row : row - element, leaf.elements);
+  const auto apart = detail::scaled(each.bytes, row < element ? element - row : row - element, each.elements);
   return apart <= near_a_row_ ? row : element;
 }
 
-/// Deals the small leaves to ranks that have `pieces` already, in order. Returns the bytes that each rank gets.
+/// Deals the small items to ranks that have `pieces` already, in order. Returns the bytes that each rank gets.
 CAIRN_INLINE std::vector<std::uint64_t> partition::deal(const std::vector<std::size_t>& pieces) {
-  const auto small =
-      std::count_if(leaves_.begin(), leaves_.end(), [&](const leaf_size& leaf) { return is_small(leaf); });
-  auto left = detail::leveled(pieces, is_active_, static_cast<std::size_t>(small));
+  std::size_t small = 0;  // pieces
+  items_.for_each([&](const detail::item& each) { small += is_small(each) ? each.count : 0; });
+  const auto wanted = detail::leveled(pieces, is_active_, small);
   std::vector<std::uint64_t> loads(ranks_.size());
-  std::size_t rank = 0;
-  for (std::size_t i = 0; i < leaves_.size(); ++i) {
-    if (!is_small(leaves_[i])) continue;
-    while (left[rank] == 0) starts_[++rank].dealt = i;
-    loads[rank] += leaves_[i].bytes;
-    --left[rank];
-  }
-  while (rank < ranks_.size()) starts_[++rank].dealt = leaves_.size();
+  std::size_t rank = 0, dealt = 0, end = wanted[0];  // pieces: so far, and of the ranks so far
+  items_.for_each([&](const detail::item& each) {
+    if (!is_small(each)) return;
+    for (; dealt + each.count / 2 >= end; end += wanted[rank]) starts_[++rank].dealt = each.leaf;
+    loads[rank] += each.bytes;
+    dealt += each.count;
+  });
+  while (rank < ranks_.size()) starts_[++rank].dealt = items_.leaves().size();
   return loads;
 }
 
 CAIRN_INLINE std::vector<cairn::detail::piece> partition::pieces_of(std::size_t rank) const {
   if (rank >= ranks_.size()) fail(errc::invalid, {"a plan of ", ranks_.size(), " ranks has no rank ", rank});
   const auto &begin = starts_[rank], &end = starts_[rank + 1];
-  const bool is_empty = begin.leaf == end.leaf && begin.element == end.element;
-  const auto last = is_empty ? end.leaf : end.leaf + (end.element > 0);
+  const bool is_cut = end.element > 0 && (begin.leaf != end.leaf || begin.element != end.element);
+  const auto last = is_cut ? end.leaf + items_.leaves_at(end.leaf) : end.leaf;
   std::vector<cairn::detail::piece> pieces;
-  for (auto i = std::min(begin.leaf, begin.dealt); i < std::max(last, end.dealt); ++i) {
-    if (i >= last && i < begin.dealt) i = begin.dealt;
-    if (i >= end.dealt && i < begin.leaf) i = begin.leaf;
-    if (i >= std::max(last, end.dealt)) break;
-    const auto& leaf = leaves_[i];
-    const bool is_dealt = is_small(leaf);
-    if (is_dealt ? i < begin.dealt || i >= end.dealt : i < begin.leaf || i >= last) continue;
-    const auto first = !is_dealt && i == begin.leaf ? begin.element : 0;
-    const auto past = !is_dealt && i == end.leaf ? end.element : leaf.elements;
-    pieces.push_back({.leaf = i, .first = first, .count = past - first});
-  }
+  const auto add = [&](const detail::item& each) {
+    const bool is_dealt = is_small(each);
+    if (is_dealt ? each.leaf < begin.dealt || each.leaf >= end.dealt : each.leaf < begin.leaf || each.leaf >= last)
+      return;
+    const auto first = !is_dealt && each.leaf == begin.leaf ? begin.element : 0;
+    const auto past = !is_dealt && each.leaf == end.leaf ? end.element : each.elements;
+    for (auto i = each.leaf; i < each.leaf + each.count; ++i) {
+      const auto width = each.count == 1 ? 1 : items_.leaves()[i].elements / each.elements;
+      if (width > 0 || first == 0)
+        pieces.push_back({.leaf = i, .first = first * width, .count = (past - first) * width});
+    }
+  };
+  auto one = std::pair(begin.leaf, last), other = std::pair(begin.dealt, end.dealt);
+  if (other < one) std::swap(one, other);
+  items_.for_each(one.first, one.second, add);
+  items_.for_each(std::max(one.second, other.first), other.second, add);
   return pieces;
 }
 
@@ -252,7 +249,7 @@ CAIRN_INLINE cairn::detail::division partition::pieces() const {
 }
 
 CAIRN_INLINE std::uint64_t partition::bytes_of(const cairn::detail::piece& which) const {
-  const auto& leaf = leaves_[which.leaf];
+  const auto& leaf = items_.leaves()[which.leaf];
   if (leaf.elements == 0) return 0;
   const auto before = [&](std::uint64_t element) { return detail::scaled(leaf.bytes, element, leaf.elements); };
   return before(which.first + which.count) - before(which.first);
@@ -260,17 +257,19 @@ CAIRN_INLINE std::uint64_t partition::bytes_of(const cairn::detail::piece& which
 
 CAIRN_INLINE input_hash partition::hash() const {
   static_assert(std::has_unique_object_representations_v<leaf_size> &&
-                std::has_unique_object_representations_v<rank_load>);
+                std::has_unique_object_representations_v<rank_load> &&
+                std::has_unique_object_representations_v<cairn::detail::record_columns>);
   constexpr std::uint64_t version = 1;  // of the plan: another one has other pieces
-  const std::array<std::uint64_t, 3> sizes{version, leaves_.size(), ranks_.size()};
+  const std::array<std::uint64_t, 3> sizes{version, items_.leaves().size(), ranks_.size()};
   XXH3_state_t state;
   XXH3_128bits_reset(&state);
   const auto add = [&](const auto& list) {
     XXH3_128bits_update(&state, list.data(), list.size() * sizeof *list.data());
   };
   add(sizes);
-  add(leaves_);
+  add(items_.leaves());
   add(ranks_);
+  add(items_.columns());  // nothing where there are none
   const auto digest = XXH3_128bits_digest(&state);
   return {digest.high64, digest.low64};
 }

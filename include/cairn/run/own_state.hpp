@@ -1,6 +1,7 @@
 // The parts of a state that one rank of a group alone has: its per-rank state, and its boxes of larger arrays.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -13,6 +14,7 @@
 
 #include "cairn/chain/save_job.hpp"
 #include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/state/base.hpp"
@@ -24,9 +26,15 @@ namespace cairn::detail {
 class own_paths {
  public:
   own_paths(const structure& all, unsigned rank) {
-    for (const auto& [path, entry] : all)
-      if (entry.what == structure_entry::kind::ranks) values_.insert(path + ".rank" + std::to_string(rank));
+    for (const auto& [path, entry] : all) {
+      if (entry.what != structure_entry::kind::ranks) continue;
+      values_.insert(path + ".rank" + std::to_string(rank));
+      has_others_ = has_others_ || entry.number > 1;
+    }
   }
+
+  /// Whether other ranks have values, too.
+  [[nodiscard]] bool has_others() const noexcept { return has_others_; }
 
   [[nodiscard]] bool contains(std::string_view path) const {
     if (values_.empty()) return false;
@@ -38,7 +46,18 @@ class own_paths {
 
  private:
   std::set<std::string, std::less<>> values_;
+  bool has_others_ = false;
 };
+
+/// errc::invalid: an object that all ranks have is also that of a rank alone, which comes first: it would be saved there, by each rank elsewhere.
+inline void require_common_first(const structure& all, const own_paths& own) {
+  if (!own.has_others()) return;
+  for (const auto& [path, entry] : all)
+    if (entry.what == structure_entry::kind::same && own.contains(entry.text) && !own.contains(path))
+      fail(errc::invalid, {path, " is the same object as ", entry.text,
+                           ", the state of one rank alone, which comes first; put it before that in the state, so that "
+                           "all ranks save it at one path"});
+}
 
 /// The leaves that all ranks have.
 [[nodiscard]] inline std::span<const leaf> common_leaves(const save_job& job) {
@@ -52,7 +71,7 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     if (!job.own_structure.contains(path)) act(path, entry);
 }
 
-/// A hash of what all ranks must have in common: paths, types, shapes and structure.
+/// A hash of what all ranks must have in common: paths, types, shapes, which arrays are columns of the same records, and structure.
 [[nodiscard]] inline std::uint64_t hash_common_parts(const save_job& job) {
   running_checksum hash;
   const auto add = [&](const auto& values) { hash.add(std::as_bytes(std::span(values))); };
@@ -64,6 +83,7 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     add_text(each.path);
     add_text(name(each.type));
     add(each.shape);
+    add(std::array{each.common_dimensions});
   }
   for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
     const std::uint64_t numbers[] = {static_cast<std::uint64_t>(entry.what), entry.number, entry.keys.size()};
@@ -76,9 +96,10 @@ void for_each_common_entry(const save_job& job, const Act& act) {
 }
 
 /// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the job that tell them
-/// apart. O(leaves * depth).
+/// apart. O(leaves * depth). errc::invalid: see require_common_first.
 inline void separate_own(save_job& job, unsigned rank) {
   const own_paths own(job.what.structure, rank);
+  require_common_first(job.what.structure, own);
   // Not std::stable_partition: with libstdc++, clang warns of a deprecated function.
   std::vector<leaf> common, of_rank;
   for (auto& each : job.what.leaves) {
@@ -97,7 +118,8 @@ inline void separate_own(save_job& job, unsigned rank) {
 [[nodiscard]] inline std::vector<std::string> common_texts(const save_job& job) {
   std::vector<std::string> texts;
   for (const auto& each : common_leaves(job))
-    texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape));
+    texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape) +
+                    (each.common_dimensions > 0 ? " in records" : ""));
   for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
     texts.push_back(write_structure({{path, entry}}));
   });

@@ -57,7 +57,13 @@ CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> wha
     const bool may_be_delta = base_.parent() && to_hex(base_.parent()->id) == parent;
     const rank_share share{ranks_.size(), ranks_.rank(), pieces, may_be_delta};
     running_->pipeline.emplace(store_, job, share, &base_);
-    running_->pipeline->join(begun.substr(slash + 1));
+    try {
+      running_->pipeline->join(begun.substr(slash + 1));
+    } catch (const error& cause) {
+      if (cause.code() != errc::not_found) throw;
+      fail(errc::not_found,
+           {cause.sentence(), ": this rank sees another place there than rank 0, or another job has taken it over"});
+    }
   });
 }
 

@@ -15,6 +15,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
+#include "cairn/core/record_columns.hpp"
 #include "cairn/plan/partition.hpp"
 #include "cairn/run/own_state.hpp"
 
@@ -41,7 +42,9 @@ class share_planner {
     return of_state_ == job.common_hash ? last_ : nullptr;
   }
   /// The plan that a save would have now that repeats none.
-  [[nodiscard]] plan::partition plan_for(const save_job& job) const { return {sizes_of(job), ranks_}; }
+  [[nodiscard]] plan::partition plan_for(const save_job& job) const {
+    return {sizes_of(job), ranks_, columns_of(common_leaves(job))};
+  }
 
   /// The next plan repeats none.
   void forget() noexcept { last_.reset(); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
+#include "cairn/core/record_columns.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -83,8 +85,8 @@ class staging {
         made.copy = at + each.room;
         at = made.copy + round_to_lines(bytes_of(leaves, each));
         copied += bytes_of(leaves, each);
-        add_tasks(tasks, leaves[each.leaf], made);
       }
+      add_tasks(tasks, leaves, staged[i]);
     }
     const auto most =
         static_cast<unsigned>(std::min<std::uint64_t>(copied / min_bytes_per_thread + 1, default_threads()));
@@ -100,6 +102,8 @@ class staging {
   static constexpr std::size_t cache_line = 64;  // bytes; no two pieces share one
   /// Bytes that a thread copies at a time.
   static constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;
+  /// Bytes of records that stay in its cache while it copies all their columns.
+  static constexpr std::uint64_t cached_bytes = std::uint64_t{256} << 10U;
   /// Copying fewer bytes takes less time than starting a thread.
   static constexpr std::uint64_t min_bytes_per_thread = std::uint64_t{1} << 20U;
 
@@ -107,17 +111,23 @@ class staging {
     return (bytes + cache_line - 1) / cache_line * cache_line;
   }
 
-  /// Copies some elements of a piece.
+  /// Copies some elements of a piece, or some records of all pieces that have columns of them: each is fetched into the cache once.
   struct task {
-    const leaf* from;
-    std::uint64_t first;  // element of the leaf
-    std::span<std::byte> to;
+    std::span<const leaf> leaves;
+    std::span<const staged_piece> pieces;
+    std::uint64_t all;           // elements of the piece, or records of the pieces
+    std::uint64_t first, count;  // of these
 
     void run() const {
-      if (from->contiguous())
-        stream_copy(to.data(), from->memory + first * size_of(from->type), to.size());
-      else
-        gather(*from, first, to);
+      for (const auto& each : pieces) {
+        const leaf& from = leaves[each.leaf];
+        const auto per_record = each.count / all, begin = first * per_record, width = size_of(from.type);
+        const std::span to(each.copy + begin * width, count * per_record * width);
+        if (from.contiguous())
+          stream_copy(to.data(), from.memory + (each.first + begin) * width, to.size());
+        else
+          gather(from, each.first + begin, to);
+      }
     }
   };
 
@@ -129,11 +139,48 @@ class staging {
     return each.count * size_of(leaves[each.leaf].type);
   }
 
-  static void add_tasks(std::vector<task>& tasks, const leaf& whole, const staged_piece& each) {
-    const std::uint64_t width = size_of(whole.type), step = task_bytes / width;
-    for (std::uint64_t done = 0; done < each.count; done += step) {
-      const auto count = std::min(step, each.count - done);
-      tasks.push_back({&whole, each.first + done, {each.copy + done * width, count * width}});
+  /// Of which records a copied piece has a column: the number of the first one, and how many. None if it has parts of records, too.
+  [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> records_of(std::span<const leaf> leaves,
+                                                                          const staged_piece& each,
+                                                                          const record_columns& of) noexcept {
+    const auto width = leaves[each.leaf].count() / of.records;
+    if (each.copy == nullptr || each.first % width != 0 || each.count % width != 0) return {};
+    return {each.first / width, each.count / width};
+  }
+
+  /// How many pieces from the first one on are columns of the same records.
+  [[nodiscard]] static std::size_t count_alike(std::span<const leaf> leaves, std::span<const staged_piece> pieces,
+                                               const record_columns& of) noexcept {
+    const auto records = records_of(leaves, pieces[0], of);
+    std::size_t count = 1;
+    while (records.second > 0 && count < pieces.size() && pieces[count].leaf < of.first + of.count &&
+           records_of(leaves, pieces[count], of) == records)
+      ++count;
+    return count;
+  }
+
+  /// Adds the copies of the pieces of one shard, which are in the order of the leaves.
+  static void add_tasks(std::vector<task>& tasks, std::span<const leaf> leaves, std::span<const staged_piece> pieces) {
+    if (pieces.empty()) return;
+    const auto first_leaf = pieces.front().leaf;
+    auto columns = columns_of(leaves.subspan(first_leaf, pieces.back().leaf - first_leaf + 1));
+    for (auto& each : columns) each.first += first_leaf;
+    auto next = columns.begin();
+    for (std::size_t i = 0, count = 1; i < pieces.size(); i += count) {
+      const auto& each = pieces[i];
+      const leaf& from = leaves[each.leaf];
+      while (next != columns.end() && next->first + next->count <= each.leaf) ++next;
+      const bool is_column = next != columns.end() && next->first <= each.leaf && !from.contiguous();
+      count = is_column ? count_alike(leaves, pieces.subspan(i), *next) : 1;
+      if (each.copy == nullptr) continue;
+      auto all = each.count, step = task_bytes / size_of(from.type);
+      if (count > 1) {
+        all = records_of(leaves, each, *next).second;
+        const auto bytes = static_cast<std::uint64_t>(std::abs(from.strides[0])) * from.shape[0];  // of all records
+        step = std::max<std::uint64_t>(cached_bytes * next->records / bytes, 1);
+      }
+      for (std::uint64_t first = 0; first < all; first += step)
+        tasks.push_back({leaves, pieces.subspan(i, count), all, first, std::min(step, all - first)});
     }
   }
 

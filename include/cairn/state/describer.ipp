@@ -69,6 +69,7 @@ CAIRN_INLINE void describer::add_leaf(memory_view view, std::shared_ptr<const vo
   added.path = path();
   added.owner = std::move(owner);
   added.place = std::move(place);
+  added.common_dimensions = std::exchange(at_.common_dimensions, at_.shape.size());
   result_.leaves.push_back(std::move(added));
 }
 

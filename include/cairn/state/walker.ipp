@@ -1,6 +1,7 @@
 // Definitions of walker.hpp, but those for maps: walk_map.ipp.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -135,6 +136,7 @@ CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* f
   walk(*this, first);
   at_.shape.pop_back();
   at_.strides.pop_back();
+  at_.common_dimensions = std::min(at_.common_dimensions, at_.shape.size());
 }
 
 CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,

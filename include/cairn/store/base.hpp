@@ -96,29 +96,33 @@ class transaction {
 /// The exclusive right to save to a store; released with the last copy.
 using ownership = std::shared_ptr<const void>;
 
-}  // namespace stores
-
-/// Keeps named checkpoints. Requirements: after `publish`, `open` gives what was written; `list` names exactly what was published and not
-/// removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
-/// cairn::error: io, busy, not_found, invalid, corrupt, unreadable. The last two and `not_found` mean that a checkpoint is damaged or has gone: a
-/// restore goes on with an older one. What cannot be read just now is `io`.
+/// The functions of a store.
 template <class Store>
-concept store = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
+concept functions = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
   /// Its place, for messages.
   { view.location() } -> std::convertible_to<std::string>;
   /// Ownership for saving, which excludes other processes too; errc::busy when taken.
-  { self.lock() } -> std::convertible_to<stores::ownership>;
+  { self.lock() } -> std::convertible_to<ownership>;
   /// Starts a checkpoint; errc::busy when another process writes one of this name.
-  { self.begin(name) } -> std::convertible_to<std::unique_ptr<stores::transaction>>;
+  { self.begin(name) } -> std::convertible_to<std::unique_ptr<transaction>>;
   /// Names of the published checkpoints, in the order of `checkpoint_before`.
   { view.list() } -> std::convertible_to<std::vector<std::string>>;
   /// Names of the files of a checkpoint, ascending; errc::not_found.
   { view.files(name) } -> std::convertible_to<std::vector<std::string>>;
   /// errc::not_found when there is no such checkpoint or file.
-  { view.open(name, file) } -> std::convertible_to<std::unique_ptr<stores::source>>;
+  { view.open(name, file) } -> std::convertible_to<std::unique_ptr<source>>;
   /// Unpublishes first, then deletes; errc::not_found.
   self.remove(name);
-} && std::move_constructible<Store>;  // last, or a class with a constructor from any_store would ask for itself
+};
+
+}  // namespace stores
+
+/// Keeps named checkpoints: has the functions above. Requirements: after `publish`, `open` gives what was written; `list` names exactly what was
+/// published and not removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
+/// cairn::error: io, busy, not_found, invalid, corrupt, unreadable. The last two and `not_found` mean that a checkpoint is damaged or has gone: a
+/// restore goes on with an older one. What cannot be read just now is `io`.
+template <class Store>
+concept store = stores::functions<Store> && std::move_constructible<Store>;
 
 /// A store whose checkpoints can have several writers.
 template <class Store>
@@ -130,10 +134,13 @@ concept joinable_store = store<Store> && requires(Store& self, std::string_view 
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
  public:
+  /// Not constrained by `store`: whether a class that is made from an any_store can be moved would depend on this constructor, and this one on that.
   template <class Store>
-  requires(!std::same_as<std::remove_cvref_t<Store>, any_store> && store<std::remove_cvref_t<Store>>)
+  requires(!std::same_as<std::remove_cvref_t<Store>, any_store> && stores::functions<std::remove_cvref_t<Store>>)
   any_store(Store&& chosen)  // NOLINT: a store converts to any_store
-      : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {}
+      : self_(std::make_shared<model<std::remove_cvref_t<Store>>>(std::forward<Store>(chosen))) {
+    static_assert(store<std::remove_cvref_t<Store>>, "cairn: a store has to be movable");
+  }
 
   [[nodiscard]] std::string location() const { return self_->location(); }
   [[nodiscard]] stores::ownership lock() {

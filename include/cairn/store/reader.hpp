@@ -23,11 +23,15 @@
 
 namespace cairn::detail {
 
-/// All elements of a stored leaf, or a box of them, to be read into memory of the same dtype and element count.
+/// All elements of a stored leaf, a box or a run of them, to be read into memory of the same dtype and element count.
 struct read_request {
   std::size_t leaf = 0;  ///< index into catalog::leaves
   memory_view into;
   std::optional<box> region{};
+  std::optional<std::uint64_t> first{};  ///< of a run
+
+  [[nodiscard]] bool is_whole() const noexcept { return !region && !first; }
+  [[nodiscard]] leaf_part part() const { return {first.value_or(0), into.count(), region}; }
 };
 
 struct read_options {
@@ -83,6 +87,9 @@ class checkpoint_reader {
   [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const {
     return opened_->slices_of(leaf, region);
   }
+  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part) const {
+    return opened_->slices_of(leaf, part);
+  }
   [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const {
     return opened_->slice_of(leaf, std::move(piece));
   }
@@ -124,6 +131,16 @@ class checkpoint_reader {
   /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size; unsupported for an encoded leaf;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   CAIRN_INLINE void read(std::span<const read_request> requests, const read_options& options = {}) const;
+
+  /// The bytes of a block of a shard that has a checksum, and of its data section.
+  [[nodiscard]] std::uint64_t block_bytes(std::size_t shard) const {
+    return opened_->shards[shard].metadata.block_bytes;
+  }
+  [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
+
+  /// Reads bytes of the data section of a shard, from `begin` on.
+  CAIRN_INLINE void read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out,
+                         const read_options& options = {}) const;
 
   /// Reads the stored bytes of a slice, encoded or not, into memory of their number.
   CAIRN_INLINE void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const;

@@ -24,7 +24,7 @@ namespace cairn::detail {
   return view;
 }
 
-/// Reads whole leaves for requests that have been checked.
+/// Reads leaves for requests that have been checked.
 inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
                         const read_options& options) {
   std::vector<read_step> steps;
@@ -34,17 +34,15 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
     const auto& leaf = checkpoint.contents.leaves[request.leaf];
     const auto width = size_of(leaf.type);
     const memory_view* whole = nullptr;  // of the leaf's shape, where it has boxes
-    for (const auto& slice :
-         request.region ? checkpoint.slices_of(request.leaf, *request.region) : checkpoint.slices_of(request.leaf)) {
+    for (const auto& slice : checkpoint.slices_of(request.leaf, request.part())) {
       if (slice.encoded != nullptr)
         fail(errc::unsupported, {checkpoint.contents.origin, ": \"", leaf.path, "\" is encoded by \"",
                                  slice.encoded->codec, "\" and has to be decoded"});
-      if (request.region) {
+      if (!request.is_whole()) {
         for_each_common_run(
-            slice, leaf.shape, *request.region,
-            [&](std::uint64_t in_slice, std::uint64_t in_region, std::uint64_t count) {
+            slice, request.part(), leaf.shape, [&](std::uint64_t in_slice, std::uint64_t in_part, std::uint64_t count) {
               const auto begin = slice.begin + in_slice * width;
-              steps.push_back({slice.shard, begin, begin + count * width, &request.into, in_region * width});
+              steps.push_back({slice.shard, begin, begin + count * width, &request.into, in_part * width});
             });
         continue;
       }
@@ -69,13 +67,17 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
 
 CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
                                  std::span<const read_request> requests) {
-  for (const auto& [index, into, region] : requests) {
+  for (const auto& [index, into, region, first] : requests) {
     if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
     const auto& leaf = leaves[index];
     if (region && !is_inside(*region, leaf.shape))
       fail(errc::mismatch,
            {origin, ": \"", leaf.path, "\" of shape ", to_string(leaf.shape), " does not have the box of shape ",
             to_string(region->shape), " at ", to_string(region->first)});
+    if (first && (*first > element_count(leaf.shape) || into.count() > element_count(leaf.shape) - *first))
+      fail(errc::mismatch, {origin, ": \"", leaf.path, "\" of shape ", to_string(leaf.shape), " does not have ",
+                            into.count(), " elements from ", *first, " on"});
+    if (first && leaf.type == into.type) continue;
     if (leaf.type != into.type || (region ? region->count() : element_count(leaf.shape)) != into.count())
       fail(errc::mismatch, {origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
                             ", the memory for it ", name(into.type), to_string(into.shape)});
@@ -132,8 +134,13 @@ CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves,
 
 CAIRN_INLINE void checkpoint_reader::read(const stored_slice& slice, std::span<std::byte> out,
                                           const read_options& options) const {
-  const memory_view whole{dtype::u8, {slice.bytes}, out.data(), {}};
-  read_blocks(*opened_, {{slice.shard, slice.begin, slice.end(), &whole, 0}}, options.verify, options.threads);
+  read(slice.shard, slice.begin, out.first(slice.bytes), options);
+}
+
+CAIRN_INLINE void checkpoint_reader::read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out,
+                                          const read_options& options) const {
+  const memory_view whole{dtype::u8, {out.size()}, out.data(), {}};
+  read_blocks(*opened_, {{shard, begin, begin + out.size(), &whole, 0}}, options.verify, options.threads);
 }
 
 CAIRN_INLINE void checkpoint_reader::read(std::span<const read_request> requests, const read_options& options) const {

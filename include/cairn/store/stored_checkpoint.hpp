@@ -35,6 +35,12 @@ struct stored_slice {
   [[nodiscard]] bool is_relative() const noexcept { return encoded != nullptr && encoded->relative; }
 };
 
+/// Elements of a leaf: a run of them in row-major order, or a box.
+struct leaf_part {
+  std::uint64_t first = 0, count = 0;
+  std::optional<box> region{};
+};
+
 struct stored_checkpoint {
   catalog contents;
   checkpoint_index index;  ///< its leaves and structure are in `contents`
@@ -45,6 +51,7 @@ struct stored_checkpoint {
   [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf) const;
   /// Those of them that have elements of the box.
   [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const;
+  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part) const;
   /// The slice of one piece of the leaf's layout. Opens its shard alone.
   [[nodiscard]] CAIRN_INLINE stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
 };
@@ -57,6 +64,19 @@ void for_each_common_run(const Piece& piece, const extents& shape, const box& re
     for_each_common_run(*piece.region, region, act);
   else
     for_each_common_run(piece.first, piece.count, shape, region, act);
+}
+
+/// The same for two pieces, each of which is a run of elements or a box.
+template <class Piece, class Other, class Act>
+void for_each_common_run(const Piece& a, const Other& b, const extents& shape, const Act& act) {
+  if (b.region) return for_each_common_run(a, shape, *b.region, act);
+  if (a.region)
+    return for_each_common_run(
+        b.first, b.count, shape, *a.region,
+        [&](std::uint64_t in_b, std::uint64_t in_a, std::uint64_t count) { act(in_a, in_b, count); });
+  const auto begin = a.first > b.first ? a.first : b.first;
+  const auto end = a.first + a.count < b.first + b.count ? a.first + a.count : b.first + b.count;
+  if (begin < end) act(begin - a.first, begin - b.first, end - begin);
 }
 
 /// Opens checkpoint `name` and checks its index; of version 1 also its shards. If it is replaced meanwhile, as by merging, either the old or the new one

@@ -68,6 +68,17 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   return slices;
 }
 
+CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const leaf_part& part) const {
+  if (part.region) return slices_of(leaf, *part.region);
+  std::vector<stored_slice> slices;
+  if (part.count == 0) return slices;
+  for_each_piece(index.storage[leaf].layout, contents.leaves[leaf].shape, [&](placed_piece piece) {
+    if (piece.region || (piece.first < part.first + part.count && piece.first + piece.count > part.first))
+      slices.push_back(slice_of(leaf, std::move(piece)));
+  });
+  return slices;
+}
+
 [[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
                                              std::optional<std::uint64_t> header_checksum = {}) {
   stored_shard shard{std::move(file), std::move(where), {}, {}, {}, {}};

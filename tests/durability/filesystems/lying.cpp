@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ constexpr std::string_view request_names[] = {"lookup", "getattr",   "setattr", 
 
 /// What a client knows of a file or directory of the server.
 struct node {
-  int fd = -1;  // O_PATH
+  int fd = -1;    // O_PATH
+  int kept = -1;  // a file in memory with its bytes, if the server does not have all of them
   std::uint64_t lookups = 0;
   unsigned open_files = 0;
   node* hidden_in = nullptr;  // the directory of its `.nfs*` name, if it was deleted while it was open
@@ -41,6 +43,25 @@ struct open_file {
   bool is_written = false;
   std::vector<std::pair<std::string, struct stat>> entries{};  // of a directory
 };
+
+std::string path_of(const node& of) { return "/proc/self/fd/" + std::to_string(of.fd); }
+
+/// Copies the bytes of a file. Returns an errno.
+int copy(int from, int to) {
+  struct stat about{};
+  if (from < 0 || to < 0 || ::fstat(from, &about) != 0 || ::ftruncate(to, about.st_size) != 0) return errno;
+  for (off_t at = 0; at < about.st_size;)
+    if (::sendfile(to, from, &at, static_cast<std::size_t>(about.st_size - at)) <= 0) return EIO;
+  return 0;
+}
+
+/// The server's attributes, with the size that the client knows.
+int attributes_of(const node& of, struct stat& about) {
+  if (::fstatat(of.fd, "", &about, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  struct stat kept{};
+  if (of.kept >= 0 && ::fstat(of.kept, &kept) == 0) about.st_size = kept.st_size;
+  return 0;
+}
 
 /// One mount, in the process that serves it.
 class client {
@@ -105,6 +126,7 @@ class client {
     if (of.lookups > 0) return;
     for (auto each = nodes_.begin(); each != nodes_.end(); ++each)
       if (each->second.get() == &of) {
+        static_cast<void>(write_back(of));
         ::close(of.fd);
         nodes_.erase(each);
         return;
@@ -127,6 +149,32 @@ class client {
     if (::renameat(in.fd, name, in.fd, hidden.c_str()) != 0) return -1;
     hold_directory(*of, in, hidden);
     return 0;
+  }
+
+  /// Before a change of the bytes of a file: has the client keep them, if it lies so. Returns an errno.
+  int keep(node& of) const {
+    if (!how_.keeps_writes || of.kept >= 0) return 0;
+    const int from = ::open(path_of(of).c_str(), O_RDONLY | O_CLOEXEC);
+    of.kept = ::memfd_create("kept", MFD_CLOEXEC);
+    const int failure = copy(from, of.kept);
+    ::close(from);
+    return failure;
+  }
+
+  /// Where the bytes of an open file are.
+  int bytes_of(fuse_ino_t number, const fuse_file_info* info) {
+    const node& of = at(number);
+    return of.kept >= 0 ? of.kept : file_of(info).fd;
+  }
+
+  /// Gives the server the bytes that the client has kept. Returns an errno.
+  static int write_back(node& of) {
+    if (of.kept < 0) return 0;
+    const int to = ::open(path_of(of).c_str(), O_WRONLY | O_CLOEXEC);
+    const int failure = copy(of.kept, to);
+    ::close(to);
+    if (failure == 0) ::close(std::exchange(of.kept, -1));
+    return failure;
   }
 
   open_file* opened(node& of, int fd) {
@@ -158,6 +206,7 @@ class client {
       of = std::make_unique<node>();
       of->fd = fd;
     }
+    static_cast<void>(attributes_of(*of, entry.attr));
     ++of->lookups;
     entry.ino = reinterpret_cast<fuse_ino_t>(of.get());  // NOLINT
     entry.entry_timeout = how_.name_seconds;
@@ -184,8 +233,6 @@ class client {
 };
 
 client& client_of(fuse_req_t to) { return *static_cast<client*>(fuse_req_userdata(to)); }
-
-std::string path_of(const node& of) { return "/proc/self/fd/" + std::to_string(of.fd); }
 
 void reply(fuse_req_t to, int failure) { fuse_reply_err(to, failure); }
 
@@ -216,7 +263,7 @@ void do_forget(fuse_req_t to, fuse_ino_t number, std::uint64_t count) {
 
 void reply_attributes(fuse_req_t to, const node& of) {
   struct stat about{};
-  if (::fstatat(of.fd, "", &about, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) return reply(to, errno);
+  if (const int failure = attributes_of(of, about); failure != 0) return reply(to, failure);
   fuse_reply_attr(to, &about, 0);
 }
 
@@ -226,7 +273,7 @@ void do_getattr(fuse_req_t to, fuse_ino_t number, fuse_file_info*) {
 }
 
 void do_setattr(fuse_req_t to, fuse_ino_t number, struct stat* wanted, int which, fuse_file_info*) {
-  const node& of = client_of(to).at(number);
+  node& of = client_of(to).at(number);
   if (client_of(to).fails(to, request::setattr, of)) return;
   const auto path = path_of(of);
   int result = 0;
@@ -234,7 +281,10 @@ void do_setattr(fuse_req_t to, fuse_ino_t number, struct stat* wanted, int which
   if (result == 0 && (which & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)) != 0)
     result = ::chown(path.c_str(), (which & FUSE_SET_ATTR_UID) != 0 ? wanted->st_uid : static_cast<uid_t>(-1),
                      (which & FUSE_SET_ATTR_GID) != 0 ? wanted->st_gid : static_cast<gid_t>(-1));
-  if (result == 0 && (which & FUSE_SET_ATTR_SIZE) != 0) result = ::truncate(path.c_str(), wanted->st_size);
+  if (result == 0 && (which & FUSE_SET_ATTR_SIZE) != 0) {
+    if (const int failure = client_of(to).keep(of); failure != 0) return reply(to, failure);
+    result = of.kept >= 0 ? ::ftruncate(of.kept, wanted->st_size) : ::truncate(path.c_str(), wanted->st_size);
+  }
   if (result == 0 && (which & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)) != 0) {
     timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
     if ((which & FUSE_SET_ATTR_ATIME_NOW) != 0)
@@ -328,7 +378,7 @@ void do_read(fuse_req_t to, fuse_ino_t number, std::size_t size, off_t offset, f
   const auto bad = here.how().bad_byte.load();
   if (bad >= offset && bad < offset + static_cast<off_t>(size)) return reply(to, EIO);
   std::vector<char> bytes(transferred(here.how(), size));
-  const auto done = ::pread(client::file_of(info).fd, bytes.data(), bytes.size(), offset);
+  const auto done = ::pread(here.bytes_of(number, info), bytes.data(), bytes.size(), offset);
   done < 0 ? reply(to, errno) : static_cast<void>(fuse_reply_buf(to, bytes.data(), static_cast<std::size_t>(done)));
 }
 
@@ -336,9 +386,10 @@ void do_write(fuse_req_t to, fuse_ino_t number, const char* bytes, std::size_t s
               fuse_file_info* info) {
   client& here = client_of(to);
   if (here.fails(to, request::write, here.at(number))) return;
+  if (const int failure = here.keep(here.at(number)); failure != 0) return reply(to, failure);
   auto& file = client::file_of(info);
   file.is_written = true;
-  const auto done = ::pwrite(file.fd, bytes, transferred(here.how(), size), offset);
+  const auto done = ::pwrite(here.bytes_of(number, info), bytes, transferred(here.how(), size), offset);
   done < 0 ? reply(to, errno) : static_cast<void>(fuse_reply_write(to, static_cast<std::size_t>(done)));
 }
 
@@ -359,6 +410,7 @@ void do_fsync(fuse_req_t to, fuse_ino_t number, int, fuse_file_info* info) {
   client& here = client_of(to);
   if (here.fails(to, request::fsync, here.at(number))) return;
   if (is_full(here.how(), client::file_of(info))) return reply(to, ENOSPC);
+  if (const int failure = client::write_back(here.at(number)); failure != 0) return reply(to, failure);
   reply(to, ::fsync(client::file_of(info).fd) == 0 ? 0 : errno);
 }
 
@@ -366,7 +418,8 @@ void do_fallocate(fuse_req_t to, fuse_ino_t number, int mode, off_t offset, off_
   client& here = client_of(to);
   if (here.fails(to, request::fallocate, here.at(number))) return;
   if (here.how().no_fallocate) return reply(to, EOPNOTSUPP);
-  reply(to, ::fallocate(client::file_of(info).fd, mode, offset, length) == 0 ? 0 : errno);
+  if (const int failure = here.keep(here.at(number)); failure != 0) return reply(to, failure);
+  reply(to, ::fallocate(here.bytes_of(number, info), mode, offset, length) == 0 ? 0 : errno);
 }
 
 void do_opendir(fuse_req_t to, fuse_ino_t number, fuse_file_info* info) {
@@ -484,12 +537,13 @@ void tell(lies& to, std::string_view names) {
     if (name == "stale_handles" || is_nfs) to.stale_handles = true;
     if (name == "no_fallocate" || is_nfs) to.no_fallocate = true;
     if (name == "short_transfers") to.short_transfers = true;
+    if (name == "keeps_writes") to.keeps_writes = true;
     if (name == "resends") to.resend_every = 3;
     if (name == "cached_names") to.negative_seconds = to.name_seconds = 3600;
     if (name == "briefly_cached_names") to.negative_seconds = to.name_seconds = 1;
-    constexpr std::string_view all[] = {"plain_renames", "silly_renames", "stale_handles",
-                                        "no_fallocate",  "nfs",           "short_transfers",
-                                        "resends",       "cached_names",  "briefly_cached_names"};
+    constexpr std::string_view all[] = {"plain_renames", "silly_renames",       "stale_handles", "no_fallocate",
+                                        "nfs",           "short_transfers",     "keeps_writes",  "resends",
+                                        "cached_names",  "briefly_cached_names"};
     if (std::find(std::begin(all), std::end(all), name) == std::end(all))
       throw std::invalid_argument("no lie " + std::string(name));
   }

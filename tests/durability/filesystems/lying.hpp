@@ -41,6 +41,8 @@ struct lies {
   std::atomic<bool> stale_handles{false};    ///< what another client has deleted gives ESTALE, although it is open here
   std::atomic<bool> short_transfers{false};  ///< reads and writes transfer half of what is asked for
   std::atomic<bool> no_fallocate{false};     ///< EOPNOTSUPP
+  /// Bytes reach the server, and other clients, with `fsync`. The end of the mount loses those that have not, as a crash of the host does.
+  std::atomic<bool> keeps_writes{false};
   std::atomic<bool> full_at_close{false};  ///< `close` of a written file, and `fsync`, give ENOSPC; its bytes are lost
   std::atomic<unsigned> negative_seconds{0};  ///< for how long the client remembers that a name is not there
   std::atomic<unsigned> name_seconds{0};      ///< for how long it remembers what is under a name

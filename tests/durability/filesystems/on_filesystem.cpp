@@ -41,8 +41,10 @@ int run_on(const std::string& name, char** words) {
   ::setenv("CAIRN_TEST_PLACE", at.c_str(), 1);
   constexpr std::string_view lying = "lying:";
   if (name.starts_with(lying)) {
-    fs::create_directory(scratch.path("backing"));
-    const filesystems::lying_mount mount(scratch.path("backing"), at);
+    const char* const shared = std::getenv("CAIRN_TEST_BACKING");
+    const auto backing = shared != nullptr ? std::string(shared) : scratch.path("backing");
+    fs::create_directories(backing);
+    const filesystems::lying_mount mount(backing, at);
     filesystems::tell(mount.how(), name.substr(lying.size()));
     const int status = run(words);
     std::cout << mount.how().requests << " requests" << std::endl;

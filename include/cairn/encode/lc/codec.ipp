@@ -134,6 +134,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
 
 /// Decodes a step onto the elements. Returns what is wrong with it, or null.
 [[nodiscard]] inline const char* decode_step(std::span<const std::byte> bytes, const decode_request& from) {
+  from.need(bytes.first(std::min(bytes.size(), headers_bound)));
   byte_reader in(bytes);
   auto step = take_step_header(in);
   if (!step) return "a step of a quantized payload is malformed";
@@ -150,12 +151,14 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   const auto make = [room = packed_size(std::min(count, block_elements), step->bits)] {
     return std::make_unique_for_overwrite<std::byte[]>(room);
   };
-  const bool good =
-      decode_blocks(blocks_of(count), in.rest(), from.threads, [&](std::size_t b, std::span<const std::byte> block) {
-        return pool.with_memory(make, [&](const auto& memory) {
-          return decode_block_onto(from, *step, code ? &*code : nullptr, b, block, memory.get());
-        });
-      });
+  const auto need = [&](std::span<const std::byte> part) { from.need(part); };
+  const auto decode = [&](std::size_t b, std::span<const std::byte> block) {
+    return pool.with_memory(make, [&](const auto& memory) {
+      return decode_block_onto(from, *step, code ? &*code : nullptr, b, block, memory.get());
+    });
+  };
+  const bool good = decode_blocks(blocks_of(count), wanted_blocks::of(from.wanted, count, block_elements), in.rest(),
+                                  from.threads, need, decode);
   return good ? nullptr : "a block of a quantized payload is malformed";
 }
 
@@ -237,7 +240,8 @@ CAIRN_INLINE void decode(const decode_request& from) {
   if (!is_quantizable(from.type) || from.values.size() % size_of(from.type) != 0)
     corrupt("a quantized payload for elements that cannot have one");
   if (!from.relative) corrupt("a quantized payload needs the parent's elements, but the file says that it does not");
-  const bool good = for_each_step(from.payload, [&](std::span<const std::byte> step) {
+  const auto need = [&](std::span<const std::byte> part) { from.need(part); };
+  const bool good = for_each_step(from.payload, need, [&](std::span<const std::byte> step) {
     if (const char* why = decode_step(step, from)) corrupt(why);
   });
   if (!good) corrupt("a quantized payload is malformed, or of a newer version");
@@ -247,7 +251,9 @@ CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in
   std::vector<std::span<const std::byte>> steps;
   for (const auto& delta : in.deltas) {
     if (delta.codec != "lc2" && delta.codec != "lc3") return std::nullopt;
-    if (!for_each_step(delta.payload, [&](std::span<const std::byte> step) { steps.push_back(step); }))
+    if (!for_each_step(
+            delta.payload, [](std::span<const std::byte>) {},
+            [&](std::span<const std::byte> step) { steps.push_back(step); }))
       fail(errc::corrupt, {delta.where, ": ", in.path, ": a quantized payload is malformed, or of a newer version"});
   }
   if (steps.empty()) return std::nullopt;

@@ -1,6 +1,7 @@
 // The layout of a quantized payload: a version, and steps, each of which is decoded onto the result of the one before.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -152,15 +153,20 @@ inline void put_payload_header(byte_writer& out, std::uint64_t steps) {
   out.put_number(steps);
 }
 
-/// Calls `visit(bytes)` for every step of a payload, in order. False when it is malformed or of another version; some steps may
-/// have been visited then.
-template <class Visit>
-[[nodiscard]] bool for_each_step(std::span<const std::byte> payload, const Visit& visit) {
+/// Calls `visit(bytes)` for every step of a payload, in order. Calls `need(bytes)` before it looks at bytes between the steps. False when the payload is
+/// malformed or of another version; some steps may have been visited then.
+template <class Need, class Visit>
+[[nodiscard]] bool for_each_step(std::span<const std::byte> payload, const Need& need, const Visit& visit) {
   byte_reader in(payload);
+  const auto need_number = [&](std::size_t before) {
+    need(in.rest().first(std::min(in.rest().size(), before + number_bound)));
+  };
+  need_number(sizeof payload_version);
   if (in.take_value<std::byte>() != payload_version) return false;
   const auto steps = in.take_number();
   if (!in.good() || steps == 0) return false;
   for (std::uint64_t i = 1; i < steps; ++i) {
+    need_number(0);
     const auto step = in.take(in.take_number());
     if (!in.good()) return false;
     visit(step);

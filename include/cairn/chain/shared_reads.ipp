@@ -1,0 +1,119 @@
+// Definitions of shared_reads.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cairn/chain/request_queue.hpp"
+#include "cairn/chain/shared_reads.hpp"
+#include "cairn/core/checksum.hpp"
+#include "cairn/system/clock.hpp"
+#include "cairn/system/memory.hpp"
+
+namespace cairn::detail {
+
+/// The same at all ranks that have the same requests.
+[[nodiscard]] inline std::uint64_t hash_of(std::span<const read_request> requests, read_sharing how) {
+  running_checksum sum;
+  const auto add = [&](std::uint64_t number) { sum.add(std::as_bytes(std::span(&number, 1))); };
+  add(static_cast<std::uint64_t>(how));
+  for (const auto& each : requests) {
+    add(each.leaf);
+    add(each.into.bytes());
+  }
+  return sum.value();
+}
+
+class sharing_readers {
+ public:
+  sharing_readers(const chain_reader& from, std::vector<read_request> requests, const read_options& options,
+                  team& ranks)
+      : from_(from), queue_(std::move(requests)), options_(options), ranks_(ranks) {}
+
+  [[nodiscard]] std::uint64_t left() const noexcept { return queue_.left(); }
+
+  /// Each rank reads the next `bytes`. Returns the seconds until all have.
+  double read_all(std::uint64_t bytes) {
+    const stopwatch watch;
+    const auto taken = queue_.take(bytes);
+    ranks_.all([&] { from_.read(taken, options_); });
+    return watch.seconds();
+  }
+
+  /// Each rank reads a part of the next `bytes`, and sends it to the others. Returns the seconds until all have them.
+  double read_parts(std::uint64_t bytes) {
+    constexpr std::uint64_t least = std::uint64_t{1} << 20U, most = std::uint64_t{8} << 20U;
+    const stopwatch watch;
+    const auto stop = queue_.left() - std::min(bytes, queue_.left());
+    while (queue_.left() > stop) {
+      const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), least, most);
+      std::vector<std::vector<read_request>> parts;
+      for (unsigned rank = 0; rank < ranks_.size(); ++rank)
+        parts.push_back(queue_.take(std::min(part, queue_.left() - std::min(stop, queue_.left()))));
+      ranks_.all([&] { from_.read(parts[ranks_.rank()], options_); });
+      for (unsigned rank = 0; rank < ranks_.size(); ++rank) send(parts[rank], rank);
+    }
+    return watch.seconds();
+  }
+
+ private:
+  /// Gives all ranks what `root` has read.
+  void send(std::span<const read_request> part, unsigned root) {
+    if (part.size() == 1) return ranks_.broadcast({part[0].into.memory, part[0].into.bytes()}, root);
+    std::uint64_t bytes = 0;
+    for (const auto& each : part) bytes += each.into.bytes();
+    const auto packed = packed_.first(bytes);
+    const auto for_each = [&](const auto& act) {
+      auto* at = packed.data();
+      for (const auto& each : part) {
+        act(each.into.memory, at, each.into.bytes());
+        at += each.into.bytes();
+      }
+    };
+    if (ranks_.rank() == root)
+      for_each([](const std::byte* own, std::byte* to, std::size_t count) { std::memcpy(to, own, count); });
+    if (bytes > 0) ranks_.broadcast(packed, root);
+    if (ranks_.rank() != root)
+      for_each([](std::byte* own, const std::byte* sent, std::size_t count) { std::memcpy(own, sent, count); });
+  }
+
+  const chain_reader& from_;
+  request_queue queue_;
+  read_options options_;
+  team& ranks_;
+  page_buffer packed_;
+};
+
+CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_request> requests,
+                                const read_options& options, read_sharing how, team& ranks) {
+  constexpr std::uint64_t least_measured = std::uint64_t{256} << 20U;
+  std::vector<read_request> own, common;
+  for (const auto& each : requests) {
+    const bool is_common = each.is_whole() && each.into.contiguous() && how != read_sharing::never &&
+                           !ranks.is_alone() &&
+                           !is_of_one_rank(from.contents(), from.contents().leaves[each.leaf].path);
+    (is_common ? common : own).push_back(each);
+  }
+  if (!ranks.is_same(hash_of(common, how))) {
+    own.assign(requests.begin(), requests.end());
+    common.clear();
+    how = read_sharing::never;
+  }
+  ranks.all([&] { from.read(own, options); });
+  sharing_readers readers(from, std::move(common), options, ranks);
+  const auto total = readers.left();
+  bool sends = how == read_sharing::always;
+  if (how == read_sharing::measured && total >= least_measured) {
+    const auto sample = std::clamp(total / 64, std::uint64_t{4} << 20U, std::uint64_t{64} << 20U);
+    const auto all = readers.read_all(sample), parts = readers.read_parts(sample);
+    sends = !ranks.from_leader([&] { return parts < all * 0.9 ? "yes" : ""; }).empty();
+  }
+  if (sends)
+    readers.read_parts(readers.left());
+  else
+    readers.read_all(readers.left());
+}
+
+}  // namespace cairn::detail

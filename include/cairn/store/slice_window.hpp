@@ -1,0 +1,106 @@
+// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the order of their shards share blocks, and
+// a block that the next slice needs too is not read again.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cairn/store/reader.hpp"
+#include "cairn/system/memory.hpp"
+
+namespace cairn::detail {
+
+/// One thread at a time. Holds, for each of the shards used last, the blocks of one slice, or two.
+class slice_window {
+ public:
+  explicit slice_window(const read_options& options) : options_(options) {}
+
+  /// Moves to a slice of a checkpoint, and returns its bytes, which are there once `need` has read them. They stay until the next call.
+  [[nodiscard]] std::span<const std::byte> move_to(const checkpoint_reader& from, const stored_slice& slice) {
+    constexpr std::size_t most_windows = 256;
+    if (current_ != nullptr) current_->trim();
+    const std::tuple key(&from, slice.shard, slice.encoded != nullptr);
+    if (windows_.size() >= most_windows && !windows_.contains(key)) windows_.clear();
+    current_ = &windows_[key];
+    from_ = &from;
+    shard_ = slice.shard;
+    begin_ = slice.begin;
+    const auto size = from.block_bytes(shard_);
+    current_->cover(begin_ / size, block_count(slice.end(), size), size);
+    return current_->memory.bytes().subspan(begin_ - current_->first * size, slice.bytes);
+  }
+
+  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: those of checkpoint_reader::read.
+  void need(std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    auto& now = *current_;
+    const auto size = from_->block_bytes(shard_);
+    const auto last = block_count(begin_ + end, size) - now.first;
+    for (auto block = (begin_ + begin) / size - now.first; block < last; ++block) {
+      if (now.is_read[block]) continue;
+      auto next = block;
+      while (next < last && !now.is_read[next]) now.is_read[next++] = true;
+      const auto first_byte = (now.first + block) * size,
+                 end_byte = std::min((now.first + next) * size, from_->data_bytes(shard_));
+      from_->read(shard_, first_byte, now.memory.bytes().subspan(block * size, end_byte - first_byte), options_);
+      block = next - 1;
+    }
+  }
+
+ private:
+  /// Consecutive blocks of a shard.
+  struct window {
+    page_buffer memory{};
+    std::uint64_t first = 0, block_bytes = 0;
+    std::vector<bool> is_read{};
+
+    /// Has room for the blocks [begin, end), and keeps those that it has.
+    void cover(std::uint64_t begin, std::uint64_t end, std::uint64_t size) {
+      block_bytes = size;
+      const auto old_end = first + is_read.size();
+      if (begin >= first && end <= old_end) return;
+      std::vector<bool> now(end - begin);
+      page_buffer grown;
+      const bool grows = now.size() * size > memory.bytes().size();
+      if (grows) static_cast<void>(grown.first(now.size() * size));
+      const auto to = grows ? grown.bytes() : memory.bytes();
+      for (auto block = std::max(begin, first); block < std::min(end, old_end); ++block) {
+        if (!is_read[block - first]) continue;
+        std::memmove(to.data() + (block - begin) * size, memory.bytes().data() + (block - first) * size, size);
+        now[block - begin] = true;
+      }
+      if (grows) memory = std::move(grown);
+      first = begin;
+      is_read = std::move(now);
+    }
+
+    /// Keeps the last block alone, where the window has many.
+    void trim() {
+      constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+      if (is_read.size() < 2 || memory.bytes().size() <= most_bytes) return;
+      const auto last = first + is_read.size() - 1;
+      page_buffer kept(block_bytes);
+      std::memcpy(kept.bytes().data(), memory.bytes().data() + (last - first) * block_bytes, block_bytes);
+      memory = std::move(kept);
+      is_read = {is_read.back()};
+      first = last;
+    }
+  };
+
+  read_options options_;
+  /// By shard, and whether their slices are encoded: writers put these after the others.
+  std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
+  window* current_ = nullptr;
+  const checkpoint_reader* from_ = nullptr;
+  std::size_t shard_ = 0;
+  std::uint64_t begin_ = 0;
+};
+
+}  // namespace cairn::detail
