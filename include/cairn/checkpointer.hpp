@@ -53,8 +53,7 @@ class checkpointer {
   /// make the same calls in the same order. What one rank throws, all throw. A save writes the state once: each rank copies and writes its share, of
   /// about as many bytes, and rank 0 publishes the checkpoint when all have written. A checkpoint is restored on any number of ranks. Rank 0 asks
   /// the policy, and removes checkpoints. What happens at one rank, an error or a signal, takes effect at all ranks with their next call; a
-  /// `step` never waits for what the others do in the background. errc::invalid for `shards`, `max_staging_bytes` and
-  /// `chain.merge_every`.
+  /// `step` never waits for what the others do in the background. errc::invalid for `shards` and `max_staging_bytes`.
   checkpointer(const std::string& root, checkpointer_options options, any_group ranks);
   checkpointer(any_store store, checkpointer_options options, any_group ranks);
 
