@@ -62,6 +62,6 @@ else
   failed=$((failed + 1))
 fi
 # What the durability tests count.
-if [[ -f $results ]]; then grep -oE '(crash matrix|fault matrix|lost writes|altered (bits|lengths)|soak|allocations|disks|requests|histories on [^ ]*)[:,] [0-9a-z].*' "$results" || true; fi
+if [[ -f $results ]]; then grep -oE '(crash matrix|fault matrix|interleavings|lost writes|altered (bits|lengths)|soak|allocations|disks|requests|histories on [^ ]*)[:,] [0-9a-z].*' "$results" || true; fi
 echo "$passed passed, $failed failed"
 ((failed == 0))

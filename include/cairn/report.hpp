@@ -66,7 +66,8 @@ class save_progress;
 }
 
 /// A save that `checkpointer::step` started. Copies refer to the same save; they may outlive the checkpointer. Thread-safe.
-/// In a forked child, the calls are errc::invalid.
+/// In a forked child, the calls are errc::invalid. In a group of ranks a save ends only in calls of the checkpointer: call its `wait` before the `wait` or `get`
+/// of this.
 class save_handle {
  public:
   save_handle() = default;  ///< no save

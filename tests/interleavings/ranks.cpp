@@ -422,7 +422,7 @@ TEST_CASE("ranks agree when a call of the store fails", "[failures]") {
 }
 
 TEST_CASE("ranks agree when one is killed", "[kills]") {
-  const std::size_t every = is_long() ? 1 : how_much() == effort::normal ? 5 : 23;  // of the cases
+  const std::size_t every = is_long() ? 1 : how_much() == effort::normal ? 7 : 31;  // of the cases
   std::size_t cases = 0, runs = 0;
   for (unsigned ranks = 2; ranks <= 3; ++ranks)
     for_each_scenario(ranks, [&](interleaving what, const outcome& normal) {
