@@ -279,6 +279,62 @@ TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
   CHECK(thrown == std::vector<std::string>(3));
 }
 
+TEST_CASE("a shard that is missing or of another checkpoint: all ranks pass over the checkpoint") {
+  const auto old = random_model(1), newer = random_model(2);
+  const auto shard = cairn::detail::shard_file(2, 4);
+  for (const bool is_foreign : {false, true}) {
+    const cairn::any_store store = cairn::stores::memory();
+    CHECK(at_each(4, [&](const cairn::groups::threads& group) {
+            cairn::checkpointer checkpoints(store, quick(), group);
+            checkpoints.save(old, {.step = 7});
+            checkpoints.save(newer, {.step = 8});
+          }) == std::vector<std::string>(4));
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto& file : store.files("step-000000008"))
+      if (file != shard) files.emplace_back(file, sample::get(store, "step-000000008", file));
+    if (is_foreign) files.emplace_back(shard, sample::get(store, "step-000000007", shard));
+    sample::put(store, "step-000000008", files);
+    std::vector<std::string> reasons(3);
+    CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+            cairn::checkpointer checkpoints(store, quick(), group);
+            model state;
+            const auto report = checkpoints.restore(state);
+            require(report && report->step == 7 && state == old, "not the older checkpoint");
+            require(report->skipped.size() == 1, "the damaged checkpoint is not reported");
+            reasons[group.rank()] = report->skipped.front().reason;
+          }) == std::vector<std::string>(3));
+    CHECK_THAT(common(reasons), ContainsSubstring(shard));
+  }
+}
+
+TEST_CASE("ranks that restore in other ways than each other are told so") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer checkpoints(store, quick(), group);
+    for (const std::uint64_t step : {7U, 8U}) checkpoints.save(random_model(step), {.step = step, .loss = 1});
+    model state;
+    for (int way = 0; way < 3; ++way) {
+      cairn::load_options options;
+      if (group.rank() == 1) options.step = 7;
+      try {
+        if (way == 0)
+          checkpoints.restore(state, options);
+        else
+          checkpoints.restore_best(state, {{.metric = way == 1 || group.rank() != 2 ? "loss" : "accuracy"}});
+      } catch (const cairn::error& cause) {
+        require(cause.code() == cairn::errc::mismatch, "another error");
+        require(std::string_view(cause.what()).find("rank 0: step none") != std::string_view::npos || way == 2,
+                "the difference is not named");
+        continue;
+      }
+      require(way == 1, "nothing was refused");
+    }
+    checkpoints.restore(state);
+    require(state == random_model(8), "not the newest");
+  }));
+  CHECK(what.empty());
+}
+
 TEST_CASE("a group that restores excludes other groups, and writes that a former one has begun come to nothing") {
   const cairn::any_store store = cairn::stores::memory();
   std::promise<void> restored, tried;
@@ -318,14 +374,14 @@ TEST_CASE("ranks that have drifted apart are reported with the path, or refused"
       std::map<std::string, std::vector<float>> state{{"a", std::vector<float>(40'000, 1.0F)},
                                                       {"b", std::vector<float>(200'000, 2.0F)}};
       if (group.rank() == drifted && drifted < ranks) state["b"][77'777] = 3;
-      for (auto step = first; step < first + 30; ++step) checkpoints.save(state, {.step = step});
+      for (auto step = first; step < first + 60; ++step) checkpoints.save(state, {.step = step});
     });
   };
   std::vector<std::string> messages;
   for (unsigned drifted = 0; drifted < 3; ++drifted) {
     messages.clear();
     CHECK(run(3, 1 + 100 * drifted, cairn::replica_check::report, drifted, messages) == std::vector<std::string>(3));
-    CHECK_FALSE(messages.empty());  // 64 of 960 KiB are compared at each of 30 saves
+    CHECK_FALSE(messages.empty());  // 64 of 960 KiB are compared at each of 60 saves
     CHECK(messages.size() < 20);
     for (const auto& each : messages)
       CHECK_THAT(each, ContainsSubstring("b differs at rank " + std::to_string(drifted)));

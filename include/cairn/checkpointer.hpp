@@ -135,7 +135,8 @@ class checkpointer {
   /// or removed; `busy`.
   std::uint64_t remove_after(std::uint64_t step);
 
-  /// What retention would remove now, and why; removes nothing. Waits for the running save. errc::io, unsupported.
+  /// What retention would remove now, and why; removes nothing. Waits for the running save, in a group for what this rank does in the background. errc::io,
+  /// unsupported.
   [[nodiscard]] std::vector<removal> retention_plan();
 
   /// Totals so far.

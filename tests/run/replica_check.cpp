@@ -1,5 +1,6 @@
 #include "cairn/run/replica_check.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -15,30 +16,31 @@ using cairn::detail::sample_pieces;
 
 namespace {
 
-TEST_CASE("the samples of successive steps spread over all elements") {
+TEST_CASE("the samples spread over all elements, whatever the steps between saves") {
   std::mt19937_64 random(14);
   sample::leaves leaves;
   for (const std::uint64_t count : {0U, 1U, 700'000U, 3U, 250'000U})
     leaves.add("leaf" + std::to_string(count), cairn::dtype::f64, {count}, random);
-  std::vector<std::vector<bool>> seen;
   std::uint64_t total = 0;
-  for (const auto& each : leaves.list) {
-    seen.emplace_back(each.count());
-    total += each.bytes();
-  }
-  for (std::uint64_t step = 1; step <= 400; ++step) {
-    std::uint64_t bytes = 0;
-    for (const auto& each : sample_pieces(leaves.list, step)) {
-      REQUIRE(each.first + each.count <= leaves.list[each.leaf].count());
-      bytes += 8 * each.count;
-      for (auto i = each.first; i < each.first + each.count; ++i) seen[each.leaf][i] = true;
+  for (const auto& each : leaves.list) total += each.bytes();
+  for (const std::uint64_t interval : {1U, 10U, 50U, 100U, 500U, 610U, 987U}) {
+    INFO(interval);
+    std::vector<std::vector<bool>> seen;
+    for (const auto& each : leaves.list) seen.emplace_back(each.count());
+    for (std::uint64_t save = 1; save <= 1000; ++save) {
+      std::uint64_t bytes = 0;
+      for (const auto& each : sample_pieces(leaves.list, interval * save)) {
+        REQUIRE(each.first + each.count <= leaves.list[each.leaf].count());
+        bytes += 8 * each.count;
+        for (auto i = each.first; i < each.first + each.count; ++i) seen[each.leaf][i] = true;
+      }
+      REQUIRE(bytes >= 64 << 10);
+      REQUIRE(bytes <= total / 100);
     }
-    CHECK(bytes >= 64 << 10);
-    CHECK(bytes <= total / 100);
+    std::uint64_t never = 0;
+    for (const auto& leaf : seen) never += static_cast<std::uint64_t>(std::count(leaf.begin(), leaf.end(), false));
+    CHECK(never < total / 8 / 20);  // 0.7 % are expected
   }
-  for (const auto& leaf : seen)
-    for (const bool each : leaf)
-      if (!each) FAIL("an element is in no sample of 400 steps");
 }
 
 TEST_CASE("a small state is compared whole at each step") {
@@ -59,8 +61,8 @@ TEST_CASE("the ranks that differ from most others are named, with the path") {
   std::mt19937_64 random(16);
   sample::leaves leaves;
   for (int i = 0; i < 6; ++i) leaves.add("leaf" + std::to_string(i), cairn::dtype::u16, {10}, random);
-  const auto pieces = sample_pieces(leaves.list, 0);
-  REQUIRE(pieces.size() == 6);
+  std::vector<piece> pieces;
+  for (std::size_t i = 0; i < leaves.list.size(); ++i) pieces.push_back({i, 0, 10});
   const auto hashes = hashes_of(leaves.list, pieces);
   std::vector<std::vector<std::uint64_t>> samples(5, hashes);
   CHECK(find_difference(leaves.list, pieces, samples).empty());
@@ -69,6 +71,8 @@ TEST_CASE("the ranks that differ from most others are named, with the path") {
   ++samples[3][4];
   ++samples[4][4];
   CHECK(find_difference(leaves.list, pieces, samples) == "leaf2 differs at rank 0; leaf4 differs at rank 3 4");
+  const std::vector<std::vector<std::uint64_t>> two{hashes, samples[0]};
+  CHECK(find_difference(leaves.list, pieces, two) == "leaf2 differs between ranks 0 1");
   samples[1].clear();  // of another program
   CHECK(
       find_difference(leaves.list, pieces, samples) ==

@@ -49,7 +49,7 @@ class leaf_decoder {
         const auto overlap = overlap_of(slice, wanted, leaf);
         if (overlap.elements == 0) continue;
         if (slice.encoded == nullptr)
-          read_raw(link, leaf, slice, wanted, values);
+          read_raw(link, leaf, slice, wanted, overlap, values);
         else
           decode(link, leaf, slice, wanted, overlap, values);
       }
@@ -98,15 +98,19 @@ class leaf_decoder {
   }
 
   void read_raw(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, const leaf_part& wanted,
-                std::span<std::byte> values) {
+                const slice_overlap& overlap, std::span<std::byte> values) {
     constexpr std::size_t direct_bytes = std::size_t{1} << 20U;  // more than these are not copied
     const auto& from = *chain_.links()[link];
-    const auto bytes = window_.move_to(from, slice);
+    const auto skipped = overlap.range.first * size_of(leaf.type);
+    auto part = slice;
+    part.begin += skipped;
+    part.bytes = (overlap.range.last - overlap.range.first) * size_of(leaf.type);
+    const auto bytes = window_.move_to(from, part);
     copy_runs(slice, wanted, leaf, [&](std::size_t begin, std::size_t to, std::size_t count) {
       if (count >= direct_bytes)
         return from.read(slice.shard, slice.begin + begin, values.subspan(to, count), options_);
-      window_.need(begin, begin + count);
-      std::memcpy(values.data() + to, bytes.data() + begin, count);
+      window_.need(begin - skipped, begin - skipped + count);
+      std::memcpy(values.data() + to, bytes.data() + begin - skipped, count);
     });
   }
 
@@ -237,7 +241,7 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
       const auto at = std::find_if(slices.begin(), slices.end(), is_payload);
       const auto& first = at == slices.end() ? slices.front() : *at;
       decoded.push_back({&each, first.shard, first.begin,
-                         static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard))});
+                         static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard) + 1)});
       has_boxes = has_boxes || first.region.has_value();
     }
   }

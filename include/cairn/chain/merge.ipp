@@ -49,7 +49,7 @@ class merger {
       : parts_(chain, deltas, threads_of(options.threads)), check_(options.check), shards_(ranks) {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) list_parts(chain, i, ranks);
     if (shards_.empty()) shards_.resize(1);  // a state without leaves
-    if (options.max_bytes) divide_shards(shards_, leaves_, *options.max_bytes);
+    if (ranks == 0 && options.max_bytes) divide_shards(shards_, leaves_, *options.max_bytes);
     if (const auto* parent = chain.links()[deltas - 1]->parent()) base_ = *parent;
     spec_.leaves = leaves_;
     spec_.structure = chain.contents().structure;

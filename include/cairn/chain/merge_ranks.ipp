@@ -25,8 +25,14 @@ class rank_merge final : public joint_merge {
       fail(errc::corrupt, {open_.report.checkpoint, ": another checkpoint has replaced it"});
   }
 
-  [[nodiscard]] std::string begin() override { return writer_.begin(); }
-  void join(std::string_view begun) override { writer_.join(begun); }
+  [[nodiscard]] std::string begin() override { return links() + writer_.begin(); }
+  void join(std::string_view begun) override {
+    const auto own = links();
+    if (!begun.starts_with(own))
+      fail(errc::mismatch,
+           {open_.report.checkpoint, ": this rank sees other checkpoints that it is built on than rank 0"});
+    writer_.join(begun.substr(own.size()));
+  }
 
   void write_share() override {
     merged().write(writer_, rank_, rank_ + 1);
@@ -58,6 +64,12 @@ class rank_merge final : public joint_merge {
   }
 
  private:
+  /// The links of the chain: a file system may still show a rank one that another has been merged into, which keeps its name and id.
+  [[nodiscard]] std::string links() const {
+    std::string text;
+    for (const auto& link : open_.chain->links()) text += to_hex(link->id()) + '/';
+    return text;
+  }
   [[nodiscard]] merger& merged() noexcept { return *open_.merged; }
 
   std::size_t rank_;

@@ -16,7 +16,7 @@ namespace cairn {
 
 /// How the ranks of a group read the arrays that all of them load.
 enum class read_sharing {
-  measured,  ///< a sample both ways, and the rest in the way that took less time; the first way below 256 MiB
+  measured,  ///< a sample in each way, and the rest in the way that took less time; each rank reads all below 256 MiB
   never,     ///< each rank reads all
   always     ///< each rank reads a part, and sends it to the others
 };

@@ -69,6 +69,10 @@ class chain_reader {
   /// The same for those with elements of a box of a leaf.
   void require_slices(std::size_t leaf, const box& region) const;
 
+  /// Whether some elements of a leaf take less time to read than all: the codecs of its payloads decode ranges. By the indexes. errc::unsupported: a codec is
+  /// not known.
+  [[nodiscard]] bool decodes_ranges(std::size_t leaf) const;
+
   /// Reads whole leaves, boxes or runs of them, into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;

@@ -150,6 +150,14 @@ CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) con
   return plan;
 }
 
+CAIRN_INLINE bool chain_reader::decodes_ranges(std::size_t leaf) const {
+  const auto plan = plan_of(leaf);
+  for (std::size_t link = 0; link < plan.size(); ++link)
+    if (const auto& how = links_[link]->storage_of(plan[link]).encoded)
+      if (!codec_named(how->codec, rules_, links_[link]->contents().origin).decodes_ranges()) return false;
+  return true;
+}
+
 CAIRN_INLINE void chain_reader::verify(unsigned threads) const {
   newest().verify(threads);
   std::vector<std::size_t> all(contents().leaves.size());

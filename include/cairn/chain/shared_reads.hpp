@@ -24,9 +24,9 @@ namespace cairn::detail {
   return false;
 }
 
-/// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous memory are shared if they are the
-/// same at all ranks. With `read_sharing::measured`, a sample is read in both ways, and the rest in the faster one; less than 256 MiB are not worth that.
-/// What one rank throws, all throw. A rank holds buffers of about 8 MiB.
+/// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous memory, whose codecs decode
+/// ranges, are shared if they are the same at all ranks. With `read_sharing::measured`, two samples are read, one in each way, and the rest in the faster one; less than 256 MiB are not worth that.
+/// What one rank throws, all throw. A rank holds two buffers of about 8 MiB, one of them in the group.
 CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_request> requests,
                                 const read_options& options, read_sharing how, team& ranks);
 

@@ -37,8 +37,7 @@ class sharing_readers {
   /// Each rank reads the next `bytes`. Returns the seconds until all have.
   double read_all(std::uint64_t bytes) {
     const stopwatch watch;
-    const auto taken = queue_.take(bytes);
-    ranks_.all([&] { from_.read(taken, options_); });
+    ranks_.all([&] { from_.read(queue_.take(bytes), options_); });
     return watch.seconds();
   }
 
@@ -48,22 +47,31 @@ class sharing_readers {
     const stopwatch watch;
     const auto stop = queue_.left() - std::min(bytes, queue_.left());
     while (queue_.left() > stop) {
-      const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), least, most);
       std::vector<std::vector<read_request>> parts;
-      for (unsigned rank = 0; rank < ranks_.size(); ++rank)
-        parts.push_back(queue_.take(std::min(part, queue_.left() - std::min(stop, queue_.left()))));
-      ranks_.all([&] { from_.read(parts[ranks_.rank()], options_); });
+      ranks_.all([&] {
+        const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), least, most);
+        for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
+          parts.push_back(queue_.take(std::min(part, queue_.left() - std::min(stop, queue_.left()))));
+          static_cast<void>(packed_.first(bytes_of(parts.back())));  // what fails, fails here
+        }
+        from_.read(parts[ranks_.rank()], options_);
+      });
       for (unsigned rank = 0; rank < ranks_.size(); ++rank) send(parts[rank], rank);
     }
     return watch.seconds();
   }
 
  private:
+  [[nodiscard]] static std::uint64_t bytes_of(std::span<const read_request> part) {
+    std::uint64_t bytes = 0;
+    for (const auto& each : part) bytes += each.into.bytes();
+    return bytes;
+  }
+
   /// Gives all ranks what `root` has read.
   void send(std::span<const read_request> part, unsigned root) {
     if (part.size() == 1) return ranks_.broadcast({part[0].into.memory, part[0].into.bytes()}, root);
-    std::uint64_t bytes = 0;
-    for (const auto& each : part) bytes += each.into.bytes();
+    const auto bytes = bytes_of(part);
     const auto packed = packed_.first(bytes);
     const auto for_each = [&](const auto& act) {
       auto* at = packed.data();
@@ -90,12 +98,15 @@ CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_r
                                 const read_options& options, read_sharing how, team& ranks) {
   constexpr std::uint64_t least_measured = std::uint64_t{256} << 20U;
   std::vector<read_request> own, common;
-  for (const auto& each : requests) {
-    const bool is_common = each.is_whole() && each.into.contiguous() && how != read_sharing::never &&
-                           !ranks.is_alone() &&
-                           !is_of_one_rank(from.contents(), from.contents().leaves[each.leaf].path);
-    (is_common ? common : own).push_back(each);
-  }
+  ranks.all([&] {
+    for (const auto& each : requests) {
+      const bool is_common =
+          each.is_whole() && each.into.contiguous() && how != read_sharing::never && !ranks.is_alone() &&
+          !is_of_one_rank(from.contents(), from.contents().leaves[each.leaf].path) && from.decodes_ranges(each.leaf);
+      (is_common ? common : own).push_back(each);
+    }
+    own.reserve(requests.size());
+  });
   if (!ranks.is_same(hash_of(common, how))) {
     own.assign(requests.begin(), requests.end());
     common.clear();

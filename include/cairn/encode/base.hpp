@@ -67,7 +67,7 @@ struct decode_request {
   /// Only for a `ranged_codec`, and null where all of `payload` is in memory: reads bytes [begin, end) of the payload into their place.
   const std::function<void(std::size_t begin, std::size_t end)>* read = nullptr;
 
-  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it looks at these bytes.
+  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it looks at these bytes, in the thread that has called `decode`.
   void need(std::span<const std::byte> part) const {
     if (read == nullptr || part.empty()) return;
     const auto begin = static_cast<std::size_t>(part.data() - payload.data());

@@ -68,6 +68,7 @@ CAIRN_INLINE std::vector<std::uint64_t> team::largest(std::span<const std::uint6
 }
 
 CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, std::uint64_t size) {
+  if (is_alone()) return std::string(text);
   return communicate([&]() -> std::string {
     const auto started = group_->start_broadcast(std::as_bytes(std::span(text)), size, root);
     wait_for(*started);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/run/joint_save.ipp"
 #include "cairn/run/session.hpp"
@@ -206,7 +207,7 @@ CAIRN_INLINE void session::end_rounds() noexcept {
       ranks_.wait_at_most(std::chrono::seconds(10));
       try {
         if (has_verdict()) end_round();
-      } catch (const error&) {  // of a save; if the team is broken, the next round throws it, too
+      } catch (...) {  // of a save; if the team is broken, the next round throws it, too
       }
       begin_round("the end", {.is_leaving = true});
       static_cast<void>(take_verdict());  // the others act on it, and take part in nothing more
@@ -217,8 +218,8 @@ CAIRN_INLINE void session::end_rounds() noexcept {
       if (joint_ && !(cancels && joint_->phase != save_phase::publishing)) run_rounds("the end");
     }
     drop_joint_save({errc::cancelled, "cancelled for the end of the run"});
-  } catch (const error& cause) {
-    drop_joint_save(cause);
+  } catch (...) {
+    drop_joint_save(as_error(std::current_exception(), "the end of the run"));
   }
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,17 +17,15 @@
 
 namespace cairn::detail {
 
-/// Of the leaves' bytes in order, those from a point that depends on the step: 1/200 of them, at least 64 KiB, or all. Steps that follow one another
-/// spread over the leaves, by the golden ratio. O(leaves).
+/// Of the leaves' bytes in order, those from a point that is a hash of the step: 1/200 of them, at least 64 KiB, or all. So any sequence of steps spreads
+/// over the leaves as random points do. O(leaves).
 [[nodiscard]] inline std::vector<piece> sample_pieces(std::span<const leaf> leaves, std::uint64_t step) {
   constexpr std::uint64_t parts = 200, least = std::uint64_t{64} << 10U;
-  constexpr double golden = 0.6180339887498949;
   std::uint64_t total = 0;
   for (const auto& each : leaves) total += each.bytes();
   const auto bytes = std::min(std::max(total / parts, least), total);
-  double whole = 0;
-  const auto begin =
-      static_cast<std::uint64_t>(std::modf(static_cast<double>(step) * golden, &whole) * static_cast<double>(total));
+  const auto hash = checksum(std::as_bytes(std::span(&step, 1)));
+  const auto begin = total == 0 ? 0 : hash % total;
   const auto end = begin + bytes;
   std::vector<piece> pieces;
   std::uint64_t at = 0;
@@ -66,7 +64,8 @@ namespace cairn::detail {
   return hashes;
 }
 
-/// Which ranks differ from most others, and where; empty if none does. `samples[rank]`: the hashes of the pieces.
+/// Which ranks differ from most others, and where; empty if none does. Where no value is that of most, one rank with each value.
+/// `samples[rank]`: the hashes of the pieces.
 [[nodiscard]] inline std::string find_difference(std::span<const leaf> leaves, std::span<const piece> pieces,
                                                  std::span<const std::vector<std::uint64_t>> samples) {
   constexpr std::size_t most_paths = 4, most_ranks = 8;
@@ -77,14 +76,18 @@ namespace cairn::detail {
     for (const auto& sample : samples) ++ranks_with[i < sample.size() ? sample[i] : 0];
     if (ranks_with.size() < 2) continue;
     if (paths++ == most_paths) return text + ", and more";
-    const auto common = std::max_element(ranks_with.begin(), ranks_with.end(), [](const auto& a, const auto& b) {
-                          return a.second < b.second;
-                        })->first;
-    text += (text.empty() ? "" : "; ") + leaves[pieces[i].leaf].path + " differs at rank";
+    const auto common = std::max_element(ranks_with.begin(), ranks_with.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool has_most = 2 * common->second > samples.size();
+    text += (text.empty() ? "" : "; ") + leaves[pieces[i].leaf].path +
+            (has_most ? " differs at rank" : " differs between ranks");
     std::size_t listed = 0;
-    for (std::size_t rank = 0; rank < samples.size(); ++rank)
-      if (i >= samples[rank].size() || samples[rank][i] != common)
+    std::set<std::uint64_t> said;  // where no value is that of most
+    for (std::size_t rank = 0; rank < samples.size(); ++rank) {
+      const auto hash = i < samples[rank].size() ? samples[rank][i] : 0;
+      if (has_most ? hash != common->first : said.insert(hash).second)
         if (listed++ < most_ranks) text += " " + std::to_string(rank);
+    }
     if (listed > most_ranks) text += " and " + std::to_string(listed - most_ranks) + " more";
   }
   return text;

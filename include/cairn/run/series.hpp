@@ -154,6 +154,7 @@ class checkpoint_series {
   [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples);
   void own_store();
+  void require_same_restore(const load_options& options, std::string_view order = {});
   void fence();
   template <class Act>
   auto cancel_on_error(const Act& act);

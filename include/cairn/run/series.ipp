@@ -54,6 +54,7 @@ CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& 
 
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
                                                                    const load_options& options) {
+  require_same_restore(options);
   fence();
   auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
   restored(report);
@@ -92,6 +93,7 @@ CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(const m
 CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
                                                                         const metric_order& order,
                                                                         const load_options& options) {
+  require_same_restore(options, order.metric + (order.lower_is_better ? ", lower is better" : ", higher is better"));
   refuse_step(options);
   fence();
   const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });

@@ -18,6 +18,16 @@
 
 namespace cairn::detail {
 
+/// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
+CAIRN_INLINE void checkpoint_series::require_same_restore(const load_options& options, std::string_view order) {
+  if (ranks_.is_alone()) return;
+  const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
+  auto text = "step " + (options.step ? std::to_string(*options.step) : "none") + ", strict " + number(options.strict) +
+              ", convert " + number(options.convert) + ", sharing " + number(options.sharing);
+  if (!order.empty()) text += ", best by " + std::string(order);
+  ranks_.require_same("the options of the restore", text);
+}
+
 /// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Where nothing can be written, nobody does.
 CAIRN_INLINE void checkpoint_series::fence() {
   if (ranks_.is_alone()) return;

@@ -53,8 +53,8 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
   try {
     if (ranks_.is_leader()) check_step(now.step);
     due = decide_together(now, last, mine);
-  } catch (const error& cause) {
-    own_failure_ = cause;
+  } catch (...) {
+    own_failure_ = as_error(std::current_exception(), "step " + std::to_string(now.step));
   }
   call_ = call;
   step_outcome outcome;
@@ -137,12 +137,13 @@ CAIRN_INLINE step_outcome session::save_due_together(any_state state, const obse
     const auto progress = std::make_shared<save_progress>();
     try {
       progress->published(save_now_together(state, now, kind, false));
-      static_cast<void>(begin_joint_merge());
     } catch (const error& cause) {
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
       policy_.delay_retry(false);
       progress->failed(cause);
+      return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
     }
+    static_cast<void>(begin_joint_merge());
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
   if (is_pausing_)

@@ -17,7 +17,8 @@
 
 namespace cairn::detail {
 
-/// One thread at a time. Holds, for each of the shards used last, the blocks of one slice, or two.
+/// One thread at a time. Holds the blocks of one slice, and of up to 256 shards used before the last block of the slices as they are and of those that are
+/// encoded.
 class slice_window {
  public:
   explicit slice_window(const read_options& options) : options_(options) {}
@@ -25,10 +26,14 @@ class slice_window {
   /// Moves to a slice of a checkpoint, and returns its bytes, which are there once `need` has read them. They stay until the next call.
   [[nodiscard]] std::span<const std::byte> move_to(const checkpoint_reader& from, const stored_slice& slice) {
     constexpr std::size_t most_windows = 256;
-    if (current_ != nullptr) current_->trim();
     const std::tuple key(&from, slice.shard, slice.encoded != nullptr);
-    if (windows_.size() >= most_windows && !windows_.contains(key)) windows_.clear();
-    current_ = &windows_[key];
+    if (windows_.size() >= most_windows && !windows_.contains(key)) {
+      windows_.clear();
+      current_ = nullptr;
+    }
+    auto* const next = &windows_[key];
+    if (current_ != nullptr && current_ != next) current_->trim();
+    current_ = next;
     from_ = &from;
     shard_ = slice.shard;
     begin_ = slice.begin;
@@ -46,11 +51,12 @@ class slice_window {
     for (auto block = (begin_ + begin) / size - now.first; block < last; ++block) {
       if (now.is_read[block]) continue;
       auto next = block;
-      while (next < last && !now.is_read[next]) now.is_read[next++] = true;
+      while (next < last && !now.is_read[next]) ++next;
       const auto first_byte = (now.first + block) * size,
                  end_byte = std::min((now.first + next) * size, from_->data_bytes(shard_));
       from_->read(shard_, first_byte, now.memory.bytes().subspan(block * size, end_byte - first_byte), options_);
-      block = next - 1;
+      for (; block < next; ++block) now.is_read[block] = true;
+      --block;
     }
   }
 
@@ -81,10 +87,9 @@ class slice_window {
       is_read = std::move(now);
     }
 
-    /// Keeps the last block alone, where the window has many.
+    /// Keeps the last block alone.
     void trim() {
-      constexpr std::size_t most_bytes = std::size_t{1} << 20U;
-      if (is_read.size() < 2 || memory.bytes().size() <= most_bytes) return;
+      if (is_read.size() < 2) return;
       const auto last = first + is_read.size() - 1;
       page_buffer kept(block_bytes);
       std::memcpy(kept.bytes().data(), memory.bytes().data() + (last - first) * block_bytes, block_bytes);
