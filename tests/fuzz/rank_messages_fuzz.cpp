@@ -75,7 +75,7 @@ struct rank_save {
   rank_save(cairn::any_store& store, unsigned rank)
       : job(job_of(rank)),
         pieces(pieces_of(job, rank, true)),
-        pipeline(store, job, {.ranks = 2, .rank = rank, .pieces = pieces}, base) {}
+        pipeline(store, job, {.ranks = 2, .rank = rank, .pieces = pieces}, &base) {}
 
   void add() {
     std::vector<cairn::detail::shards_of<cairn::detail::staged_piece>::value_type> shards(1);

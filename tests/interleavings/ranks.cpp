@@ -408,7 +408,7 @@ TEST_CASE("ranks agree when a call of the store fails", "[failures]") {
   for (unsigned ranks = 2; ranks <= 3; ++ranks)
     for_each_scenario(ranks, [&](interleaving what, const outcome& normal) {
       for (std::size_t call = 1; call <= normal.store_calls; ++call)
-        for (const std::size_t calls : {1, 1000}) {
+        for (const std::size_t calls : {1U, 1000U}) {
           what.how.failing_call = call;
           what.how.failing_calls = calls;
           for_all_delays(is_long() ? 1 : 0, [&](const delays& chosen) {

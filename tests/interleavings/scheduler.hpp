@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <tuple>
 #include <vector>
 
 #include "cairn/core/error.hpp"
@@ -149,7 +150,8 @@ class scheduler {
   /// The number of the thread that runs next; none when all have ended.
   std::optional<std::size_t> pick() {
     std::vector<candidate> found;
-    std::vector<std::size_t> asleep;
+    std::vector<std::tuple<double, std::size_t, std::size_t>>
+        asleep;  // when it wakes, its place in the order, its number
     std::optional<std::size_t> impatient;
     bool is_any_left = false;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
@@ -160,13 +162,12 @@ class scheduler {
       if (can_run(each))
         found.push_back({number});
       else if (each.is == state::asleep)
-        asleep.push_back(number);
+        asleep.emplace_back(each.wakes, i, number);
       else if (each.how == patience::while_it_helps && !impatient)
         impatient = number;
     }
-    std::stable_sort(asleep.begin(), asleep.end(),
-                     [&](auto a, auto b) { return threads_[a]->wakes < threads_[b]->wakes; });
-    for (const auto number : asleep) found.push_back({number, true});
+    std::sort(asleep.begin(), asleep.end());
+    for (const auto& [wakes, place, number] : asleep) found.push_back({number, true});
     if (found.empty()) {
       if (!is_any_left) {
         if (!killed_ || is_unwinding_) return std::nullopt;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,7 +47,7 @@ struct encode_result {
 /// Consecutive elements: [first, last).
 struct element_range {
   std::uint64_t first = 0;
-  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t last = ~std::uint64_t{0};
 };
 
 /// A payload to be decoded.
