@@ -14,8 +14,9 @@
 struct store_hooks {
   std::function<void()> before_write = [] {
   };  ///< before a checkpoint is begun, joined, prepared or published, and before a file is created
-  std::function<void()> after_write = [] {};                                    ///< after it is prepared or published
-  std::function<void(std::string_view)> before_open = [](std::string_view) {};  ///< gets the name of the checkpoint
+  std::function<void()> after_write = [] {};  ///< after it is prepared or published
+  /// Gets the names of the checkpoint and of the file.
+  std::function<void(std::string_view, std::string_view)> before_open = [](std::string_view, std::string_view) {};
   std::function<void()> before_other = [] {
   };  ///< before the store is locked or listed, and before a checkpoint is removed
 };
@@ -69,7 +70,7 @@ struct hooked_store {
   }
   [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
   [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    by.before_open(name);
+    by.before_open(name, file);
     return base.open(name, file);
   }
   void remove(std::string_view name) {

@@ -267,7 +267,7 @@ TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
       checkpoints.save(old, {.step = 7});
       checkpoints.save(newer, {.step = 8});
     }
-    const auto damaged = [&](std::string_view name) {
+    const auto damaged = [&](std::string_view name, std::string_view) {
       if (group.rank() == 1 && name == "step-000000008") cairn::fail(cairn::errc::unreadable, {"a bad sector"});
     };
     cairn::checkpointer checkpoints(hooked_store{store, {.before_open = damaged}}, quick(), group);

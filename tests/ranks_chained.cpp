@@ -265,7 +265,7 @@ TEST_CASE("a rank without a share does not open the parent at each save") {
           auto options = exact();
           options.chain.anchor_every = std::nullopt;
           options.rank_weight = group.rank() == 0 ? 1 : 0;
-          const hooked_store own{store, {.before_open = [&](std::string_view) {
+          const hooked_store own{store, {.before_open = [&](std::string_view, std::string_view) {
                                    if (group.rank() == 1) ++opened;
                                  }}};
           for (const bool restores : {false, true}) {

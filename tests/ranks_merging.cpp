@@ -286,7 +286,7 @@ TEST_CASE("a chain that one rank cannot read is merged by none") {
             const auto fails = [&](std::string_view name) {
               if (!reads && name == checkpoint_name(2)) cairn::fail(cairn::errc::io, {"the disk does not answer"});
             };
-            const hooked_store own{store, {.before_open = [&, fails](std::string_view name) {
+            const hooked_store own{store, {.before_open = [&, fails](std::string_view name, std::string_view) {
                                      if (group.rank() == broken) fails(name);
                                    }}};
             cairn::checkpointer checkpoints(own, options, group);

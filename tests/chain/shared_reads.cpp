@@ -36,7 +36,8 @@ struct saved_chain {
 };
 
 /// Reads all leaves at each of `ranks` ranks, and returns the bytes that these have read.
-std::uint64_t bytes_read(const saved_chain& made, unsigned ranks, read_sharing how) {
+std::uint64_t bytes_read(const saved_chain& made, unsigned ranks, read_sharing how,
+                         std::uint64_t least_measured = std::uint64_t{256} << 20U) {
   const bench::counting_store counted{made.store};
   const auto thrown = at_each(ranks, [&](const cairn::groups::threads& group) {
     cairn::detail::team team(group, std::chrono::seconds(20));
@@ -49,7 +50,7 @@ std::uint64_t bytes_read(const saved_chain& made, unsigned ranks, read_sharing h
       memory.resize(leaf.bytes());
       requests.push_back({i, {leaf.type, leaf.shape, memory.data(), {}}});
     }
-    cairn::detail::read_together(reader, requests, {.threads = 1}, how, team);
+    cairn::detail::read_together(reader, requests, {.threads = 1}, how, team, least_measured);
     require(found == made.values, "other values");
   });
   CHECK(thrown == std::vector<std::string>(ranks));
@@ -123,13 +124,21 @@ TEST_CASE("ranks that want other arrays, or share in other ways, read for themse
   CHECK(thrown == std::vector<std::string>(3));
 }
 
+TEST_CASE("the bytes of the samples are not read again, whichever way is faster") {
+  const saved_chain made({{"*", cairn::codecs::raw{}}}, 2'000'000);
+  const auto once = bytes_read(made, 1, read_sharing::never);
+  const auto measured = bytes_read(made, 3, read_sharing::measured, 1);
+  CHECK(measured < 3 * once);  // a sample is shared
+  CHECK(measured > once);
+}
+
 TEST_CASE("what one rank cannot read, all report") {
   const saved_chain made(chain::mixed_rules(), 600'000);
   for (const auto how : {read_sharing::never, read_sharing::always}) {
     const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
       cairn::detail::team team(group, std::chrono::seconds(20));
       bool fails = false;
-      const cairn::any_store store = hooked_store{made.store, {.before_open = [&](std::string_view) {
+      const cairn::any_store store = hooked_store{made.store, {.before_open = [&](std::string_view, std::string_view) {
                                                     if (fails) cairn::fail(cairn::errc::io, {"a cable is out"});
                                                   }}};
       const cairn::detail::chain_reader reader(store, made.name);
@@ -154,7 +163,7 @@ TEST_CASE("the state of one rank is known by its path") {
   contents.structure["a.b"] = {entry::kind::ranks, 4, {}, {}};
   contents.structure["list"] = {entry::kind::size, 4, {}, {}};
   for (const auto* path : {"rng.rank0", "a.b.rank3.x", "rng.rank1.y.z"})
-    CHECK(cairn::detail::is_of_one_rank(contents, path));
+    CHECK(cairn::detail::is_rank_state(contents, path));
   for (const auto* path : {"", "rngs", "a", "a.bc.rank3", "list.0.x"})
-    CHECK(!cairn::detail::is_of_one_rank(contents, path));
+    CHECK(!cairn::detail::is_rank_state(contents, path));
 }

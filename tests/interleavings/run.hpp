@@ -252,7 +252,7 @@ struct ended_saves {
   };
   const hooked_store store{base,
                            {.before_write = [&] { before_call("a write"); },
-                            .before_open = [&](std::string_view) { before_call("a read"); },
+                            .before_open = [&](std::string_view, std::string_view) { before_call("a read"); },
                             .before_other = [&] { before_call("a call of the store"); }}};
   for (unsigned rank = 0; rank < what.ranks; ++rank)
     threads.start(rank, "rank " + std::to_string(rank), [&, rank] {

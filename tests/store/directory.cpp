@@ -15,12 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cairn/system/memory.hpp"
 #include "catch.hpp"
+#include "child.hpp"
 #include "store/sample.hpp"
 
 namespace fs = std::filesystem;
 using cairn::errc;
 using cairn::stores::directory;
+using tests::in_child;
 
 namespace {
 
@@ -59,31 +62,6 @@ extern "C" int renameat(int from_directory, const char* from, int to_directory, 
 }
 
 namespace {
-
-/// Runs `action` in a child process, which must be the only one to see what it changes; its failure comes
-/// back.
-template <class Action>
-sample::failure in_child(const Action& action) {
-  int channel[2];
-  REQUIRE(::pipe(channel) == 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto failure = sample::failure_of(action);
-    const auto text = static_cast<char>('0' + static_cast<int>(failure.code)) + failure.sentence;
-    const auto written = ::write(channel[1], text.data(), text.size());
-    ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
-  }
-  ::close(channel[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t got = 0; (got = ::read(channel[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
-  ::close(channel[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  REQUIRE(status == 0);
-  return {static_cast<errc>(text.at(0) - '0'), text.substr(1)};
-}
 
 void write_shard(cairn::any_store store, std::string_view name, std::size_t bytes) {
   const auto transaction = store.begin(name);
@@ -269,6 +247,39 @@ TEST_CASE("an owner that was taken over changes nothing more") {
   }
   CHECK(other.list() == std::vector<std::string>{"a"});
   CHECK_NOTHROW(write_shard(other, "c", 10));
+}
+
+TEST_CASE("what another rank of a dead job still writes comes to nothing") {
+  const sample::scratch scratch;
+  constexpr std::size_t bytes = 100'000;
+  const cairn::detail::page_buffer data(bytes);
+  const auto shard_1 = cairn::detail::shard_file(1, 3), shard_2 = cairn::detail::shard_file(2, 3);
+  for (const bool durable : {false, true}) {
+    const cairn::stores::directory_options options{.durable = durable};
+    tests::channel attempt;
+    const auto leader = tests::start_child(attempt, [&](const tests::channel& to) {
+      directory store(scratch.path(), options);
+      const auto owned = store.lock();
+      const auto begun = store.begin("a");
+      to.send(begun->attempt());
+      while (true) ::pause();
+    });
+    directory late(scratch.path(), options);
+    const auto joined = late.join("a", attempt.receive_some());
+    auto& file = joined->create(shard_1, bytes);
+    ::kill(leader, SIGKILL);
+    ::waitpid(leader, nullptr, 0);
+
+    directory store(scratch.path(), options);
+    const auto owned = store.lock();
+    const cairn::stores::buffer buffers[] = {data.bytes()};
+    file.write(0, buffers);  // of a file without a name
+    CHECK_THROWS_AS(joined->create(shard_2, bytes), cairn::error);
+    write_shard(store, "a", 10);
+    CHECK(store.list() == std::vector<std::string>{"a"});
+    CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
+    CHECK(names_in(scratch.path()) == std::vector<std::string>{".lock", "a"});
+  }
 }
 
 TEST_CASE("what a dead owner of another host was writing is removed by the next one") {

@@ -21,7 +21,7 @@ namespace cairn::detail {
 struct slice_overlap {
   std::uint64_t runs = 0, elements = 0;  // wanted ones
   element_range range{};                 // of the slice, with all wanted elements
-  std::uint64_t to = 0;                  // the number of the first one among the wanted elements of the leaf
+  std::uint64_t first = 0;               // its first wanted element, counted among those that are wanted of the leaf
 };
 
 /// Fills parts of leaves, one thread at a time. Slices that are read in the order of their shards share the blocks that are read.
@@ -63,7 +63,7 @@ class leaf_decoder {
                         [&](std::uint64_t in_slice, std::uint64_t in_wanted, std::uint64_t count) {
                           if (found.runs++ == 0) {
                             found.range.first = in_slice;
-                            found.to = in_wanted;
+                            found.first = in_wanted;
                           }
                           found.range.last = in_slice + count;
                           found.elements += count;
@@ -120,7 +120,7 @@ class leaf_decoder {
     const auto width = size_of(leaf.type);
     const bool is_all = overlap.runs == 1 && overlap.elements == slice.count;
     const auto elements =
-        is_all ? values.subspan(overlap.to * width, slice.count * width) : elements_.first(slice.count * width);
+        is_all ? values.subspan(overlap.first * width, slice.count * width) : elements_.first(slice.count * width);
     if (!is_all && slice.is_relative())
       copy_runs(slice, wanted, leaf, [&](std::size_t at, std::size_t in_values, std::size_t bytes) {
         std::memcpy(elements.data() + at, values.data() + in_values, bytes);
@@ -163,7 +163,7 @@ class leaf_decoder {
   page_buffer elements_;  // of a slice of which only some are wanted
 };
 
-/// A request, and where the first of its slices that are encoded is, or of all.
+/// A request, and where its first encoded slice is in the files, or its first one where none is encoded.
 struct placed_request {
   const read_request* request;
   std::size_t shard = 0;

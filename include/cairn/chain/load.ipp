@@ -77,14 +77,6 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bulk;
 }
 
-/// Reads the targets.
-inline void read_targets(const chain_reader& from, load_plan& load, const load_options& options, team& ranks) {
-  const auto bulk = ranks.all([&] { return read_converted(from, load.targets(), load.fetched()); });
-  const bool overlaps = overlap(bulk);
-  read_together(from, bulk, {.threads = overlaps ? 1U : options.threads, .verify = options.verify},
-                overlaps ? read_sharing::never : options.sharing, ranks);
-}
-
 /// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those of all leaves.
 inline void check(const chain_reader& from, load_plan& load, const load_options& options) {
   std::vector<std::size_t> leaves, whole_leaves;
@@ -149,11 +141,14 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   });
   load_plan& load = *plan;
   try {
-    ranks.all([&] {
+    const auto requests = ranks.all([&] {
       load.apply();
       grow(load.growths(), options.threads);
+      return read_converted(from, load.targets(), load.fetched());
     });
-    read_targets(from, load, options, ranks);
+    const bool overlaps = overlap(requests);
+    read_together(from, requests, {.threads = overlaps ? 1U : options.threads, .verify = options.verify},
+                  overlaps ? read_sharing::never : options.sharing, ranks);
     ranks.all([&] { load.finish(); });
   } catch (...) {
     changed.insert(load.report().loaded.begin(), load.report().loaded.end());
@@ -231,9 +226,8 @@ CAIRN_INLINE load_report load_named(const any_store& store, std::string_view nam
       return report;
     } catch (const error& cause) {  // shards are opened late, and again: the checkpoint may have been merged meanwhile
       is_state_changed = is_state_changed || cause.state_changed();
-      const auto is_outdated = [&] { return reader && reader->is_outdated(store) ? "yes" : ""; };
-      if (attempt == most || ranks.from_leader(is_outdated).empty())
-        throw is_state_changed ? cause.after_change() : cause;
+      const auto is_outdated = [&] { return reader && reader->is_outdated(store); };
+      if (attempt == most || !ranks.from_leader(is_outdated)) throw is_state_changed ? cause.after_change() : cause;
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -16,7 +17,7 @@
 namespace cairn::detail {
 
 /// Whether a leaf belongs to one rank of those that saved it.
-[[nodiscard]] inline bool is_of_one_rank(const catalog& contents, std::string_view path) {
+[[nodiscard]] inline bool is_rank_state(const catalog& contents, std::string_view path) {
   for (std::size_t end = 0; end != std::string_view::npos; end = path.find('.', end + 1)) {
     const auto at = contents.structure.find(path.substr(0, end));
     if (at != contents.structure.end() && at->second.what == structure_entry::kind::ranks) return true;
@@ -25,10 +26,11 @@ namespace cairn::detail {
 }
 
 /// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous memory, whose codecs decode
-/// ranges, are shared if they are the same at all ranks. With `read_sharing::measured`, two samples are read, one in each way, and the rest in the faster one; less than 256 MiB are not worth that.
+/// ranges, are shared if they are the same at all ranks. With `read_sharing::measured`, samples are read in both ways, and the rest in the faster one; fewer than `least_measured` bytes are read by every rank.
 /// What one rank throws, all throw. A rank holds two buffers of about 8 MiB, one of them in the group.
 CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_request> requests,
-                                const read_options& options, read_sharing how, team& ranks);
+                                const read_options& options, read_sharing how, team& ranks,
+                                std::uint64_t least_measured = std::uint64_t{256} << 20U);
 
 }  // namespace cairn::detail
 

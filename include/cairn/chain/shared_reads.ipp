@@ -43,13 +43,13 @@ class sharing_readers {
 
   /// Each rank reads a part of the next `bytes`, and sends it to the others. Returns the seconds until all have them.
   double read_parts(std::uint64_t bytes) {
-    constexpr std::uint64_t least = std::uint64_t{1} << 20U, most = std::uint64_t{8} << 20U;
+    constexpr std::uint64_t min_part = std::uint64_t{1} << 20U, max_part = std::uint64_t{8} << 20U;
     const stopwatch watch;
     const auto stop = queue_.left() - std::min(bytes, queue_.left());
     while (queue_.left() > stop) {
       std::vector<std::vector<read_request>> parts;
       ranks_.all([&] {
-        const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), least, most);
+        const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), min_part, max_part);
         for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
           parts.push_back(queue_.take(std::min(part, queue_.left() - std::min(stop, queue_.left()))));
           static_cast<void>(packed_.first(bytes_of(parts.back())));  // what fails, fails here
@@ -95,14 +95,14 @@ class sharing_readers {
 };
 
 CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_request> requests,
-                                const read_options& options, read_sharing how, team& ranks) {
-  constexpr std::uint64_t least_measured = std::uint64_t{256} << 20U;
+                                const read_options& options, read_sharing how, team& ranks,
+                                std::uint64_t least_measured) {
   std::vector<read_request> own, common;
   ranks.all([&] {
     for (const auto& each : requests) {
       const bool is_common =
           each.is_whole() && each.into.contiguous() && how != read_sharing::never && !ranks.is_alone() &&
-          !is_of_one_rank(from.contents(), from.contents().leaves[each.leaf].path) && from.decodes_ranges(each.leaf);
+          !is_rank_state(from.contents(), from.contents().leaves[each.leaf].path) && from.decodes_ranges(each.leaf);
       (is_common ? common : own).push_back(each);
     }
     own.reserve(requests.size());
@@ -115,11 +115,15 @@ CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_r
   ranks.all([&] { from.read(own, options); });
   sharing_readers readers(from, std::move(common), options, ranks);
   const auto total = readers.left();
-  bool sends = how == read_sharing::always;
-  if (how == read_sharing::measured && total >= least_measured) {
+  bool sends = how == read_sharing::always || (how == read_sharing::measured && total >= least_measured);
+  if (how == read_sharing::measured) {
+    // A sample may be slow by chance, so that sending has to be faster three times, by more than the noise. Its samples are the smaller ones, since
+    // they cost more where it does not pay.
     const auto sample = std::clamp(total / 64, std::uint64_t{4} << 20U, std::uint64_t{64} << 20U);
-    const auto all = readers.read_all(sample), parts = readers.read_parts(sample);
-    sends = !ranks.from_leader([&] { return parts < all * 0.9 ? "yes" : ""; }).empty();
+    for (int i = 0; i < 3 && sends; ++i) {
+      const auto all = readers.read_all(sample), parts = 4 * readers.read_parts(sample / 4);
+      sends = ranks.from_leader([&] { return parts < all * 0.9; });
+    }
   }
   if (sends)
     readers.read_parts(readers.left());

@@ -76,8 +76,22 @@ class team {
   /// An error of this rank as `all` throws it.
   [[nodiscard]] error named(const error& failure) const { return name_rank(rank_, failure); }
 
-  /// Calls `act` at the leader, and returns its text at all ranks.
-  CAIRN_INLINE std::string from_leader(const std::function<std::string()>& act);
+  /// Calls `act` at the leader, and returns its result at all ranks: a text, or a value that can be copied byte by byte.
+  template <class Act>
+  auto from_leader(const Act& act) {
+    using result = decltype(act());
+    if constexpr (std::is_same_v<result, std::string>) {
+      return text_from_leader(act);
+    } else {
+      static_assert(std::is_trivially_copyable_v<result>);
+      result value{};
+      all([&] {
+        if (is_leader()) value = act();
+      });
+      broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
+      return value;
+    }
+  }
 
   /// The text of `root`, of `size` bytes, at all ranks.
   [[nodiscard]] CAIRN_INLINE std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
@@ -102,6 +116,7 @@ class team {
   [[nodiscard]] CAIRN_INLINE bool is_same(std::uint64_t mine);
 
  private:
+  CAIRN_INLINE std::string text_from_leader(const std::function<std::string()>& act);
   /// All throw if one has failed.
   CAIRN_INLINE void agree(const std::optional<error>& failure);
   [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);

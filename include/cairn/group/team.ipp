@@ -110,7 +110,7 @@ CAIRN_INLINE void team::agree(const std::optional<error>& failure) {
   throw failure && failure->state_changed() ? same.after_change() : same;
 }
 
-CAIRN_INLINE std::string team::from_leader(const std::function<std::string()>& act) {
+CAIRN_INLINE std::string team::text_from_leader(const std::function<std::string()>& act) {
   if (is_alone()) return act();
   std::string text;
   all([&] {

@@ -133,19 +133,20 @@ CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published_togeth
   if (std::count(have_share.begin(), have_share.end(), std::uint64_t{0}) != 0) return std::nullopt;
   const auto records = ranks_.gather(own->record);
   std::optional<save_report> report;
-  const auto text = ranks_.from_leader([&] {
+  const auto bytes = ranks_.from_leader([&]() -> std::optional<std::uint64_t> {
     try {
       for (std::size_t rank = 1; rank < records.size(); ++rank)
         static_cast<void>(own->pipeline->add_written(records[rank], own->shares[rank]));
       report = finish_and_compare(*own->pipeline, own->published, own->index);
     } catch (const error&) {  // as above
     }
-    return report ? std::to_string(report->bytes) + ' ' + write_losses(report->lost) : std::string();
+    if (!report) return std::nullopt;
+    return report->bytes;
   });
-  if (text.empty() || ranks_.is_leader()) return report;
-  const auto space = text.find(' ');
-  report = own->pipeline->published(
-      {.bytes = std::stoull(text), .lost = read_losses(text.substr(space + 1), "the losses from rank 0")});
+  if (!bytes) return std::nullopt;
+  const auto lost = ranks_.from_leader([&] { return write_losses(report->lost); });
+  if (ranks_.is_leader()) return report;
+  report = own->pipeline->published({.bytes = *bytes, .lost = read_losses(lost, "the losses from rank 0")});
   report->path = store_.location() + "/" + name;
   return report;
 }

@@ -159,9 +159,9 @@ CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_j
     save_report report;
     const auto bytes = ranks_.from_leader([&] {
       report = publish_together(records, plan.pieces());
-      return std::to_string(report.bytes);
+      return report.bytes;
     });
-    const auto outcome = share_outcome(*job, shares, std::stoull(bytes));
+    const auto outcome = share_outcome(*job, shares, bytes);
     return ranks_.is_leader() ? report : published_together(outcome);
   } catch (const error& cause) {
     throw error(cancel_together(*job, cause));

@@ -159,7 +159,7 @@ CAIRN_INLINE std::vector<removal> session::retention_plan() {
 CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   enter("remove_after(" + std::to_string(step) + ")");
-  const auto removed = std::stoull(ranks_.from_leader([&] { return std::to_string(series_.remove_after(step)); }));
+  const auto removed = ranks_.from_leader([&] { return series_.remove_after(step); });
   continue_at(step);
   return removed;
 }

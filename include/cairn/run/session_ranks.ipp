@@ -215,12 +215,16 @@ CAIRN_INLINE save_report session::save_together(any_state state, const observati
 /// As `find_same`, of all ranks: each compares its share.
 CAIRN_INLINE std::optional<save_report> session::find_same_together(const save_job& job) {
   const auto has_delta = [&] { return newest_delta_ && series_.newest() == newest_delta_->checkpoint; };
-  const auto found = ranks_.from_leader([&]() -> std::string {
-    if (!has_delta() || newest_delta_->checkpoint.name != job.name) return "whole";
-    return says_all(newest_delta_->info, job.info) && is_published(store(), newest_delta_->checkpoint) ? "delta" : "";
+  enum class published { no, delta, maybe_whole };
+  const auto found = ranks_.from_leader([&] {
+    if (!has_delta() || newest_delta_->checkpoint.name != job.name) return published::maybe_whole;
+    return says_all(newest_delta_->info, job.info) && is_published(store(), newest_delta_->checkpoint)
+               ? published::delta
+               : published::no;
   });
-  if (found.empty()) return std::nullopt;
-  if (found == "whole") return with_failures_counted([&] { return series_.find_published_together(job); });
+  if (found == published::no) return std::nullopt;
+  if (found == published::maybe_whole)
+    return with_failures_counted([&] { return series_.find_published_together(job); });
   const bool is_same = ranks_.all([&] {
     const auto plan = shares_.last_for(job);
     if (!has_delta() || !plan) return false;
@@ -243,19 +247,18 @@ CAIRN_INLINE step_outcome session::preempt_together(any_state state, const obser
                 .step = now.step,
                 .seconds = left,
                 .message = sentence({"signal ", last.signal, ", ", ::strsignal(last.signal)})});
-  const auto text = ranks_.from_leader([&] {
+  const auto plan = ranks_.from_leader([&] {
     std::uint64_t bytes = 0;
     for (const auto& each : describe(state).leaves) bytes += each.bytes();
-    const auto plan = plan_preempt(left, bytes, record_.newest());
-    return (plan.as_raw ? "raw " : "    ") + std::to_string(plan.grace_seconds);
+    return plan_preempt(left, bytes, record_.newest());
   });
   limiter_.remove_limit();
   try {
-    run_rounds("step " + std::to_string(now.step), std::stod(text.substr(4)));
+    run_rounds("step " + std::to_string(now.step), plan.grace_seconds);
   } catch (const error&) {  // of the running save, which an event has reported
     if (ranks_.is_broken() || joint_) throw;
   }
-  const auto kind = text.front() == 'r' ? std::optional(save_kind::raw) : std::nullopt;
+  const auto kind = plan.as_raw ? std::optional(save_kind::raw) : std::nullopt;
   const auto progress = std::make_shared<save_progress>();
   progress->published(save_now_together(state, now, kind, true));
   preempted_step_ = now.step;
