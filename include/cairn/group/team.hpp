@@ -80,10 +80,10 @@ class team {
   template <class Act>
   auto from_leader(const Act& act) {
     using result = decltype(act());
-    if constexpr (std::is_same_v<result, std::string>) {
+    if constexpr (std::is_convertible_v<result, std::string>) {
       return text_from_leader(act);
     } else {
-      static_assert(std::is_trivially_copyable_v<result>);
+      static_assert(std::is_trivially_copyable_v<result> && !std::is_pointer_v<result>);
       result value{};
       all([&] {
         if (is_leader()) value = act();

@@ -88,16 +88,25 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
 CAIRN_INLINE void session::run_share(const std::function<void(joint_save&)>& act) {
   background_.wait();
   joint_->is_done = false;
-  background_.start([this, all = joint_.get(), act] {
-    const stopwatch watch;
-    try {
-      act(*all);
-    } catch (...) {
-      all->failure = as_error(std::current_exception(), series_.store().location());
-    }
-    record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
-    all->is_done = true;
-  });
+  const auto end = [this](joint_save& all, std::exception_ptr cause) {
+    if (cause) all.failure = as_error(cause, series_.store().location());
+    all.is_done = true;
+  };
+  try {
+    background_.start([this, all = joint_.get(), act, end] {
+      const stopwatch watch;
+      std::exception_ptr cause;
+      try {
+        act(*all);
+      } catch (...) {
+        cause = std::current_exception();
+      }
+      record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
+      end(*all, cause);
+    });
+  } catch (...) {  // no memory: as a failure of the thread
+    end(*joint_, std::current_exception());
+  }
 }
 
 CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
@@ -196,8 +205,7 @@ CAIRN_INLINE bool session::begin_joint_merge() {
 /// The merged checkpoint is published, in `bytes` bytes.
 CAIRN_INLINE void session::end_joint_merge(std::uint64_t bytes) {
   background_.wait();
-  const std::string_view own = joint_->is_whole ? "1" : "0";
-  const bool is_whole = ranks_.broadcast(ranks_.is_leader() ? own : "", 0, own.size()) == "1";
+  const bool is_whole = ranks_.from_leader([&] { return joint_->is_whole; });
   if (!ranks_.is_leader()) series_.merge_published(bytes, is_whole);
   const auto ended = std::move(joint_);
   saving_ = false;
