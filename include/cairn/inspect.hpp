@@ -39,6 +39,8 @@ struct tensor_info {
 };
 
 class checkpoint;
+struct named_array;
+struct save_options;
 
 namespace detail {
 class chain_reader;
@@ -91,6 +93,8 @@ class checkpoint {
 
  private:
   friend load_report detail::load(const checkpoint& from, any_mutable_state state, const load_options& options);
+  friend save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
+                                 const save_options& options);
 
   [[nodiscard]] const detail::chain_reader& reader() const noexcept;
   [[nodiscard]] std::size_t index_of(std::string_view name) const;

@@ -1,4 +1,5 @@
 // The definitions of run/.
+#include "cairn/run/arrays.ipp"
 #include "cairn/run/checkpoint_list.ipp"
 #include "cairn/run/checkpointer.ipp"
 #include "cairn/run/inspect.ipp"

@@ -12,9 +12,8 @@
 
 namespace cairn::detail {
 
-inline save_job job_of(std::string_view name, std::string_view checkpoint, any_state state,
-                       const save_options& options) {
-  save_job job{.name = std::string(name), .what = describe(state, {}, checkpoint)};
+inline save_job job_of(std::string_view name, description what, const save_options& options) {
+  save_job job{.name = std::string(name), .what = std::move(what)};
   job.info.step = options.step;
   job.info.metrics = options.metrics;
   job.info.metadata = options.metadata;
@@ -23,21 +22,28 @@ inline save_job job_of(std::string_view name, std::string_view checkpoint, any_s
   return job;
 }
 
-CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options) {
+/// Saves what `describe()` returns.
+template <class Describe>
+save_report save_described(const std::string& path, const save_options& options, const Describe& describe) {
   return with_errors(path + " cannot be saved", [&] {
     const auto at = split_path(path);
     any_store store = stores::directory(at.directory, {.durable = options.durable});
-    auto report = save_checkpoint(store, job_of(at.name, path, state, options), options.shards);
+    auto report = save_checkpoint(store, job_of(at.name, describe(), options), options.shards);
     if (options.durable) posix::sync_ancestors(at.directory);
     return report;
   });
 }
 
+CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options) {
+  return save_described(path, options, [&] { return describe(state, {}, path); });
+}
+
 CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
   if (!options.durable) fail(errc::invalid, {"durable is false, which is an option of the store that is passed in"});
   const std::string checkpoint = sentence({store.location(), "/", name});
-  return with_errors(checkpoint + " cannot be saved",
-                     [&] { return save_checkpoint(store, job_of(name, checkpoint, state, options), options.shards); });
+  return with_errors(checkpoint + " cannot be saved", [&] {
+    return save_checkpoint(store, job_of(name, describe(state, {}, checkpoint), options), options.shards);
+  });
 }
 
 }  // namespace cairn::detail

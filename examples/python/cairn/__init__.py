@@ -1,0 +1,128 @@
+"""Reads and writes Cairn's checkpoints as numpy arrays.
+
+    with cairn.open("run") as checkpoint:      # a checkpoint, a directory of them (the newest), or a safetensors file
+        print(checkpoint.step, checkpoint.metrics)
+        weight = checkpoint["model.weight"]    # a numpy array, read and verified now
+
+    cairn.save("changed", {"model.weight": weight}, step=7)
+
+All failures are `cairn.Error`, with the library's text, and its code in `code`: "not_found", "corrupt", "unsupported", ...
+"""
+
+from __future__ import annotations
+
+from typing import Iterable, Mapping, NamedTuple
+
+import numpy as np
+
+from . import _cairn
+from ._cairn import Error
+
+__all__ = ["Checkpoint", "Error", "Run", "load_dict", "open", "runs", "safe_open", "save", "verify"]
+
+
+class Checkpoint(Mapping):
+    """An open checkpoint: a mapping from names to arrays, which are read when they are asked for.
+
+    bfloat16 and 8-bit floating point, which numpy does not have, come as uint16 and uint8 with the same bits; `info(name)["dtype"]` names the stored type.
+    """
+
+    def __init__(self, opened: _cairn.Checkpoint):
+        self._opened = opened
+
+    @property
+    def path(self) -> str:
+        return self._opened.path
+
+    @property
+    def step(self) -> int:
+        return self._opened.step
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        return self._opened.metrics
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        return self._opened.metadata
+
+    def info(self, name: str) -> dict:
+        """dtype, shape, bytes, stored_bytes, codec ("" if stored as it is) and is_delta of an array."""
+        return self._opened.info(name)
+
+    def verify(self, threads: int = 0) -> None:
+        """Checks all stored bytes against their checksums; 0 threads: as many as there are cores."""
+        self._opened.verify(threads)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._opened:
+            raise KeyError(name)
+        return self._opened._read(name)
+
+    get_tensor = __getitem__
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._opened
+
+    def __iter__(self):
+        return iter(self._opened.keys())
+
+    def __len__(self) -> int:
+        return len(self._opened.keys())
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return f"<cairn.Checkpoint {self.path!r}, step {self.step}, {len(self)} arrays>"
+
+
+class Run(NamedTuple):
+    """A checkpoint of a place."""
+
+    step: int
+    path: str
+
+
+def open(path) -> Checkpoint:
+    """Opens a checkpoint, the newest one of a directory of checkpoints, or a safetensors file."""
+    return Checkpoint(_cairn.open(str(path)))
+
+
+def safe_open(path, framework: str = "np", device: str = "cpu") -> Checkpoint:
+    """As `open`, with the arguments of safetensors' function of that name."""
+    if framework not in ("np", "numpy") or device != "cpu":
+        raise ValueError("cairn.safe_open gives numpy arrays on the cpu; use torch.from_numpy on them")
+    return open(path)
+
+
+def load_dict(path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    """All arrays of a checkpoint, or those of these names."""
+    opened = open(path)
+    return {name: opened[name] for name in (opened if names is None else names)}
+
+
+def save(path, arrays: Mapping[str, np.ndarray], *, step: int = 0, metrics: Mapping[str, float] = {}, metadata: Mapping[str, str] = {},
+         like: Checkpoint | None = None, dtypes: Mapping[str, str] = {}, raw: bool = False, durable: bool = True) -> int:
+    """Saves arrays as the checkpoint `path`, which appears at once and whole. Returns the bytes of its files.
+
+    like: a C++ state that loads this checkpoint loads the new one, too. The names must be the same.
+    dtypes: the stored types of arrays of bits, by name: {"model.weight": "BF16"} for one of uint16.
+    raw: other programs can read the arrays as safetensors; else they are encoded without loss.
+    """
+    kept = {name: np.asanyarray(array) for name, array in arrays.items()}
+    return _cairn._save(str(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
+                        durable)
+
+
+def verify(path) -> None:
+    """Checks all stored bytes of a checkpoint, and of those that it is built on."""
+    open(path).verify()
+
+
+def runs(place) -> list[Run]:
+    """The checkpoints at a place, in order of step. A restore takes the last one that is whole."""
+    return [Run(step, path) for step, path in _cairn.runs(str(place))]

@@ -1,0 +1,171 @@
+// The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in cairn/.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "cairn/arrays.hpp"
+#include "cairn/core/dtype.hpp"
+#include "cairn/encode/lc.hpp"  // makes its codecs known to the reader
+#include "cairn/encode/raw.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/store/directory.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+/// In the order of cairn::errc.
+constexpr std::array<const char*, 12> code_names{"io",       "no_memory",   "corrupt",   "unreadable",
+                                                 "mismatch", "not_found",   "busy",      "stale",
+                                                 "invalid",  "unsupported", "cancelled", "lost_rank"};
+
+/// The numpy type of the elements. numpy has none for bfloat16 and 8-bit floating point: their bits come as unsigned integers.
+py::dtype numpy_type(cairn::dtype type) {
+  switch (type) {
+    case cairn::dtype::boolean:
+      return py::dtype("?");
+    case cairn::dtype::u8:
+    case cairn::dtype::f8_e4m3:
+    case cairn::dtype::f8_e5m2:
+      return py::dtype("u1");
+    case cairn::dtype::i8:
+      return py::dtype("i1");
+    case cairn::dtype::u16:
+    case cairn::dtype::bf16:
+      return py::dtype("u2");
+    case cairn::dtype::i16:
+      return py::dtype("i2");
+    case cairn::dtype::f16:
+      return py::dtype("f2");
+    case cairn::dtype::u32:
+      return py::dtype("u4");
+    case cairn::dtype::i32:
+      return py::dtype("i4");
+    case cairn::dtype::f32:
+      return py::dtype("f4");
+    case cairn::dtype::u64:
+      return py::dtype("u8");
+    case cairn::dtype::i64:
+      return py::dtype("i8");
+    case cairn::dtype::f64:
+      return py::dtype("f8");
+  }
+  throw std::logic_error("a dtype without a numpy type");
+}
+
+/// The type that a numpy array is stored as; `chosen` is one of the same width for which numpy has no type of its own.
+cairn::dtype stored_type(const std::string& name, const py::array& array,
+                         const std::map<std::string, std::string>& chosen) {
+  if (const auto at = chosen.find(name); at != chosen.end()) {
+    const auto type = cairn::parse_dtype(at->second);
+    if (!type || !numpy_type(*type).equal(array.dtype()))
+      throw py::type_error("\"" + name + "\" of type " + py::str(array.dtype()).cast<std::string>() +
+                           " is not the bits of " + at->second);
+    return *type;
+  }
+  for (std::size_t i = 0; i < cairn::dtype_count; ++i) {
+    const auto type = static_cast<cairn::dtype>(i);
+    if (type != cairn::dtype::bf16 && type != cairn::dtype::f8_e4m3 && type != cairn::dtype::f8_e5m2 &&
+        numpy_type(type).equal(array.dtype()))
+      return type;
+  }
+  throw py::type_error("\"" + name + "\" of type " + py::str(array.dtype()).cast<std::string>() + " cannot be saved");
+}
+
+cairn::checkpoint open_checkpoint(const std::string& path) {
+  const py::gil_scoped_release others_run;
+  return cairn::open(path);
+}
+
+py::array read_array(const cairn::checkpoint& from, const std::string& name) {
+  const auto info = from.tensor(name);
+  py::array made(numpy_type(info.type), std::vector<py::ssize_t>(info.shape.begin(), info.shape.end()));
+  const std::span bytes(static_cast<std::byte*>(made.mutable_data()), info.bytes);
+  const py::gil_scoped_release others_run;
+  from.read(name, bytes);
+  return made;
+}
+
+std::uint64_t save(const std::string& path, const std::map<std::string, py::array>& arrays, std::uint64_t step,
+                   std::map<std::string, double> metrics, std::map<std::string, std::string> metadata,
+                   const std::optional<cairn::checkpoint>& like, const std::map<std::string, std::string>& dtypes,
+                   bool encode, bool durable) {
+  std::vector<cairn::named_array> named;
+  for (const auto& [name, array] : arrays) {
+    const auto* const shape = array.shape();
+    auto& made = named.emplace_back(
+        cairn::named_array{name, stored_type(name, array, dtypes), {shape, shape + array.ndim()}, array.data()});
+    if ((array.flags() & py::array::c_style) == 0) made.strides.assign(array.strides(), array.strides() + array.ndim());
+  }
+  cairn::save_options options{
+      .durable = durable, .step = step, .metrics = std::move(metrics), .metadata = std::move(metadata)};
+  if (!encode) options.codecs = {{"*", cairn::codecs::raw{}}};
+  const py::gil_scoped_release others_run;
+  return (like ? cairn::save_arrays(path, named, *like, options) : cairn::save_arrays(path, named, options)).bytes;
+}
+
+/// Step and path of the checkpoints at a place, in the order of steps. `restore` tries the last one first.
+std::vector<std::pair<std::uint64_t, std::string>> runs(const std::string& place) {
+  const py::gil_scoped_release others_run;
+  const cairn::any_store store = cairn::stores::directory(place);
+  std::vector<std::pair<std::uint64_t, std::string>> all;
+  for (const auto& name : store.list()) all.emplace_back(cairn::open(store, name).step(), place + "/" + name);
+  return all;
+}
+
+py::dict describe(const cairn::checkpoint& from, const std::string& name) {
+  const auto info = from.tensor(name);
+  py::dict made;
+  made["dtype"] = std::string(cairn::name(info.type));
+  made["shape"] = py::tuple(py::cast(info.shape));
+  made["bytes"] = info.bytes;
+  made["stored_bytes"] = info.stored_bytes;
+  made["codec"] = info.codec;
+  made["is_delta"] = info.is_delta;
+  return made;
+}
+
+std::vector<std::string> names_of(const cairn::checkpoint& from) {
+  std::vector<std::string> names;
+  for (const auto& each : from.tensors()) names.push_back(each.name);
+  return names;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_cairn, module) {
+  static py::exception<cairn::error> error(module, "Error", PyExc_RuntimeError);
+  py::register_exception_translator([](std::exception_ptr cause) {
+    try {
+      if (cause) std::rethrow_exception(cause);
+    } catch (const cairn::error& failure) {
+      const py::object made = static_cast<py::object&>(error)(failure.what());
+      made.attr("code") = code_names.at(static_cast<std::size_t>(failure.code()));
+      PyErr_SetObject(error.ptr(), made.ptr());
+    }
+  });
+  py::class_<cairn::checkpoint>(module, "Checkpoint")
+      .def_property_readonly("path", [](const cairn::checkpoint& self) { return self.path(); })
+      .def_property_readonly("step", &cairn::checkpoint::step)
+      .def_property_readonly("metrics", [](const cairn::checkpoint& self) { return self.metrics(); })
+      .def_property_readonly("metadata", [](const cairn::checkpoint& self) { return self.metadata(); })
+      .def("keys", names_of)
+      .def("info", describe, py::arg("name"))
+      .def("verify", &cairn::checkpoint::verify, py::arg("threads") = 0, py::call_guard<py::gil_scoped_release>())
+      .def("__contains__", [](const cairn::checkpoint& self, const std::string& name) { return self.contains(name); })
+      .def("_read", read_array);
+  module.def("open", open_checkpoint, py::arg("path"));
+  module.def("runs", runs, py::arg("place"));
+  module.def("_save", save);
+}

@@ -1,0 +1,136 @@
+"""The package against checkpoints of its own, and of a trainer in C++."""
+
+import os
+import pathlib
+import subprocess
+import threading
+
+import cairn
+import numpy as np
+import pytest
+
+TYPES = {"BOOL": "?", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "F16": "f2", "U32": "u4", "I32": "i4", "F32": "f4",
+         "U64": "u8", "I64": "i8", "F64": "f8"}
+BITS = {"BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}
+
+
+def train(place):
+    return subprocess.run([os.environ["CAIRN_TRAINER"], str(place)], check=True, capture_output=True, text=True).stdout
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_round_trip_of_every_type(tmp_path, raw):
+    random = np.random.default_rng(1)
+    arrays = {name: random.integers(0, 2, (3, 70)).astype(kind) for name, kind in {**TYPES, **BITS}.items()}
+    arrays |= {"weights": random.normal(0, 0.03, 100_000).astype("f4"), "scalar": np.float64(2.5), "empty": np.empty((0, 3), "i4"),
+               "transposed": np.arange(12, dtype="f8").reshape(3, 4).T, "reversed": np.arange(5, dtype="i2")[::-1],
+               "ünïcode.0": np.zeros((1, 1, 2), "u4")}
+    written = cairn.save(tmp_path / "a", arrays, step=3, metrics={"loss": 0.5}, metadata={"by": "test"}, dtypes={k: k for k in BITS}, raw=raw)
+    assert written == sum(each.stat().st_size for each in (tmp_path / "a").iterdir())
+    with cairn.open(tmp_path / "a") as opened:
+        assert (opened.step, opened.metrics, opened.metadata) == (3, {"loss": 0.5}, {"by": "test"})
+        assert list(opened) == sorted(arrays) and len(opened) == len(arrays) and "scalar" in opened and 7 not in opened
+        for name, array in arrays.items():
+            assert same(opened[name], np.ascontiguousarray(array).reshape(np.shape(array))), name
+            assert opened.info(name)["dtype"] == (name if name in {**TYPES, **BITS} else opened.info(name)["dtype"])
+        assert (opened.info("weights")["codec"] == "") == raw
+        opened.verify()
+    assert same(cairn.load_dict(tmp_path / "a", ["reversed"])["reversed"], arrays["reversed"].copy())
+
+
+def test_a_state_of_cpp_is_read_changed_and_restored(tmp_path):
+    train(tmp_path / "run")
+    runs = cairn.runs(tmp_path / "run")
+    assert [run.step for run in runs] == [1, 2, 3, 4]
+    infos = [cairn.open(run.path).info("layers.in.weight") for run in runs]
+    assert [info["is_delta"] for info in infos] == [False, True, True, False]
+    cairn.verify(runs[2].path)
+    opened = cairn.open(tmp_path / "run")
+    assert opened.step == 4 and opened.metrics == {"loss": 0.25}
+    assert opened["numbers.u64"].tolist() == [1, 1 << 63] and opened["numbers.bf16"].tolist() == [0x3F00, 0xC000]
+    arrays = dict(opened)
+    arrays["layers.in.weight"] = arrays["layers.in.weight"] + np.float32(1)
+    arrays["layers.out.moment"] = arrays["layers.out.moment"] * 2
+    types = {name: opened.info(name)["dtype"] for name in opened}
+    cairn.save(tmp_path / "changed" / "step-000000004", arrays, step=4, like=opened, dtypes=types)
+    assert train(tmp_path / "changed").startswith("restored step 4\n")
+    again = cairn.open(cairn.runs(tmp_path / "changed")[1].path)  # of step 5, which C++ has saved
+    for name in opened:
+        if name.startswith("numbers."):
+            assert same(again[name], opened[name]), name
+    assert same(again["layers.out.moment"], arrays["layers.out.moment"] + 1e-4 * (np.arange(3000) % 5))
+    assert np.abs(again["layers.in.weight"] - arrays["layers.in.weight"]).max() < 0.05  # it is stored with loss
+
+
+def test_a_delta_is_decoded_as_in_cpp(tmp_path):
+    train(tmp_path / "run")
+    delta, whole = (cairn.open(cairn.runs(tmp_path / "run")[i].path) for i in (2, 3))
+    assert np.abs(delta["layers.in.weight"] - whole["layers.in.weight"]).max() < 0.05
+    assert same(delta["layers.out.moment"] + 1e-4 * (np.arange(3000) % 5), whole["layers.out.moment"])
+
+
+def test_errors(tmp_path):
+    def code(act, *arguments, **named):
+        with pytest.raises(cairn.Error) as failure:
+            act(*arguments, **named)
+        assert str(failure.value).startswith("cairn: ")
+        return failure.value.code
+
+    assert code(cairn.open, tmp_path / "nowhere") == "not_found"
+    one = {"a": np.arange(1000, dtype="f4")}
+    cairn.save(tmp_path / "a", one, raw=True)
+    opened = cairn.open(tmp_path / "a")
+    with pytest.raises(KeyError):
+        opened["b"]
+    assert code(cairn.save, tmp_path / "b", {"b": one["a"]}, like=opened) == "mismatch"
+    assert code(cairn.save, tmp_path / "b", {"": one["a"]}) == "invalid"
+    for array in (np.array(["text"]), np.array([1j]), np.arange(3, dtype=">f4"), np.array([None])):
+        with pytest.raises(TypeError):
+            cairn.save(tmp_path / "b", {"a": array})
+    with pytest.raises(TypeError):
+        cairn.save(tmp_path / "b", one, dtypes={"a": "BF16"})
+    assert not (tmp_path / "b").exists()
+    shard = next((tmp_path / "a").glob("*.safetensors"))
+    damaged = bytearray(shard.read_bytes())
+    damaged[-1] ^= 1
+    shard.write_bytes(damaged)
+    assert code(cairn.verify, tmp_path / "a") == "corrupt"
+    assert code(cairn.load_dict, tmp_path / "a") == "corrupt"
+    (tmp_path / "a" / "index.json").write_text("{}")
+    assert code(cairn.open, tmp_path / "a") == "corrupt"
+    file = tmp_path / "file"
+    file.write_text("")
+    assert code(cairn.save, file / "x", one) == "io"
+
+
+def test_raw_checkpoints_are_safetensors_for_numpy_alone(tmp_path):
+    values = np.arange(6, dtype="f4").reshape(2, 3)
+    cairn.save(tmp_path / "a", {"w": values}, raw=True)
+    shard = next((tmp_path / "a").glob("*.safetensors"))
+    header = int.from_bytes(shard.read_bytes()[:8], "little")
+    assert same(np.frombuffer(shard.read_bytes(), "f4", 6, 8 + header).reshape(2, 3), values)
+    assert same(cairn.open(shard)["w"], values)
+
+
+def test_threads_read_at_the_same_time(tmp_path):
+    arrays = {str(i): np.full(100_000, i, "f4") for i in range(8)}
+    cairn.save(tmp_path / "a", arrays)
+    opened, failures = cairn.open(tmp_path / "a"), []
+    threads = [threading.Thread(target=lambda: [failures.append(n) for n in arrays if not same(opened[n], arrays[n])]) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failures
+
+
+def test_habits_of_safetensors(tmp_path):
+    cairn.save(pathlib.Path(tmp_path / "a"), {"w": np.ones(3, "f4")})
+    with cairn.safe_open(tmp_path / "a", framework="np", device="cpu") as opened:
+        assert {name: opened.get_tensor(name).tolist() for name in opened.keys()} == {"w": [1, 1, 1]}
+    with pytest.raises(ValueError):
+        cairn.safe_open(tmp_path / "a", framework="pt")

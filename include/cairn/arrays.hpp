@@ -1,0 +1,42 @@
+// Saves arrays by their names, for programs that do not have the C++ types of a state: bindings, converters, tools.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/core/dtype.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/report.hpp"
+#include "cairn/save.hpp"
+
+namespace cairn {
+
+/// An array and its name, which is the path of a leaf: "model.weight".
+struct named_array {
+  std::string name;
+  dtype type{};
+  extents shape;  ///< empty: a scalar
+  const void* memory = nullptr;
+  std::vector<std::int64_t> strides{};  ///< bytes between neighbours along each dimension; empty: row-major and packed
+};
+
+/// Saves arrays as the checkpoint `path`, as `save` does, in the order in which they are passed. A C++ state of which each array is a member loads it. Errors:
+/// those of `save`; errc::invalid for two arrays of one name, and for a name that is empty, `__metadata__` or not UTF-8.
+CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
+                                     const save_options& options = {});
+
+/// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as the keys of maps and the sizes of
+/// lists, is that of `like`. errc::mismatch if one of the two has an array that the other does not have.
+CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
+                                     const checkpoint& like, const save_options& options = {});
+
+}  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/run/arrays.ipp"  // IWYU pragma: keep
+#endif
