@@ -2,9 +2,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +19,9 @@
 #include "cairn/encode/lc.hpp"  // makes its codecs known to the reader
 #include "cairn/encode/raw.hpp"
 #include "cairn/inspect.hpp"
+#include "cairn/store/branches.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/naming.hpp"
 
 namespace py = pybind11;
 
@@ -29,39 +31,19 @@ namespace {
 constexpr std::array<const char*, 12> code_names{"io",       "no_memory",   "corrupt",   "unreadable",
                                                  "mismatch", "not_found",   "busy",      "stale",
                                                  "invalid",  "unsupported", "cancelled", "lost_rank"};
+static_assert(code_names.size() == static_cast<std::size_t>(cairn::errc::lost_rank) + 1);
 
-/// The numpy type of the elements. numpy has none for bfloat16 and 8-bit floating point: their bits come as unsigned integers.
+/// numpy has no bfloat16 and no 8-bit floating point.
+bool is_in_numpy(cairn::dtype type) {
+  return type != cairn::dtype::bf16 && type != cairn::dtype::f8_e4m3 && type != cairn::dtype::f8_e5m2;
+}
+
+/// The numpy type of the elements, or of their bits.
 py::dtype numpy_type(cairn::dtype type) {
-  switch (type) {
-    case cairn::dtype::boolean:
-      return py::dtype("?");
-    case cairn::dtype::u8:
-    case cairn::dtype::f8_e4m3:
-    case cairn::dtype::f8_e5m2:
-      return py::dtype("u1");
-    case cairn::dtype::i8:
-      return py::dtype("i1");
-    case cairn::dtype::u16:
-    case cairn::dtype::bf16:
-      return py::dtype("u2");
-    case cairn::dtype::i16:
-      return py::dtype("i2");
-    case cairn::dtype::f16:
-      return py::dtype("f2");
-    case cairn::dtype::u32:
-      return py::dtype("u4");
-    case cairn::dtype::i32:
-      return py::dtype("i4");
-    case cairn::dtype::f32:
-      return py::dtype("f4");
-    case cairn::dtype::u64:
-      return py::dtype("u8");
-    case cairn::dtype::i64:
-      return py::dtype("i8");
-    case cairn::dtype::f64:
-      return py::dtype("f8");
-  }
-  throw std::logic_error("a dtype without a numpy type");
+  if (type == cairn::dtype::boolean) return py::dtype("?");
+  const auto name = std::string(cairn::name(type));  // "F32"
+  const char kind = is_in_numpy(type) ? static_cast<char>(name[0] - 'A' + 'a') : 'u';
+  return py::dtype(kind + std::to_string(cairn::size_of(type)));
 }
 
 /// The type that a numpy array is stored as; `chosen` is one of the same width for which numpy has no type of its own.
@@ -76,9 +58,7 @@ cairn::dtype stored_type(const std::string& name, const py::array& array,
   }
   for (std::size_t i = 0; i < cairn::dtype_count; ++i) {
     const auto type = static_cast<cairn::dtype>(i);
-    if (type != cairn::dtype::bf16 && type != cairn::dtype::f8_e4m3 && type != cairn::dtype::f8_e5m2 &&
-        numpy_type(type).equal(array.dtype()))
-      return type;
+    if (is_in_numpy(type) && numpy_type(type).equal(array.dtype())) return type;
   }
   throw py::type_error("\"" + name + "\" of type " + py::str(array.dtype()).cast<std::string>() + " cannot be saved");
 }
@@ -115,12 +95,13 @@ std::uint64_t save(const std::string& path, const std::map<std::string, py::arra
   return (like ? cairn::save_arrays(path, named, *like, options) : cairn::save_arrays(path, named, options)).bytes;
 }
 
-/// Step and path of the checkpoints at a place, in the order of steps. `restore` tries the last one first.
+/// Step and path of the checkpoints of a run, in the order of steps. `restore` tries the last one first.
 std::vector<std::pair<std::uint64_t, std::string>> runs(const std::string& place) {
   const py::gil_scoped_release others_run;
-  const cairn::any_store store = cairn::stores::directory(place);
+  if (!std::filesystem::exists(place)) cairn::fail(cairn::errc::not_found, {"there is no ", place});
   std::vector<std::pair<std::uint64_t, std::string>> all;
-  for (const auto& name : store.list()) all.emplace_back(cairn::open(store, name).step(), place + "/" + name);
+  for (const auto& name : cairn::detail::history_of(cairn::stores::directory(place).list()))
+    if (const auto step = cairn::detail::parse_checkpoint_name(name)) all.emplace_back(*step, place + "/" + name);
   return all;
 }
 

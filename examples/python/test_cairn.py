@@ -66,6 +66,12 @@ def test_a_state_of_cpp_is_read_changed_and_restored(tmp_path):
     assert np.abs(again["layers.in.weight"] - arrays["layers.in.weight"]).max() < 0.05  # it is stored with loss
 
 
+def test_a_damaged_checkpoint_is_listed(tmp_path):
+    train(tmp_path / "run")
+    (tmp_path / "run" / "step-000000002" / "index.json").write_text("{}")
+    assert [run.step for run in cairn.runs(tmp_path / "run")] == [1, 2, 3, 4]
+
+
 def test_a_delta_is_decoded_as_in_cpp(tmp_path):
     train(tmp_path / "run")
     delta, whole = (cairn.open(cairn.runs(tmp_path / "run")[i].path) for i in (2, 3))
@@ -100,6 +106,7 @@ def test_errors(tmp_path):
     shard.write_bytes(damaged)
     assert code(cairn.verify, tmp_path / "a") == "corrupt"
     assert code(cairn.load_dict, tmp_path / "a") == "corrupt"
+    assert code(cairn.runs, tmp_path / "nowhere") == "not_found"
     (tmp_path / "a" / "index.json").write_text("{}")
     assert code(cairn.open, tmp_path / "a") == "corrupt"
     file = tmp_path / "file"

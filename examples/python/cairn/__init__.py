@@ -113,7 +113,7 @@ def save(path, arrays: Mapping[str, np.ndarray], *, step: int = 0, metrics: Mapp
     dtypes: the stored types of arrays of bits, by name: {"model.weight": "BF16"} for one of uint16.
     raw: other programs can read the arrays as safetensors; else they are encoded without loss.
     """
-    kept = {name: np.asanyarray(array) for name, array in arrays.items()}
+    kept = {name: np.asarray(array) for name, array in arrays.items()}
     return _cairn._save(str(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
                         durable)
 

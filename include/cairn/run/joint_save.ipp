@@ -88,25 +88,16 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
 CAIRN_INLINE void session::run_share(const std::function<void(joint_save&)>& act) {
   background_.wait();
   joint_->is_done = false;
-  const auto end = [this](joint_save& all, std::exception_ptr cause) {
-    if (cause) all.failure = as_error(cause, series_.store().location());
-    all.is_done = true;
-  };
-  try {
-    background_.start([this, all = joint_.get(), act, end] {
-      const stopwatch watch;
-      std::exception_ptr cause;
-      try {
-        act(*all);
-      } catch (...) {
-        cause = std::current_exception();
-      }
-      record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
-      end(*all, cause);
-    });
-  } catch (...) {  // no memory: as a failure of the thread
-    end(*joint_, std::current_exception());
-  }
+  background_.start([this, all = joint_.get(), act] {
+    const stopwatch watch;
+    try {
+      act(*all);
+    } catch (...) {
+      all->failure = as_error(std::current_exception(), series_.store().location());
+    }
+    record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
+    all->is_done = true;
+  });
 }
 
 CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
