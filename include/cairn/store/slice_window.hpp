@@ -17,8 +17,8 @@
 
 namespace cairn::detail {
 
-/// One thread at a time. Holds the blocks of one slice, and of up to 256 shards used before the last block of the slices as they are and of those that are
-/// encoded.
+/// One thread at a time. Holds the blocks of one slice, and of up to 256 shards used before the last blocks of the slices as they are and of those that are
+/// encoded: four each at most.
 class slice_window {
  public:
   explicit slice_window(const read_options& options) : options_(options) {}
@@ -61,41 +61,47 @@ class slice_window {
   }
 
  private:
+  /// Blocks of a shard that are kept: arrays are in similar orders in all shards, not always in the same.
+  static constexpr std::uint64_t few = 4;
+
   /// Consecutive blocks of a shard.
   struct window {
     page_buffer memory{};
     std::uint64_t first = 0, block_bytes = 0;
     std::vector<bool> is_read{};
 
-    /// Has room for the blocks [begin, end), and keeps those that it has.
+    /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side.
     void cover(std::uint64_t begin, std::uint64_t end, std::uint64_t size) {
       block_bytes = size;
       const auto old_end = first + is_read.size();
       if (begin >= first && end <= old_end) return;
+      if (begin > first && begin <= old_end) begin = std::max(first, begin - std::min(begin, few));
+      if (end >= first && end < old_end) end = std::min(old_end, end + few);
       std::vector<bool> now(end - begin);
       page_buffer grown;
       const bool grows = now.size() * size > memory.bytes().size();
       if (grows) static_cast<void>(grown.first(now.size() * size));
       const auto to = grows ? grown.bytes() : memory.bytes();
-      for (auto block = std::max(begin, first); block < std::min(end, old_end); ++block) {
-        if (!is_read[block - first]) continue;
-        std::memmove(to.data() + (block - begin) * size, memory.bytes().data() + (block - first) * size, size);
-        now[block - begin] = true;
+      const auto kept = std::max(begin, first), kept_end = std::min(end, old_end);
+      if (kept < kept_end) {
+        std::memmove(to.data() + (kept - begin) * size, memory.bytes().data() + (kept - first) * size,
+                     (kept_end - kept) * size);
+        for (auto block = kept; block < kept_end; ++block) now[block - begin] = is_read[block - first];
       }
       if (grows) memory = std::move(grown);
       first = begin;
       is_read = std::move(now);
     }
 
-    /// Keeps the last block alone.
+    /// Keeps the last few blocks.
     void trim() {
-      if (is_read.size() < 2) return;
-      const auto last = first + is_read.size() - 1;
-      page_buffer kept(block_bytes);
-      std::memcpy(kept.bytes().data(), memory.bytes().data() + (last - first) * block_bytes, block_bytes);
+      if (is_read.size() <= few) return;
+      const auto left_out = is_read.size() - few;
+      page_buffer kept(few * block_bytes);
+      std::memcpy(kept.bytes().data(), memory.bytes().data() + left_out * block_bytes, few * block_bytes);
       memory = std::move(kept);
-      is_read = {is_read.back()};
-      first = last;
+      is_read.erase(is_read.begin(), is_read.begin() + static_cast<std::ptrdiff_t>(left_out));
+      first += left_out;
     }
   };
 
