@@ -32,13 +32,13 @@ class slice_window {
       current_ = nullptr;
     }
     auto* const next = &windows_[key];
-    if (current_ != nullptr && current_ != next) current_->trim();
+    if (current_ != nullptr && current_ != next) current_->trim(spare_);
     current_ = next;
     from_ = &from;
     shard_ = slice.shard;
     begin_ = slice.begin;
     const auto size = from.block_bytes(shard_);
-    current_->cover(begin_ / size, block_count(slice.end(), size), size);
+    current_->cover(begin_ / size, block_count(slice.end(), size), size, spare_);
     return current_->memory.bytes().subspan(begin_ - current_->first * size, slice.bytes);
   }
 
@@ -70,17 +70,20 @@ class slice_window {
     std::uint64_t first = 0, block_bytes = 0;
     std::vector<bool> is_read{};
 
-    /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side.
-    void cover(std::uint64_t begin, std::uint64_t end, std::uint64_t size) {
+    /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side. Takes `spare` if it needs memory.
+    void cover(std::uint64_t begin, std::uint64_t end, std::uint64_t size, page_buffer& spare) {
       block_bytes = size;
       const auto old_end = first + is_read.size();
       if (begin >= first && end <= old_end) return;
       if (begin > first && begin <= old_end) begin = std::max(first, begin - std::min(begin, few));
       if (end >= first && end < old_end) end = std::min(old_end, end + few);
       std::vector<bool> now(end - begin);
-      page_buffer grown;
       const bool grows = now.size() * size > memory.bytes().size();
-      if (grows) static_cast<void>(grown.first(now.size() * size));
+      page_buffer grown;
+      if (grows) {
+        std::swap(grown, spare);
+        static_cast<void>(grown.first(now.size() * size));
+      }
       const auto to = grows ? grown.bytes() : memory.bytes();
       const auto kept = std::max(begin, first), kept_end = std::min(end, old_end);
       if (kept < kept_end) {
@@ -93,13 +96,15 @@ class slice_window {
       is_read = std::move(now);
     }
 
-    /// Keeps the last few blocks.
-    void trim() {
-      if (is_read.size() <= few) return;
-      const auto left_out = is_read.size() - few;
+    /// Keeps the last few blocks. The memory of the others becomes `spare`.
+    void trim(page_buffer& spare) {
+      if (memory.bytes().size() <= few * block_bytes) return;
+      const auto left_out = is_read.size() - std::min<std::size_t>(is_read.size(), few);
       page_buffer kept(few * block_bytes);
-      std::memcpy(kept.bytes().data(), memory.bytes().data() + left_out * block_bytes, few * block_bytes);
-      memory = std::move(kept);
+      std::memcpy(kept.bytes().data(), memory.bytes().data() + left_out * block_bytes,
+                  (is_read.size() - left_out) * block_bytes);
+      std::swap(memory, kept);
+      if (kept.bytes().size() > spare.bytes().size()) std::swap(spare, kept);
       is_read.erase(is_read.begin(), is_read.begin() + static_cast<std::ptrdiff_t>(left_out));
       first += left_out;
     }
@@ -109,6 +114,7 @@ class slice_window {
   /// By shard, and whether their slices are encoded: writers put these after the others.
   std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
   window* current_ = nullptr;
+  page_buffer spare_;  // of the last window that was large
   const checkpoint_reader* from_ = nullptr;
   std::size_t shard_ = 0;
   std::uint64_t begin_ = 0;
