@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Kills the libtorch trainer, stops it by SIGTERM, starts it again and compares bits; counts the lines that Cairn adds. Usage: test.sh <program>
+set -euo pipefail
+
+program=$(realpath "$1")
+source=$(realpath "$(dirname "$0")/main.cpp")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export OMP_NUM_THREADS=1
+
+die() { echo "FAILED: $*"; [[ -f log ]] && tail -n 5 log; exit 1; }
+state_of() { sed -n 's/^state //p' "$1"; }
+
+added=$(grep -c '// +$' "$source")
+((added >= 5 && added <= 15)) || die "Cairn adds $added lines"
+[[ $(grep -v '^//' "$source" | grep -E 'cairn|ckpt' | grep -vc '// +$') == 0 ]] || die "a line of Cairn is not marked"
+
+"$program" undisturbed 60 > undisturbed.log
+expected=$(state_of undisturbed.log)
+[[ $expected ]] || die "no fingerprint"
+[[ $("$program" shorter 59 | sed -n 's/^state //p') != "$expected" ]] || die "another number of steps gives the same state"
+
+for at in 3 12 33; do  # before the first checkpoint, and in each epoch
+  status=0
+  { "$program" killed 60 "$at" > log 2>&1 || status=$?; } 2> /dev/null
+  ((status == 137)) || die "killed at $at, but the exit status is $status"
+done
+"$program" killed 60 > log 2>&1 || die "cannot resume"
+grep -Eq '^resumed from step (25|30)$' log || die "should have resumed from step 30, or 25 if that save was not complete"
+[[ $(state_of log) == "$expected" ]] || die "not bit-identical after three kills"
+
+"$program" stopped 100000 > log 2>&1 &
+child=$!
+until compgen -G 'stopped/step-*' > /dev/null; do kill -0 $child || die "ended by itself"; done
+kill -TERM $child
+wait $child || die "stopped by SIGTERM, but the exit status is $?"
+"$program" stopped 60 > log 2>&1 || die "cannot resume after SIGTERM"
+grep -Eq '^resumed from step [0-9]+$' log || die "should have resumed after SIGTERM"
+at=$(sed -n 's/^resumed from step //p' log)
+((at > 60)) || [[ $(state_of log) == "$expected" ]] || die "not bit-identical after SIGTERM at step $at"
+echo "killed three times and stopped once, bit-identical: $expected; $added lines"

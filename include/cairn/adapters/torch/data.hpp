@@ -1,0 +1,147 @@
+// What decides which numbers and samples a trainer with libtorch draws next, as parts of a state: generators, samplers, learning rate schedulers.
+#pragma once
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/data/samplers.h>
+#include <torch/optim/schedulers/lr_scheduler.h>
+#include <torch/optim/schedulers/step_lr.h>
+#include <torch/serialize/archive.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/adapters/torch/tensor.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/state/adapter.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+template <class T>
+concept torch_sampler =
+    requires(T& sampler, const T& same, torch::serialize::OutputArchive& to, torch::serialize::InputArchive& from) {
+      same.save(to);
+      sampler.load(from);
+      sampler.next(std::size_t{});
+    };
+
+/// What a sampler writes to an archive of libtorch, by name.
+template <torch_sampler Sampler>
+[[nodiscard]] std::map<std::string, at::Tensor> archived_by(const Sampler& sampler) {
+  torch::serialize::OutputArchive to;
+  sampler.save(to);
+  std::stringstream bytes;
+  to.save_to(bytes);
+  torch::serialize::InputArchive from;
+  from.load_from(bytes);
+  std::map<std::string, at::Tensor> all;
+  for (const auto& key : from.keys()) from.read(key, all[key], true);
+  return all;
+}
+
+/// The order of a sampler that has one must be of its own numbers, each once, and its position inside.
+inline void check_order(const std::map<std::string, at::Tensor>& now, const std::map<std::string, at::Tensor>& stored) {
+  const auto own = now.find("indices"), other = stored.find("indices"), at = stored.find("index");
+  if (own == now.end()) return;
+  if (other == stored.end() || at == stored.end() || !other->second.defined() || !at->second.defined() ||
+      other->second.sizes() != own->second.sizes() || other->second.scalar_type() != own->second.scalar_type())
+    fail(errc::mismatch, {"is the order of another number of samples in the checkpoint"});
+  const auto sorted = std::get<0>(other->second.to(c10::kLong).sort());
+  const auto position = at->second.item<std::int64_t>();
+  if (!sorted.equal(at::arange(sorted.numel())) || position < 0 || position > sorted.numel())
+    fail(errc::mismatch, {"is not an order of samples in the checkpoint"});
+}
+
+/// Gives access to the count, which derived classes have.
+struct torch_scheduler_count : torch::optim::LRScheduler {
+  static unsigned& of(torch::optim::LRScheduler& scheduler) { return scheduler.*(&torch_scheduler_count::step_count_); }
+};
+
+}  // namespace detail
+
+/// A generator of random numbers, saved as the bytes of its `get_state`. A load sets them in the generator that the handle refers to:
+/// `at::Generator rng = at::detail::getDefaultCPUGenerator();` is libtorch's own. errc::invalid: a null handle. errc::mismatch, before anything is
+/// changed: bytes that are no state of such a generator.
+template <>
+struct adapter<at::Generator> {
+  using bytes = std::vector<std::uint8_t>;
+
+  [[nodiscard]] static bytes get(const at::Generator& generator) {
+    require(generator);
+    auto own = generator;
+    const std::lock_guard lock(own.mutex());
+    const auto state = own.get_state().contiguous();
+    const auto* first = state.data_ptr<std::uint8_t>();
+    return {first, first + state.numel()};
+  }
+  static void set(at::Generator& generator, const bytes& stored) {
+    require(generator);
+    const auto state = at::empty({static_cast<std::int64_t>(stored.size())}, c10::ScalarType::Byte);
+    if (!stored.empty()) std::memcpy(state.data_ptr<std::uint8_t>(), stored.data(), stored.size());
+    const std::lock_guard lock(generator.mutex());
+    try {
+      generator.set_state(state);
+    } catch (const c10::Error& cause) {
+      fail(errc::mismatch, {"is no state of such a generator in the checkpoint: ", cause.what_without_backtrace()});
+    }
+  }
+  [[nodiscard]] static at::Generator make() { return at::detail::createCPUGenerator(); }
+  [[nodiscard]] static at::Generator prototype(const at::Generator& generator) {
+    require(generator);
+    auto own = generator;
+    const std::lock_guard lock(own.mutex());
+    return own.clone();
+  }
+
+ private:
+  static void require(const at::Generator& generator) {
+    if (!generator.defined()) fail(errc::invalid, {"is a null generator; make it before the state is saved or loaded"});
+  }
+};
+
+/// A sampler: the tensors that it writes to an archive of libtorch. errc::mismatch, before anything is changed: a random order that is not one
+/// of the sampler's samples.
+template <detail::torch_sampler Sampler>
+struct adapter<Sampler> {
+  using tensors = std::map<std::string, at::Tensor>;
+
+  [[nodiscard]] static tensors get(const Sampler& sampler) { return detail::archived_by(sampler); }
+  static void check(const Sampler& sampler, const tensors& stored) {
+    const auto now = get(sampler);
+    for (const auto& [name, tensor] : now)
+      if (const auto other = stored.find(name); other == stored.end() || !other->second.defined())
+        fail(errc::mismatch, {"has no ", name, " in the checkpoint"});
+    detail::check_order(now, stored);
+  }
+  static void set(Sampler& sampler, const tensors& stored) {
+    torch::serialize::OutputArchive to;
+    for (const auto& [name, tensor] : stored) to.write(name, tensor, true);
+    std::stringstream bytes;
+    to.save_to(bytes);
+    torch::serialize::InputArchive from;
+    from.load_from(bytes);
+    sampler.load(from);
+  }
+};
+
+/// The number of steps of a learning rate scheduler; the rates are in the optimizer. For a scheduler of your own, pass the base class in an adapter:
+/// `field("base", static_cast<torch::optim::LRScheduler&>(scheduler))`.
+template <class Scheduler>
+requires std::same_as<Scheduler, torch::optim::LRScheduler> || std::same_as<Scheduler, torch::optim::StepLR>
+struct adapter<Scheduler> {
+  template <class Field>
+  static void fields(Scheduler& scheduler, const Field& field) {
+    field("step_count", detail::torch_scheduler_count::of(scheduler));
+  }
+};
+
+}  // namespace cairn

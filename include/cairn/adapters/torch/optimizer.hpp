@@ -1,0 +1,232 @@
+// libtorch's optimizers as parts of a state: their options and the state of each parameter, under the names of Python's state_dict.
+#pragma once
+
+#include <torch/optim.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/adapters/torch/optimizer_parts.hpp"
+#include "cairn/adapters/torch/tensor.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/state/adapter.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+/// An optimizer, of which one part is meant. Never made: a load knows objects by their addresses, and a temporary one has none that is its own.
+template <class What>
+struct torch_part {
+  torch_part() = delete;
+
+  [[nodiscard]] static torch_part& of(torch::optim::Optimizer& optimizer) {
+    return reinterpret_cast<torch_part&>(optimizer);
+  }
+  [[nodiscard]] torch::optim::Optimizer& optimizer() const {
+    return reinterpret_cast<torch::optim::Optimizer&>(const_cast<torch_part&>(*this));
+  }
+};
+
+/// The type of the optimizer, which a checkpoint must have too.
+struct torch_kind {};
+
+/// The numbers of the parameters of each group, which a checkpoint must have too.
+struct torch_group_params {};
+
+/// Which parameters have a state. A load makes and removes states accordingly, before it fills them.
+template <class State>
+struct torch_state_numbers {};
+
+/// The states of all parameters.
+template <class State>
+struct torch_states {
+  torch::optim::Optimizer& optimizer;
+};
+
+/// The options of all groups.
+template <class Options>
+struct torch_groups {
+  torch::optim::Optimizer& optimizer;
+};
+
+/// The parameters of all groups, numbered from 0 on.
+[[nodiscard]] inline std::vector<at::Tensor> parameters_of(const torch::optim::Optimizer& optimizer) {
+  std::vector<at::Tensor> all;
+  for (const auto& group : optimizer.param_groups())
+    all.insert(all.end(), group.params().begin(), group.params().end());
+  return all;
+}
+
+/// How libtorch names the state of a parameter.
+[[nodiscard]] inline std::string state_key(const at::Tensor& parameter) {
+  return c10::guts::to_string(parameter.unsafeGetTensorImpl());
+}
+
+template <class Options, class State, class Field>
+void fields_with_states(torch::optim::Optimizer& optimizer, const Field& field) {
+  torch_groups<Options> groups{optimizer};
+  field("param_groups", groups);
+  field("state_numbers", torch_part<torch_state_numbers<State>>::of(optimizer));
+  torch_states<State> states{optimizer};
+  field("state", states);
+}
+
+template <class Field>
+void fields_of_optimizer(torch::optim::Optimizer& optimizer, const Field& field) {
+  using namespace torch::optim;
+  const std::string_view name = name_of(optimizer);
+  field("kind", torch_part<torch_kind>::of(optimizer));
+  field("params", torch_part<torch_group_params>::of(optimizer));
+  if (name == "Adam") return fields_with_states<AdamOptions, AdamParamState>(optimizer, field);
+  if (name == "AdamW") return fields_with_states<AdamWOptions, AdamWParamState>(optimizer, field);
+  if (name == "SGD") return fields_with_states<SGDOptions, SGDParamState>(optimizer, field);
+  if (name == "RMSprop") return fields_with_states<RMSpropOptions, RMSpropParamState>(optimizer, field);
+  if (name == "Adagrad") return fields_with_states<AdagradOptions, AdagradParamState>(optimizer, field);
+  fields_with_states<LBFGSOptions, LBFGSParamState>(optimizer, field);
+}
+
+/// libtorch's optimizers. A class derived from one of them may have more state.
+template <class T>
+concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || std::same_as<T, torch::optim::Adam> ||
+                          std::same_as<T, torch::optim::AdamW> || std::same_as<T, torch::optim::SGD> ||
+                          std::same_as<T, torch::optim::RMSprop> || std::same_as<T, torch::optim::Adagrad> ||
+                          std::same_as<T, torch::optim::LBFGS>;
+
+}  // namespace detail
+
+template <>
+struct adapter<detail::torch_part<detail::torch_kind>> {
+  using part = detail::torch_part<detail::torch_kind>;
+
+  [[nodiscard]] static std::string get(const part& of) { return detail::name_of(of.optimizer()); }
+  static void check(const part& of, const std::string& stored) {
+    if (const auto own = get(of); stored != own)
+      fail(errc::mismatch, {"is an optimizer ", stored, " in the checkpoint and ", own, " in the state"});
+  }
+  static void set(part& /*of*/, const std::string& /*stored*/) {}
+};
+
+template <>
+struct adapter<detail::torch_part<detail::torch_group_params>> {
+  using part = detail::torch_part<detail::torch_group_params>;
+  using numbers = std::vector<std::vector<std::uint64_t>>;
+
+  [[nodiscard]] static numbers get(const part& of) {
+    numbers all;
+    std::uint64_t next = 0;
+    for (const auto& group : of.optimizer().param_groups()) {
+      auto& own = all.emplace_back(group.params().size());
+      for (auto& each : own) each = next++;
+    }
+    return all;
+  }
+  static void check(const part& of, const numbers& stored) {
+    const auto sizes = [](const numbers& all) {
+      std::string text;
+      for (const auto& each : all) text += (text.empty() ? "" : " and ") + std::to_string(each.size());
+      return text.empty() ? std::string("no") : text;
+    };
+    if (const auto own = get(of); stored != own)
+      fail(errc::mismatch,
+           {"has groups of ", sizes(stored), " parameters in the checkpoint, and of ", sizes(own), " in the state"});
+  }
+  static void set(part& /*of*/, const numbers& /*stored*/) {}
+};
+
+template <class Options>
+struct adapter<detail::torch_groups<Options>> {
+  template <class Field>
+  static void fields(detail::torch_groups<Options>& all, const Field& field) {
+    std::size_t number = 0;
+    for (auto& group : all.optimizer.param_groups())
+      field(std::to_string(number++), static_cast<Options&>(group.options()));
+  }
+};
+
+template <class State>
+struct adapter<detail::torch_part<detail::torch_state_numbers<State>>> {
+  using part = detail::torch_part<detail::torch_state_numbers<State>>;
+
+  [[nodiscard]] static std::vector<std::uint64_t> get(const part& of) {
+    std::vector<std::uint64_t> found;
+    const auto parameters = detail::parameters_of(of.optimizer());
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (of.optimizer().state().count(detail::state_key(parameters[i])) != 0) found.push_back(i);
+    return found;
+  }
+
+  static void check(const part& of, const std::vector<std::uint64_t>& stored) {
+    const auto count = detail::parameters_of(of.optimizer()).size();
+    for (const auto each : stored)
+      if (each >= count)
+        fail(errc::mismatch, {"names parameter ", each, " in the checkpoint; the optimizer has ", count});
+  }
+
+  static void set(part& of, const std::vector<std::uint64_t>& stored) {
+    const auto parameters = detail::parameters_of(of.optimizer());
+    auto& states = of.optimizer().state();
+    std::vector<bool> is_stored(parameters.size());
+    for (const auto each : stored) is_stored.at(each) = true;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const auto key = detail::state_key(parameters[i]);
+      if (!is_stored[i])
+        states.erase(key);
+      else if (states.count(key) == 0)
+        states[key] = std::make_unique<State>();
+    }
+  }
+};
+
+template <class State>
+struct adapter<detail::torch_states<State>> {
+  template <class Field>
+  static void fields(detail::torch_states<State>& all, const Field& field) {
+    const auto parameters = detail::parameters_of(all.optimizer);
+    auto& states = all.optimizer.state();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const auto number = std::to_string(i), key = detail::state_key(parameters[i]);
+      const detail::new_tensors_on device(parameters[i].device());
+      auto found = states.find(key);
+      if (field.purpose() != purpose::describe && !field.stored(number)) continue;  // a load of the numbers removes it
+      if (found == states.end() && field.purpose() == purpose::check) {
+        field.prototype(number, State());
+        continue;
+      }
+      if (found == states.end() && field.purpose() == purpose::apply)
+        found = states.emplace(key, std::make_unique<State>()).first;
+      if (found != states.end()) field(number, static_cast<State&>(*found->second));
+    }
+  }
+};
+
+/// Adam, AdamW, SGD, RMSprop, Adagrad and LBFGS. Paths: `kind`; `param_groups.<i>.lr` and the other options of group i; `params.<i>` are the
+/// numbers of its parameters, over all groups; `state.<n>.exp_avg` and the like, of parameter n; `state_numbers` are the parameters that have a
+/// state. A load makes the states that an optimizer makes in its first step. errc::mismatch, before anything is changed: an optimizer of another
+/// type, or with other groups. errc::unsupported: an optimizer of another library. For a class derived from one of these, write an adapter that passes
+/// the base class and what the class adds: `field("base", static_cast<torch::optim::Adam&>(optimizer))`.
+template <detail::torch_optimizer Optimizer>
+struct adapter<Optimizer> {
+  template <class Field>
+  static void fields(Optimizer& optimizer, const Field& field) {
+    detail::fields_of_optimizer(optimizer, field);
+  }
+};
+
+/// A pointer to an optimizer, as the optimizer, of which a derived class of your own would lose what it adds. Never made or replaced by a load.
+template <detail::torch_optimizer Optimizer>
+struct adapter<std::unique_ptr<Optimizer>> {
+  template <class Field>
+  static void fields(std::unique_ptr<Optimizer>& optimizer, const Field& field) {
+    if (!optimizer) fail(errc::invalid, {"points to no optimizer; make it before the state is saved or loaded"});
+    detail::fields_of_optimizer(*optimizer, field);
+  }
+};
+
+}  // namespace cairn

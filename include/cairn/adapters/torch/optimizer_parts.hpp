@@ -1,0 +1,132 @@
+// The options of libtorch's optimizers, and the states that they keep for each parameter, as parts of a state. The names are those of Python.
+#pragma once
+
+#include <torch/optim.h>
+
+#include <concepts>
+
+#include "cairn/adapters/torch/tensor.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/state/adapter.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+template <class T, class A, class B>
+concept one_of_both = std::same_as<T, A> || std::same_as<T, B>;
+
+template <class Field, one_of_both<torch::optim::AdamOptions, torch::optim::AdamWOptions> Options>
+void fields_of(Options& o, const Field& field) {
+  field("lr", o.lr());
+  field("betas", o.betas());
+  field("eps", o.eps());
+  field("weight_decay", o.weight_decay());
+  field("amsgrad", o.amsgrad());
+}
+template <class Field>
+void fields_of(torch::optim::SGDOptions& o, const Field& field) {
+  field("lr", o.lr());
+  field("momentum", o.momentum());
+  field("dampening", o.dampening());
+  field("weight_decay", o.weight_decay());
+  field("nesterov", o.nesterov());
+}
+template <class Field>
+void fields_of(torch::optim::RMSpropOptions& o, const Field& field) {
+  field("lr", o.lr());
+  field("alpha", o.alpha());
+  field("eps", o.eps());
+  field("weight_decay", o.weight_decay());
+  field("momentum", o.momentum());
+  field("centered", o.centered());
+}
+template <class Field>
+void fields_of(torch::optim::AdagradOptions& o, const Field& field) {
+  field("lr", o.lr());
+  field("lr_decay", o.lr_decay());
+  field("weight_decay", o.weight_decay());
+  field("initial_accumulator_value", o.initial_accumulator_value());
+  field("eps", o.eps());
+}
+template <class Field>
+void fields_of(torch::optim::LBFGSOptions& o, const Field& field) {
+  field("lr", o.lr());
+  field("max_iter", o.max_iter());
+  field("max_eval", o.max_eval());
+  field("tolerance_grad", o.tolerance_grad());
+  field("tolerance_change", o.tolerance_change());
+  field("history_size", o.history_size());
+  field("line_search_fn", o.line_search_fn());
+}
+
+template <class Field, one_of_both<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
+void fields_of(State& s, const Field& field) {
+  field("step", s.step());
+  field("exp_avg", s.exp_avg());
+  field("exp_avg_sq", s.exp_avg_sq());
+  field("max_exp_avg_sq", s.max_exp_avg_sq());
+}
+template <class Field>
+void fields_of(torch::optim::SGDParamState& s, const Field& field) {
+  field("momentum_buffer", s.momentum_buffer());
+}
+template <class Field>
+void fields_of(torch::optim::RMSpropParamState& s, const Field& field) {
+  field("step", s.step());
+  field("square_avg", s.square_avg());
+  field("momentum_buffer", s.momentum_buffer());
+  field("grad_avg", s.grad_avg());
+}
+template <class Field>
+void fields_of(torch::optim::AdagradParamState& s, const Field& field) {
+  field("sum", s.sum());
+  field("step", s.step());
+}
+/// Without `al`, which each step of LBFGS fills before it reads it.
+template <class Field>
+void fields_of(torch::optim::LBFGSParamState& s, const Field& field) {
+  field("func_evals", s.func_evals());
+  field("n_iter", s.n_iter());
+  field("t", s.t());
+  field("prev_loss", s.prev_loss());
+  field("d", s.d());
+  field("H_diag", s.H_diag());
+  field("prev_flat_grad", s.prev_flat_grad());
+  field("old_dirs", s.old_dirs());
+  field("old_stps", s.old_stps());
+  field("ro", s.ro());
+}
+
+template <class Options>
+[[nodiscard]] bool has_options(torch::optim::Optimizer& optimizer) {
+  return dynamic_cast<Options*>(&optimizer.defaults()) != nullptr;
+}
+
+/// The name of an optimizer's type in Python and C++. errc::unsupported: a type that libtorch does not define.
+[[nodiscard]] inline const char* name_of(torch::optim::Optimizer& optimizer) {
+  if (has_options<torch::optim::AdamOptions>(optimizer)) return "Adam";
+  if (has_options<torch::optim::AdamWOptions>(optimizer)) return "AdamW";
+  if (has_options<torch::optim::SGDOptions>(optimizer)) return "SGD";
+  if (has_options<torch::optim::RMSpropOptions>(optimizer)) return "RMSprop";
+  if (has_options<torch::optim::AdagradOptions>(optimizer)) return "Adagrad";
+  if (has_options<torch::optim::LBFGSOptions>(optimizer)) return "LBFGS";
+  fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
+}
+
+template <class T>
+concept torch_optimizer_part =
+    std::derived_from<T, torch::optim::OptimizerParamState> || std::derived_from<T, torch::optim::OptimizerOptions>;
+
+}  // namespace detail
+
+/// The options of a group of parameters, or the state of one parameter.
+template <detail::torch_optimizer_part Part>
+struct adapter<Part> {
+  template <class Field>
+  static void fields(Part& part, const Field& field) {
+    detail::fields_of(part, field);
+  }
+};
+
+}  // namespace cairn

@@ -1,0 +1,202 @@
+// libtorch's tensors as leaves of a state, saved and loaded in place, on the host and on devices.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/device_copies.hpp"
+#include "cairn/state/tensor_view.hpp"
+
+namespace cairn {
+
+namespace detail {
+
+/// The numbers that an element of a tensor consists of: two for complex ones.
+struct torch_element {
+  dtype type;
+  unsigned components = 1;
+};
+
+/// errc::unsupported: a quantized type, or one that later versions of libtorch have.
+[[nodiscard]] inline torch_element element_of(c10::ScalarType type) {
+  switch (type) {
+    case c10::ScalarType::Bool:
+      return {dtype::boolean};
+    case c10::ScalarType::Byte:
+      return {dtype::u8};
+    case c10::ScalarType::Char:
+      return {dtype::i8};
+    case c10::ScalarType::Short:
+      return {dtype::i16};
+    case c10::ScalarType::Int:
+      return {dtype::i32};
+    case c10::ScalarType::Long:
+      return {dtype::i64};
+    case c10::ScalarType::Half:
+      return {dtype::f16};
+    case c10::ScalarType::BFloat16:
+      return {dtype::bf16};
+    case c10::ScalarType::Float:
+      return {dtype::f32};
+    case c10::ScalarType::Double:
+      return {dtype::f64};
+    case c10::ScalarType::ComplexHalf:
+      return {dtype::f16, 2};
+    case c10::ScalarType::ComplexFloat:
+      return {dtype::f32, 2};
+    case c10::ScalarType::ComplexDouble:
+      return {dtype::f64, 2};
+    default:
+      fail(errc::unsupported, {"a tensor of type ", c10::toString(type), "; save what dequantize() or to() returns"});
+  }
+}
+
+/// errc::mismatch: no tensor has such elements.
+[[nodiscard]] inline c10::ScalarType scalar_type_of(dtype type) {
+  for (const auto each : {c10::ScalarType::Bool, c10::ScalarType::Byte, c10::ScalarType::Char, c10::ScalarType::Short,
+                          c10::ScalarType::Int, c10::ScalarType::Long, c10::ScalarType::Half, c10::ScalarType::BFloat16,
+                          c10::ScalarType::Float, c10::ScalarType::Double})
+    if (element_of(each).type == type) return each;
+  fail(errc::mismatch, {"is ", name(type), " in the checkpoint, which tensors of libtorch cannot have"});
+}
+
+/// The functions that copy from and to the devices of libtorch. One object per device, which lives as long as the program.
+class torch_devices {
+ public:
+  [[nodiscard]] static torch_devices& all() {
+    static torch_devices only;
+    return only;
+  }
+
+  [[nodiscard]] device_copies copies_of(c10::Device device) {
+    if (device.is_cpu()) return {};
+    const std::lock_guard lock(mutex_);
+    if (const auto own = own_.find(device.type()); own != own_.end()) return own->second;
+    auto* const context = &devices_.try_emplace({device.type(), device.index()}, device).first->second;
+    return {.to_host = to_host, .from_host = from_host, .context = context};
+  }
+
+  void set(c10::DeviceType type, const device_copies& copies) {
+    const std::lock_guard lock(mutex_);
+    own_.insert_or_assign(type, copies);
+  }
+
+ private:
+  [[nodiscard]] static at::Tensor bytes_at(const void* memory, std::size_t bytes, c10::Device device) {
+    return at::from_blob(const_cast<void*>(memory), {static_cast<std::int64_t>(bytes)},
+                         at::TensorOptions().dtype(c10::ScalarType::Byte).device(device));
+  }
+  static void to_host(void* host, const void* memory, std::size_t bytes, void* context) {
+    bytes_at(host, bytes, c10::Device(c10::DeviceType::CPU))
+        .copy_(bytes_at(memory, bytes, *static_cast<const c10::Device*>(context)));
+  }
+  static void from_host(void* memory, const void* host, std::size_t bytes, void* context) {
+    bytes_at(memory, bytes, *static_cast<const c10::Device*>(context))
+        .copy_(bytes_at(host, bytes, c10::Device(c10::DeviceType::CPU)));
+  }
+
+  std::mutex mutex_;
+  std::map<std::pair<c10::DeviceType, c10::DeviceIndex>, c10::Device> devices_;
+  std::map<c10::DeviceType, device_copies> own_;
+};
+
+[[nodiscard]] inline bool is_expanded(const at::Tensor& tensor) {
+  for (std::int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) > 1 && tensor.stride(d) == 0) return true;
+  return false;
+}
+
+/// Undefined: a view of an array that does not exist. errc::unsupported: a tensor that is not an array in memory.
+[[nodiscard]] inline any_tensor_view torch_view(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  if (tensor.layout() != c10::kStrided)
+    fail(errc::unsupported, {"a sparse tensor, or one of another layout; save what to_dense() returns"});
+  if (tensor.is_meta()) fail(errc::unsupported, {"a tensor on the meta device, which has no values"});
+  if (tensor.is_conj() || tensor.is_neg())
+    fail(errc::unsupported,
+         {"a tensor that is a conjugated or negated view; save what resolve_conj() or resolve_neg() returns"});
+  if (is_expanded(tensor))
+    fail(errc::unsupported, {"an expanded tensor, whose elements share memory; save what contiguous() returns"});
+  const auto element = element_of(tensor.scalar_type());
+  extents shape(tensor.sizes().begin(), tensor.sizes().end());
+  std::vector<std::int64_t> strides;
+  if (!tensor.is_contiguous()) strides.assign(tensor.strides().begin(), tensor.strides().end());
+  return {element.type,
+          tensor.data_ptr(),
+          std::move(shape),
+          std::move(strides),
+          torch_devices::all().copies_of(tensor.device()),
+          element.components};
+}
+
+/// Where a load makes tensors that are undefined: on the host, or on the device that was set last in this thread.
+class new_tensors_on {
+ public:
+  explicit new_tensors_on(c10::Device device) : before_(std::exchange(current(), device)) {}
+  new_tensors_on(const new_tensors_on&) = delete;
+  new_tensors_on& operator=(const new_tensors_on&) = delete;
+  ~new_tensors_on() { current() = before_; }
+
+  [[nodiscard]] static c10::Device& current() {
+    static thread_local c10::Device device(c10::DeviceType::CPU);
+    return device;
+  }
+
+ private:
+  c10::Device before_;
+};
+
+}  // namespace detail
+
+/// Uses `copies` for the tensors of all devices of this type, in place of libtorch's own functions. Call it before the first save or load.
+inline void set_torch_copies(c10::DeviceType type, const device_copies& copies) {
+  detail::torch_devices::all().set(type, copies);
+}
+
+/// A tensor with its type, shape and strides, saved and loaded in place, where it is. A complex one has a last dimension of 2. A load gives
+/// another shape to tensors that need no gradients, and makes undefined ones, of contiguous memory on the host. errc::mismatch, before anything is
+/// changed: another type, or another shape of a parameter. errc::unsupported: sparse, quantized, expanded and conjugated tensors.
+template <>
+struct adapter<at::Tensor> {
+  [[nodiscard]] static any_tensor_view view(const at::Tensor& tensor) { return detail::torch_view(tensor); }
+
+  [[nodiscard]] static bool can_be(const at::Tensor& tensor, const extents& /*shape*/) {
+    return !tensor.defined() || !tensor.requires_grad();
+  }
+
+  static void resize(at::Tensor& tensor, const extents& shape, dtype type) {
+    const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+    if (tensor.defined())
+      tensor.set_(at::empty(sizes, tensor.options()));  // other handles to the tensor see it too
+    else
+      tensor = at::empty(
+          sizes, at::TensorOptions().dtype(detail::scalar_type_of(type)).device(detail::new_tensors_on::current()));
+  }
+};
+
+/// libtorch's optional, saved as std::optional.
+template <class T>
+struct adapter<c10::optional<T>> {
+  [[nodiscard]] static std::optional<T> get(const c10::optional<T>& object) {
+    return object ? std::optional<T>(*object) : std::nullopt;
+  }
+  static void set(c10::optional<T>& object, std::optional<T> stored) {
+    if (stored)
+      object = std::move(*stored);
+    else
+      object = c10::nullopt;
+  }
+};
+
+}  // namespace cairn

@@ -1,0 +1,129 @@
+#include "cairn/adapters/torch/module.hpp"
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <string>
+
+#include "catch.hpp"
+#include "state/kept.hpp"
+#include "store/sample.hpp"
+
+namespace modules {
+
+struct block_impl : torch::nn::Module {
+  explicit block_impl(std::int64_t width)
+      : linear(register_module("linear", torch::nn::Linear(width, width))),
+        norm(register_module("norm", torch::nn::BatchNorm1d(width))) {}
+  torch::Tensor forward(const torch::Tensor& x) { return norm(linear(x)); }
+
+  torch::nn::Linear linear;
+  torch::nn::BatchNorm1d norm;
+};
+TORCH_MODULE_IMPL(block, block_impl);
+
+struct net : torch::nn::Module {
+  explicit net(std::int64_t width = 4)
+      : layers(register_module("layers", torch::nn::Sequential(block(width), torch::nn::ReLU(), block(width)))),
+        head(register_module("head", torch::nn::Linear(torch::nn::LinearOptions(width, 2).bias(false)))),
+        scale(register_parameter("scale", torch::rand({width}))),
+        seen(register_buffer("seen", torch::zeros({}, torch::kLong))) {}
+  torch::Tensor forward(const torch::Tensor& x) { return head(layers->forward(x) * scale); }
+
+  torch::nn::Sequential layers;
+  torch::nn::Linear head;
+  torch::Tensor scale, seen;
+};
+
+constexpr const char* names =
+    "head.weight layers.0.linear.bias layers.0.linear.weight layers.0.norm.bias layers.0.norm.num_batches_tracked "
+    "layers.0.norm.running_mean layers.0.norm.running_var layers.0.norm.weight layers.2.linear.bias "
+    "layers.2.linear.weight "
+    "layers.2.norm.bias layers.2.norm.num_batches_tracked layers.2.norm.running_mean layers.2.norm.running_var "
+    "layers.2.norm.weight scale seen";
+
+void train(net& model) {
+  model.train();
+  model.forward(torch::rand({8, 4}));
+  model.seen += 1;
+}
+
+}  // namespace modules
+
+TEST_CASE("torch: a module is saved under the names of state_dict, and comes back bit for bit and in place") {
+  modules::net original, fresh;
+  modules::train(original);
+  const auto* memory = fresh.scale.data_ptr();
+  const tests::kept stored(cairn::detail::describe(original));
+  CHECK(stored.paths() == modules::names);
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.scale.data_ptr() == memory);
+  CHECK(fresh.seen.item<std::int64_t>() == 1);
+  original.eval();
+  fresh.eval();
+  const auto x = torch::rand({3, 4});
+  CHECK(original.forward(x).equal(fresh.forward(x)));
+}
+
+TEST_CASE("torch: a holder and a pointer are saved as their module") {
+  const auto names_of = [](const auto& state) { return tests::kept(cairn::detail::describe(state)).paths(); };
+  const modules::block holder(3);
+  const auto pointer = holder.ptr();
+  const std::shared_ptr<torch::nn::Module> base = pointer;
+  CHECK(names_of(holder) == names_of(*pointer));
+  CHECK(names_of(pointer) == names_of(*pointer));
+  CHECK(names_of(base) == names_of(*pointer));
+  modules::block other(3);
+  CHECK(tests::comes_back(holder, other));
+  CHECK(other->linear->weight.equal(holder->linear->weight));
+}
+
+TEST_CASE("torch: half and bfloat16 modules, and tied parameters") {
+  for (const auto type : {torch::kHalf, torch::kBFloat16}) {
+    modules::net original, fresh;
+    original.to(type);
+    fresh.to(type);
+    CHECK(tests::comes_back(original, fresh));
+    CHECK(fresh.scale.equal(original.scale));
+  }
+  struct tied : torch::nn::Module {
+    tied() {
+      encoder = register_parameter("encoder", torch::rand({3}));
+      register_parameter("decoder", encoder);
+    }
+    torch::Tensor encoder;
+  };
+  tied original, fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.encoder.equal(original.encoder));
+  CHECK(fresh.named_parameters()["decoder"].data_ptr() == fresh.encoder.data_ptr());
+}
+
+TEST_CASE("torch: a module of other shapes, types or names is refused with both sides, and stays as it was") {
+  using Catch::Matchers::ContainsSubstring;
+  modules::net original;
+  const tests::kept stored(cairn::detail::describe(original));
+  const auto refused = [&](auto& other, const std::string& path, const std::string& there, const std::string& here) {
+    const auto before = other.parameters().front().detach().clone();
+    const auto failure = sample::failure_of([&] { stored.load(other); });
+    CHECK(failure.code == cairn::errc::mismatch);
+    CHECK_FALSE(failure.state_changed);
+    CHECK_THAT(failure.sentence, ContainsSubstring(path) && ContainsSubstring(there) && ContainsSubstring(here));
+    CHECK(other.parameters().front().equal(before));
+  };
+  modules::net wide(5), halves, more;
+  refused(wide, "layers.0.linear.weight", "4", "5");
+  halves.to(torch::kHalf);
+  refused(halves, "scale", "F32", "F16");
+  more.register_parameter("shift", torch::rand({4}));
+  refused(more, "shift", "", "");
+  torch::nn::Linear less(4, 2);
+  refused(*less, "weight", "", "");
+}
+
+TEST_CASE("torch: an empty holder and a null pointer are errors") {
+  modules::block holder = nullptr;
+  std::shared_ptr<modules::net> pointer;
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::describe(holder)); }).code == cairn::errc::invalid);
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::describe(pointer)); }).code == cairn::errc::invalid);
+}

@@ -1,0 +1,200 @@
+#include "cairn/adapters/torch/optimizer.hpp"
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cairn/adapters/torch/module.hpp"
+#include "cairn/state/saveable.hpp"
+#include "catch.hpp"
+#include "state/kept.hpp"
+#include "store/sample.hpp"
+
+namespace optimizers {
+
+using optimizer = std::unique_ptr<torch::optim::Optimizer>;
+using make_optimizer = std::function<optimizer(torch::nn::Module&)>;
+
+struct net : torch::nn::Module {
+  net() : a(register_module("a", torch::nn::Linear(6, 5))), b(register_module("b", torch::nn::Linear(5, 1))) {
+    frozen = register_parameter("frozen", torch::rand({2}), false);
+  }
+  torch::nn::Linear a, b;
+  torch::Tensor frozen;
+};
+
+struct trainer {
+  std::shared_ptr<net> model = std::make_shared<net>();
+  optimizer opt;
+
+  explicit trainer(const make_optimizer& make) : opt(make(*model)) {}
+
+  void step(std::int64_t number) {
+    const auto x = torch::sin(torch::arange(24, torch::kFloat).view({4, 6}) + number);
+    opt->step([&] {
+      opt->zero_grad();
+      const auto loss = model->b(torch::tanh(model->a(x))).pow(2).sum();
+      loss.backward();
+      return loss;
+    });
+  }
+  static auto cairn_fields() { return cairn::fields<&trainer::model, &trainer::opt>{}; }
+};
+
+template <class Optimizer, class Options>
+make_optimizer with(Options options) {
+  return [options](torch::nn::Module& model) { return std::make_unique<Optimizer>(model.parameters(), options); };
+}
+
+/// Two groups with different options.
+optimizer in_groups(torch::nn::Module& model) {
+  auto& own = dynamic_cast<net&>(model);
+  std::vector<torch::optim::OptimizerParamGroup> groups;
+  groups.emplace_back(own.b->parameters(), std::make_unique<torch::optim::AdamOptions>(0.5));
+  groups.emplace_back(own.a->parameters());
+  return std::make_unique<torch::optim::Adam>(groups, torch::optim::AdamOptions(0.01));
+}
+
+const std::vector<std::pair<std::string, make_optimizer>>& all() {
+  using namespace torch::optim;
+  static const std::vector<std::pair<std::string, make_optimizer>> each{
+      {"Adam", with<Adam>(AdamOptions(0.02))},
+      {"Adam, amsgrad", with<Adam>(AdamOptions(0.02).amsgrad(true))},
+      {"Adam, groups", in_groups},
+      {"AdamW", with<AdamW>(AdamWOptions(0.02))},
+      {"SGD", with<SGD>(SGDOptions(0.02))},
+      {"SGD, momentum", with<SGD>(SGDOptions(0.02).momentum(0.9).nesterov(true))},
+      {"RMSprop", with<RMSprop>(RMSpropOptions(0.02))},
+      {"RMSprop, centered, momentum", with<RMSprop>(RMSpropOptions(0.02).centered(true).momentum(0.5))},
+      {"Adagrad", with<Adagrad>(AdagradOptions(0.02))},
+      {"LBFGS", with<LBFGS>(LBFGSOptions(0.02).max_iter(4).history_size(3))},
+      {"LBFGS, line search", with<LBFGS>(LBFGSOptions(0.5).max_iter(4).line_search_fn("strong_wolfe"))}};
+  return each;
+}
+
+void check_same(const trainer& a, const trainer& b) {
+  const auto x = a.model->parameters(), y = b.model->parameters();
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i].equal(y[i]));
+}
+
+}  // namespace optimizers
+
+TEST_CASE("torch: training goes on bit for bit from the state of every optimizer, in new and in used ones") {
+  for (const auto& [name, make] : optimizers::all()) {
+    INFO(name);
+    optimizers::trainer original(make), fresh(make), used(make);
+    for (int i = 0; i < 3; ++i) original.step(i);
+    for (int i = 0; i < 5; ++i) used.step(-i);
+    const tests::kept stored(cairn::detail::describe(original));
+    for (auto* other : {&fresh, &used}) {
+      stored.load(*other);
+      CHECK(tests::kept(cairn::detail::describe(*other)) == stored);
+    }
+    for (int i = 3; i < 6; ++i)
+      for (auto* each : {&original, &fresh, &used}) each->step(i);
+    optimizers::check_same(original, fresh);
+    optimizers::check_same(original, used);
+  }
+}
+
+TEST_CASE("torch: an optimizer that has not made a step takes the states away from one that has") {
+  for (const auto& [name, make] : optimizers::all()) {
+    INFO(name);
+    optimizers::trainer original(make), used(make);
+    const tests::kept stored(cairn::detail::describe(original));
+    for (int i = 0; i < 3; ++i) used.step(i);
+    stored.load(used);
+    CHECK(used.opt->state().size() == original.opt->state().size());  // Adagrad makes its states at once
+    for (auto* each : {&original, &used}) each->step(7);
+    optimizers::check_same(original, used);
+  }
+}
+
+TEST_CASE("torch: the paths of an optimizer") {
+  optimizers::trainer original(optimizers::in_groups);
+  original.step(1);
+  const auto paths = ' ' + tests::kept(cairn::detail::describe(original)).paths() + ' ';
+  for (const auto* each : {"opt.kind", "opt.param_groups.0.lr", "opt.param_groups.1.betas.0", "opt.params.1",
+                           "opt.state.0.exp_avg", "opt.state.3.step", "opt.state_numbers"})
+    CHECK(paths.find(' ' + std::string(each) + ' ') != std::string::npos);
+}
+
+TEST_CASE("torch: two optimizers of one state") {
+  struct pair {
+    optimizers::trainer one{optimizers::all()[0].second}, two{optimizers::all()[5].second};
+  };
+  pair original, fresh;
+  original.one.step(1);
+  original.two.step(2);
+  CHECK(tests::comes_back(original, fresh));
+  for (auto* each : {&original, &fresh}) each->one.step(3), each->two.step(3);
+  optimizers::check_same(original.one, fresh.one);
+  optimizers::check_same(original.two, fresh.two);
+}
+
+TEST_CASE("torch: the options of a checkpoint are loaded") {
+  optimizers::trainer original(optimizers::in_groups), other(optimizers::in_groups);
+  original.opt->param_groups()[0].options().set_lr(0.125);
+  original.step(1);
+  tests::kept(cairn::detail::describe(original)).load(other);
+  CHECK(other.opt->param_groups()[0].options().get_lr() == 0.125);
+  CHECK(other.opt->param_groups()[1].options().get_lr() == 0.01);
+}
+
+TEST_CASE("torch: an optimizer of another type, or with other groups, is refused and stays as it was") {
+  using Catch::Matchers::ContainsSubstring;
+  using namespace torch::optim;
+  optimizers::trainer original(optimizers::with<Adam>(AdamOptions(0.02)));
+  original.step(1);
+  const tests::kept stored(cairn::detail::describe(original));
+  const auto refused = [&](const optimizers::make_optimizer& make, const std::string& a, const std::string& b) {
+    optimizers::trainer other(make);
+    other.step(2);
+    const tests::kept before(cairn::detail::describe(other));
+    const auto failure = sample::failure_of([&] { stored.load(other); });
+    CHECK(failure.code == cairn::errc::mismatch);
+    CHECK_THAT(failure.sentence, ContainsSubstring(a) && ContainsSubstring(b));
+    CHECK(tests::kept(cairn::detail::describe(other)) == before);
+  };
+  refused(optimizers::with<SGD>(SGDOptions(0.1)), "opt.kind",
+          "is an optimizer Adam in the checkpoint and SGD in the state");
+  refused(optimizers::with<AdamW>(AdamWOptions(0.1)), "opt.kind", "AdamW");
+  refused(optimizers::in_groups, "opt.params", "groups of 5 parameters in the checkpoint, and of 2 and 2 in the state");
+}
+
+TEST_CASE("torch: a filter that leaves the optimizer out leaves its states as they are") {
+  optimizers::trainer original(optimizers::in_groups), used(optimizers::in_groups);
+  const tests::kept stored(cairn::detail::describe(original));
+  for (int i = 0; i < 3; ++i) used.step(i);
+  cairn::detail::match_options options;
+  options.filter = [](std::string_view path) { return path.starts_with("model."); };
+  stored.load(used, options);
+  CHECK(used.opt->state().size() == 4);
+}
+
+TEST_CASE("torch: damaged numbers of states and optimizers of other libraries are errors") {
+  optimizers::trainer original(optimizers::in_groups), other(optimizers::in_groups);
+  original.step(1);
+  tests::kept stored(cairn::detail::describe(original));
+  auto& numbers = stored.bytes.at("opt.state_numbers");
+  REQUIRE(numbers.size() >= 8);
+  numbers[0] = std::byte{200};
+  CHECK(sample::failure_of([&] { stored.load(other); }).code == cairn::errc::mismatch);
+  CHECK(other.opt->state().empty());
+
+  struct own_options : torch::optim::OptimizerCloneableOptions<own_options> {};
+  struct own : torch::optim::Optimizer {
+    using Optimizer::Optimizer;
+    torch::Tensor step(LossClosure) override { return {}; }
+  };
+  const optimizers::optimizer unknown =
+      std::make_unique<own>(std::vector<torch::Tensor>{torch::rand({2})}, std::make_unique<own_options>());
+  STATIC_REQUIRE_FALSE(cairn::saveable<own>);
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::describe(unknown)); }).code ==
+        cairn::errc::unsupported);
+  const optimizers::optimizer null;
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::describe(null)); }).code == cairn::errc::invalid);
+}
