@@ -98,6 +98,30 @@ TEST_CASE("torch: an order that is not one of the sampler's samples is refused")
   CHECK_FALSE(failure.state_changed);
 }
 
+TEST_CASE("torch: a position that a sampler cannot have is refused") {
+  using namespace torch::data::samplers;
+  const auto refuses = [](auto sampler, const std::string& name, unsigned char position) {
+    tests::kept stored(cairn::detail::describe(sampler));
+    const tests::kept before(cairn::detail::describe(sampler));
+    auto is_found = false;
+    for (auto& [path, bytes] : stored.bytes) {
+      if (!path.ends_with(name)) continue;
+      is_found = true;
+      bytes[0] = std::byte{position};
+    }
+    REQUIRE(is_found);
+    const auto failure = sample::failure_of([&] { stored.load(sampler); });
+    CHECK(failure.code == cairn::errc::mismatch);
+    CHECK_FALSE(failure.state_changed);
+    CHECK(tests::kept(cairn::detail::describe(sampler)) == before);
+  };
+  refuses(RandomSampler(6), "index", 7);
+  refuses(SequentialSampler(6), "index", 7);
+  refuses(DistributedRandomSampler(20, 2, 1), "sample_index_", 9);
+  refuses(DistributedRandomSampler(20, 2, 1), "sample_index_", 21);
+  refuses(DistributedSequentialSampler(20, 2, 0), "sample_index_", 11);
+}
+
 TEST_CASE("torch: the steps of a learning rate scheduler") {
   torch::optim::SGD optimizer({torch::rand({2}, torch::requires_grad())}, torch::optim::SGDOptions(1));
   struct trainer {

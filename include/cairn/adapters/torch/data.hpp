@@ -48,17 +48,25 @@ template <torch_sampler Sampler>
   return all;
 }
 
-/// The order of a sampler that has one must be of its own numbers, each once, and its position inside.
-inline void check_order(const std::map<std::string, at::Tensor>& now, const std::map<std::string, at::Tensor>& stored) {
-  const auto own = now.find("indices"), other = stored.find("indices"), at = stored.find("index");
-  if (own == now.end()) return;
-  if (other == stored.end() || at == stored.end() || !other->second.defined() || !at->second.defined() ||
-      other->second.sizes() != own->second.sizes() || other->second.scalar_type() != own->second.scalar_type())
-    fail(errc::mismatch, {"is the order of another number of samples in the checkpoint"});
-  const auto sorted = std::get<0>(other->second.to(c10::kLong).sort());
-  const auto position = at->second.item<std::int64_t>();
+/// The order of a random sampler must have each of its samples once, and its position lie inside. libtorch does not check either.
+inline void check_order(const at::Tensor& indices, std::int64_t position) {
+  const auto sorted = std::get<0>(indices.to(c10::kLong).sort());
   if (!sorted.equal(at::arange(sorted.numel())) || position < 0 || position > sorted.numel())
-    fail(errc::mismatch, {"is not an order of samples in the checkpoint"});
+    fail(errc::mismatch, {"is not an order of the sampler's samples in the checkpoint"});
+}
+
+/// The position of a sampler without an order of its own must be one that it can reach. O(samples).
+template <torch_sampler Sampler>
+void check_position(Sampler sampler, std::int64_t position) {
+  constexpr std::size_t at_a_time = std::size_t{1} << 16U;
+  sampler.reset();
+  const auto first = static_cast<std::int64_t>(sampler.index());
+  while (sampler.next(at_a_time)) {
+  }
+  const auto last = static_cast<std::int64_t>(sampler.index());
+  if (position < first || position > last)
+    fail(errc::mismatch,
+         {"is at sample ", position, " in the checkpoint; the sampler has those from ", first, " to ", last});
 }
 
 /// Gives access to the count, which derived classes have.
@@ -117,10 +125,22 @@ struct adapter<Sampler> {
   [[nodiscard]] static tensors get(const Sampler& sampler) { return detail::archived_by(sampler); }
   static void check(const Sampler& sampler, const tensors& stored) {
     const auto now = get(sampler);
-    for (const auto& [name, tensor] : now)
-      if (const auto other = stored.find(name); other == stored.end() || !other->second.defined())
-        fail(errc::mismatch, {"has no ", name, " in the checkpoint"});
-    detail::check_order(now, stored);
+    for (const auto& [name, tensor] : now) {
+      const auto other = stored.find(name);
+      if (other == stored.end() || !other->second.defined() || other->second.sizes() != tensor.sizes() ||
+          other->second.scalar_type() != tensor.scalar_type())
+        fail(errc::mismatch, {"has another number of samples in the checkpoint, or is another sampler there"});
+    }
+    if constexpr (requires { sampler.index(); }) {
+      const auto at = stored.find(now.count("index") != 0 ? "index" : "sample_index_");
+      if (at == stored.end()) return;
+      const at::Tensor& stored_position = at->second;
+      const auto position = stored_position.item<std::int64_t>();
+      if (now.count("indices") != 0)
+        detail::check_order(stored.at("indices"), position);
+      else
+        detail::check_position(sampler, position);
+    }
   }
   static void set(Sampler& sampler, const tensors& stored) {
     torch::serialize::OutputArchive to;
