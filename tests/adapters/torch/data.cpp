@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cairn/adapters/torch/optimizer.hpp"
+#include "cairn/state/saveable.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -120,6 +121,26 @@ TEST_CASE("torch: a position that a sampler cannot have is refused") {
   refuses(DistributedRandomSampler(20, 2, 1), "sample_index_", 9);
   refuses(DistributedRandomSampler(20, 2, 1), "sample_index_", 21);
   refuses(DistributedSequentialSampler(20, 2, 0), "sample_index_", 11);
+  StreamSampler stream(6);
+  const tests::kept longer([] {
+    static StreamSampler other(50);
+    static_cast<void>(other.next(20));
+    return cairn::detail::describe(other);
+  }());
+  CHECK(sample::failure_of([&] { longer.load(stream); }).code == cairn::errc::mismatch);
+  SequentialSampler other(6);
+  const RandomSampler random(6);
+  CHECK(sample::failure_of([&] { tests::kept(cairn::detail::describe(random)).load(other); }).code ==
+        cairn::errc::mismatch);
+}
+
+TEST_CASE("torch: samplers of other libraries are not taken for libtorch's") {
+  struct own : torch::data::samplers::RandomSampler {
+    using RandomSampler::RandomSampler;
+    int more = 0;
+  };
+  STATIC_REQUIRE(cairn::saveable<torch::data::samplers::RandomSampler>);
+  STATIC_REQUIRE_FALSE(cairn::saveable<own>);
 }
 
 TEST_CASE("torch: the steps of a learning rate scheduler") {

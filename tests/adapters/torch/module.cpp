@@ -121,6 +121,50 @@ TEST_CASE("torch: a module of other shapes, types or names is refused with both 
   refused(*less, "weight", "", "");
 }
 
+namespace modules {
+
+/// Lists what to save itself.
+struct listed_impl : torch::nn::Module {
+  torch::Tensor weight = register_parameter("weight", torch::rand({2}));
+  int count = 0;
+  static auto cairn_fields() { return cairn::fields<&listed_impl::weight, &listed_impl::count>{}; }
+};
+TORCH_MODULE_IMPL(listed, listed_impl);
+
+/// Has an adapter.
+struct counting_impl : torch::nn::Module {
+  torch::Tensor weight = register_parameter("weight", torch::rand({2}));
+  int count = 0;
+};
+TORCH_MODULE_IMPL(counting, counting_impl);
+
+}  // namespace modules
+
+template <>
+struct cairn::adapter<modules::counting_impl> {
+  template <class Field>
+  static void fields(modules::counting_impl& of, const Field& field) {
+    field("weight", of.weight);
+    field("count", of.count);
+  }
+};
+
+TEST_CASE("torch: a class that says what to save is saved so, in holders and pointers too") {
+  modules::counting original;
+  original->count = 3;
+  modules::counting fresh;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh->count == 3);
+  auto pointer = std::make_shared<modules::counting_impl>();
+  const auto from = original.ptr();
+  CHECK(tests::comes_back(from, pointer));
+  CHECK(pointer->count == 3);
+  modules::listed_impl one, two;
+  one.count = 4;
+  CHECK(tests::comes_back(one, two));
+  CHECK(two.count == 4);
+}
+
 TEST_CASE("torch: an empty holder and a null pointer are errors") {
   modules::block holder = nullptr;
   std::shared_ptr<modules::net> pointer;

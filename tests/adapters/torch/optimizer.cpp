@@ -165,6 +165,97 @@ TEST_CASE("torch: an optimizer of another type, or with other groups, is refused
   refused(optimizers::in_groups, "opt.params", "groups of 5 parameters in the checkpoint, and of 2 and 2 in the state");
 }
 
+TEST_CASE("torch: states come back where those of the optimizer have other tensors, as after a step back") {
+  using namespace torch::optim;
+  const auto go_on = [](const optimizers::make_optimizer& stored_by, int steps, const optimizers::make_optimizer& into,
+                        int own_steps) {
+    optimizers::trainer original(stored_by), used(into);
+    for (int i = 0; i < steps; ++i) original.step(i);
+    for (int i = 0; i < own_steps; ++i) used.step(-i);
+    CHECK(tests::comes_back(original, used));
+    for (auto* each : {&original, &used}) each->step(9);
+    optimizers::check_same(original, used);
+  };
+  const auto lbfgs = [](int iterations, int history) {
+    return optimizers::with<LBFGS>(LBFGSOptions(0.02).max_iter(iterations).history_size(history));
+  };
+  go_on(lbfgs(1, 3), 1, lbfgs(1, 3), 4);  // H_diag has whole numbers after the first iteration
+  go_on(lbfgs(1, 3), 4, lbfgs(1, 3), 1);
+  go_on(lbfgs(4, 10), 5, lbfgs(4, 3), 5);
+  const auto adam = [](bool amsgrad) { return optimizers::with<Adam>(AdamOptions(0.02).amsgrad(amsgrad)); };
+  go_on(adam(false), 3, adam(true), 2);
+  go_on(adam(true), 3, adam(false), 2);
+  go_on(optimizers::with<RMSprop>(RMSpropOptions(0.02)), 3,
+        optimizers::with<RMSprop>(RMSpropOptions(0.02).centered(true).momentum(0.5)), 2);
+}
+
+TEST_CASE("torch: parameters of other shapes or in another order are refused, complex ones come back") {
+  const auto optimizer_of = [](std::vector<torch::Tensor> parameters) {
+    for (auto& each : parameters) each.set_requires_grad(true);
+    return torch::optim::Adam(parameters, torch::optim::AdamOptions(0.1));
+  };
+  auto original = optimizer_of({torch::rand({2, 3}), torch::rand({4})});
+  auto other = optimizer_of({torch::rand({4}), torch::rand({2, 3})});
+  const auto failure = sample::failure_of([&] { tests::kept(cairn::detail::describe(original)).load(other); });
+  CHECK(failure.code == cairn::errc::mismatch);
+  CHECK(failure.sentence.find("shapes") != std::string::npos);
+
+  auto numbers = optimizer_of({torch::rand({3}, torch::kComplexFloat)});
+  auto fresh = optimizer_of({torch::rand({3}, torch::kComplexFloat)});
+  for (auto& each : numbers.parameters()) each.mutable_grad() = torch::ones_like(each);
+  numbers.step();
+  CHECK(tests::comes_back(numbers, fresh));
+  for (auto* each : {&numbers, &fresh}) {
+    each->parameters()[0].mutable_grad() = torch::ones({3}, torch::kComplexFloat);
+    CHECK_NOTHROW(each->step());
+  }
+}
+
+namespace optimizers {
+
+/// Has Adam's options, and states of its own.
+struct lion_state : torch::optim::OptimizerCloneableParamState<lion_state> {};
+struct lion : torch::optim::Optimizer {
+  explicit lion(std::vector<torch::Tensor> parameters)
+      : Optimizer(std::move(parameters), std::make_unique<torch::optim::AdamOptions>(0.1)) {
+    state()[cairn::detail::state_key(this->parameters()[0])] = std::make_unique<lion_state>();
+  }
+  torch::Tensor step(LossClosure) override { return {}; }
+};
+
+/// Adds a member to Adam, and has an adapter.
+struct counting_adam : torch::optim::Adam {
+  using Adam::Adam;
+  std::uint64_t count = 0;
+};
+
+}  // namespace optimizers
+
+template <>
+struct cairn::adapter<optimizers::counting_adam> {
+  template <class Field>
+  static void fields(optimizers::counting_adam& of, const Field& field) {
+    field("base", static_cast<torch::optim::Adam&>(of));
+    field("count", of.count);
+  }
+};
+
+TEST_CASE("torch: classes derived from libtorch's optimizers lose nothing") {
+  const auto code_of = [](const auto& state) {
+    return sample::failure_of([&] { static_cast<void>(cairn::detail::describe(state)); }).code;
+  };
+  const std::vector<torch::Tensor> parameters{torch::rand({3}, torch::requires_grad())};
+  const optimizers::optimizer lion = std::make_unique<optimizers::lion>(parameters);
+  CHECK(code_of(lion) == cairn::errc::unsupported);
+  const optimizers::optimizer hidden = std::make_unique<optimizers::counting_adam>(parameters);
+  CHECK(code_of(hidden) == cairn::errc::unsupported);
+  const auto original = std::make_shared<optimizers::counting_adam>(parameters);
+  auto fresh = std::make_shared<optimizers::counting_adam>(parameters);
+  original->count = 5;
+  CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh->count == 5);
+}
+
 TEST_CASE("torch: a filter that leaves the optimizer out leaves its states as they are") {
   optimizers::trainer original(optimizers::in_groups), used(optimizers::in_groups);
   const tests::kept stored(cairn::detail::describe(original));
@@ -173,6 +264,12 @@ TEST_CASE("torch: a filter that leaves the optimizer out leaves its states as th
   options.filter = [](std::string_view path) { return path.starts_with("model."); };
   stored.load(used, options);
   CHECK(used.opt->state().size() == 4);
+
+  used.step(1);
+  optimizers::trainer fresh(optimizers::in_groups);
+  options.filter = [](std::string_view path) { return !path.starts_with("opt.state."); };
+  tests::kept(cairn::detail::describe(used)).load(fresh, options);
+  CHECK_NOTHROW(fresh.step(1));  // the load has made no state without tensors
 }
 
 TEST_CASE("torch: damaged numbers of states and optimizers of other libraries are errors") {

@@ -26,17 +26,17 @@ namespace cairn {
 
 namespace detail {
 
+/// libtorch's samplers. A class derived from one of them may have more state.
 template <class T>
-concept torch_sampler =
-    requires(T& sampler, const T& same, torch::serialize::OutputArchive& to, torch::serialize::InputArchive& from) {
-      same.save(to);
-      sampler.load(from);
-      sampler.next(std::size_t{});
-    };
+concept torch_sampler = std::same_as<T, torch::data::samplers::RandomSampler> ||
+                        std::same_as<T, torch::data::samplers::SequentialSampler> ||
+                        std::same_as<T, torch::data::samplers::DistributedRandomSampler> ||
+                        std::same_as<T, torch::data::samplers::DistributedSequentialSampler> ||
+                        std::same_as<T, torch::data::samplers::StreamSampler>;
 
 /// What a sampler writes to an archive of libtorch, by name.
 template <torch_sampler Sampler>
-[[nodiscard]] std::map<std::string, at::Tensor> archived_by(const Sampler& sampler) {
+[[nodiscard]] std::map<std::string, at::Tensor> tensors_in_archive(const Sampler& sampler) {
   torch::serialize::OutputArchive to;
   sampler.save(to);
   std::stringstream bytes;
@@ -122,9 +122,10 @@ template <detail::torch_sampler Sampler>
 struct adapter<Sampler> {
   using tensors = std::map<std::string, at::Tensor>;
 
-  [[nodiscard]] static tensors get(const Sampler& sampler) { return detail::archived_by(sampler); }
+  [[nodiscard]] static tensors get(const Sampler& sampler) { return detail::tensors_in_archive(sampler); }
   static void check(const Sampler& sampler, const tensors& stored) {
     const auto now = get(sampler);
+    if (stored.size() != now.size()) fail(errc::mismatch, {"is another sampler in the checkpoint"});
     for (const auto& [name, tensor] : now) {
       const auto other = stored.find(name);
       if (other == stored.end() || !other->second.defined() || other->second.sizes() != tensor.sizes() ||
@@ -140,6 +141,8 @@ struct adapter<Sampler> {
         detail::check_order(stored.at("indices"), position);
       else
         detail::check_position(sampler, position);
+    } else {
+      try_next(sampler, stored);
     }
   }
   static void set(Sampler& sampler, const tensors& stored) {
@@ -150,6 +153,17 @@ struct adapter<Sampler> {
     torch::serialize::InputArchive from;
     from.load_from(bytes);
     sampler.load(from);
+  }
+
+ private:
+  /// For a sampler that checks its position itself.
+  static void try_next(Sampler trial, const tensors& stored) {
+    set(trial, stored);
+    try {
+      static_cast<void>(trial.next(1));
+    } catch (const c10::Error&) {
+      fail(errc::mismatch, {"is at a position in the checkpoint that the sampler does not have"});
+    }
   }
 };
 

@@ -17,7 +17,7 @@ namespace cairn {
 namespace detail {
 
 template <class T>
-concept torch_module = std::derived_from<T, torch::nn::Module>;
+concept torch_module = std::derived_from<T, torch::nn::Module> && !requires { T::cairn_fields(); };
 
 template <class T>
 concept torch_holder = std::is_base_of_v<torch::detail::ModuleHolderIndicator, T>;  // a private base
@@ -37,10 +37,20 @@ void torch_module_fields(const torch::nn::Module& module, const Field& field) {
   for (const auto& each : module.named_children()) field(each.key(), *each.value());
 }
 
+/// What a holder or a pointer leads to, by an adapter of its class.
+template <class Module, class Field>
+void torch_held_fields(Module* module, const Field& field) {
+  if (module == nullptr) fail(errc::invalid, {"holds no module; make it before the state is saved or loaded"});
+  if constexpr (requires { adapter<Module>::fields(*module, field); })
+    adapter<Module>::fields(*module, field);
+  else
+    torch_module_fields(*module, field);
+}
+
 }  // namespace detail
 
-/// A class derived from torch::nn::Module: what it has registered, and nothing else. Loaded in place, so that optimizers that refer to its
-/// parameters go on with them. errc::mismatch, before anything is changed: other names, types or shapes.
+/// A class derived from torch::nn::Module, without a line `cairn_fields`: what it has registered, and nothing else. Loaded in place, so that
+/// optimizers that refer to its parameters go on with them. errc::mismatch, before anything is changed: other names, types or shapes.
 template <detail::torch_module Module>
 struct adapter<Module> {
   template <class Field>
@@ -49,23 +59,29 @@ struct adapter<Module> {
   }
 };
 
-/// What TORCH_MODULE defines, and torch::nn::Linear and the like, as the module in it. errc::invalid: there is none.
+/// A holder, which TORCH_MODULE defines, is saved as the module that it holds. errc::invalid: it holds none.
 template <detail::torch_holder Holder>
 struct adapter<Holder> {
   template <class Field>
   static void fields(Holder& holder, const Field& field) {
-    if (holder.is_empty()) fail(errc::invalid, {"holds no module; make it before the state is saved or loaded"});
-    detail::torch_module_fields(*holder, field);
+    detail::torch_held_fields(holder.is_empty() ? nullptr : holder.ptr().get(), field);
   }
+  [[nodiscard]] static Holder make() { return Holder(nullptr); }
 };
 
-/// A pointer to a module, as the module. It is never made or replaced by a load.
+/// A pointer to a module is saved as the module. A load never makes or replaces it.
 template <detail::torch_module Module>
 struct adapter<std::shared_ptr<Module>> {
   template <class Field>
   static void fields(std::shared_ptr<Module>& module, const Field& field) {
-    if (!module) fail(errc::invalid, {"points to no module; make it before the state is saved or loaded"});
-    detail::torch_module_fields(*module, field);
+    detail::torch_held_fields(module.get(), field);
+  }
+};
+template <detail::torch_module Module>
+struct adapter<std::unique_ptr<Module>> {
+  template <class Field>
+  static void fields(std::unique_ptr<Module>& module, const Field& field) {
+    detail::torch_held_fields(module.get(), field);
   }
 };
 

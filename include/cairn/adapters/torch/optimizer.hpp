@@ -1,4 +1,5 @@
-// libtorch's optimizers as parts of a state: their options and the state of each parameter, under the names of Python's state_dict.
+// libtorch's optimizers as parts of a state: their options and the state of each parameter, under the names of Python's state_dict
+// where it has them.
 #pragma once
 
 #include <torch/optim.h>
@@ -9,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -21,7 +24,8 @@ namespace cairn {
 
 namespace detail {
 
-/// An optimizer, of which one part is meant. Never made: a load knows objects by their addresses, and a temporary one has none that is its own.
+/// Stands for one part of an optimizer. It is the optimizer under another type, so that each part has an adapter, and the address by which a load
+/// knows objects. Never made.
 template <class What>
 struct torch_part {
   torch_part() = delete;
@@ -40,7 +44,10 @@ struct torch_kind {};
 /// The numbers of the parameters of each group, which a checkpoint must have too.
 struct torch_group_params {};
 
-/// Which parameters have a state. A load makes and removes states accordingly, before it fills them.
+/// The shapes of all parameters, which a checkpoint must have too.
+struct torch_shapes {};
+
+/// The numbers of the parameters that have a state. A load removes the states of others.
 template <class State>
 struct torch_state_numbers {};
 
@@ -84,6 +91,7 @@ void fields_of_optimizer(torch::optim::Optimizer& optimizer, const Field& field)
   const std::string_view name = name_of(optimizer);
   field("kind", torch_part<torch_kind>::of(optimizer));
   field("params", torch_part<torch_group_params>::of(optimizer));
+  field("shapes", torch_part<torch_shapes>::of(optimizer));
   if (name == "Adam") return fields_with_states<AdamOptions, AdamParamState>(optimizer, field);
   if (name == "AdamW") return fields_with_states<AdamWOptions, AdamWParamState>(optimizer, field);
   if (name == "SGD") return fields_with_states<SGDOptions, SGDParamState>(optimizer, field);
@@ -91,13 +99,6 @@ void fields_of_optimizer(torch::optim::Optimizer& optimizer, const Field& field)
   if (name == "Adagrad") return fields_with_states<AdagradOptions, AdagradParamState>(optimizer, field);
   fields_with_states<LBFGSOptions, LBFGSParamState>(optimizer, field);
 }
-
-/// libtorch's optimizers. A class derived from one of them may have more state.
-template <class T>
-concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || std::same_as<T, torch::optim::Adam> ||
-                          std::same_as<T, torch::optim::AdamW> || std::same_as<T, torch::optim::SGD> ||
-                          std::same_as<T, torch::optim::RMSprop> || std::same_as<T, torch::optim::Adagrad> ||
-                          std::same_as<T, torch::optim::LBFGS>;
 
 }  // namespace detail
 
@@ -140,6 +141,27 @@ struct adapter<detail::torch_part<detail::torch_group_params>> {
   static void set(part& /*of*/, const numbers& /*stored*/) {}
 };
 
+/// One array: the number of dimensions of each parameter, followed by its sizes.
+template <>
+struct adapter<detail::torch_part<detail::torch_shapes>> {
+  using part = detail::torch_part<detail::torch_shapes>;
+
+  [[nodiscard]] static std::vector<std::int64_t> get(const part& of) {
+    std::vector<std::int64_t> all;
+    for (const auto& each : detail::parameters_of(of.optimizer())) {
+      all.push_back(each.dim());
+      all.insert(all.end(), each.sizes().begin(), each.sizes().end());
+    }
+    return all;
+  }
+  static void check(const part& of, const std::vector<std::int64_t>& stored) {
+    if (stored != get(of))
+      fail(errc::mismatch,
+           {"has parameters of other shapes, or in another order, in the checkpoint than in the state"});
+  }
+  static void set(part& /*of*/, const std::vector<std::int64_t>& /*stored*/) {}
+};
+
 template <class Options>
 struct adapter<detail::torch_groups<Options>> {
   template <class Field>
@@ -174,13 +196,8 @@ struct adapter<detail::torch_part<detail::torch_state_numbers<State>>> {
     auto& states = of.optimizer().state();
     std::vector<bool> is_stored(parameters.size());
     for (const auto each : stored) is_stored.at(each) = true;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto key = detail::state_key(parameters[i]);
-      if (!is_stored[i])
-        states.erase(key);
-      else if (states.count(key) == 0)
-        states[key] = std::make_unique<State>();
-    }
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (!is_stored[i]) states.erase(detail::state_key(parameters[i]));
   }
 };
 
@@ -191,23 +208,42 @@ struct adapter<detail::torch_states<State>> {
     const auto parameters = detail::parameters_of(all.optimizer);
     auto& states = all.optimizer.state();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto number = std::to_string(i), key = detail::state_key(parameters[i]);
-      const detail::new_tensors_on device(parameters[i].device());
-      auto found = states.find(key);
-      if (field.purpose() != purpose::describe && !field.stored(number)) continue;  // a load of the numbers removes it
-      if (found == states.end() && field.purpose() == purpose::check) {
-        field.prototype(number, State());
+      const auto number = std::to_string(i);
+      const auto key = detail::state_key(parameters[i]);
+      const auto found = states.find(key);
+      State* own = found == states.end() ? nullptr : &state_of(*found->second);
+      if (field.purpose() == purpose::describe) {
+        if (own != nullptr) field(number, *own);
         continue;
       }
-      if (found == states.end() && field.purpose() == purpose::apply)
-        found = states.emplace(key, std::make_unique<State>()).first;
-      if (found != states.end()) field(number, static_cast<State&>(*found->second));
+      if (!field.stored(number)) continue;  // a load of the numbers removes it
+      const detail::new_tensors_on device(parameters[i].device());
+      if (field.purpose() == purpose::check) {
+        auto trial = own != nullptr ? State(*own) : made_for(parameters[i]);
+        detail::forget_tensors(trial);
+        field.prototype(number, std::move(trial));
+        continue;
+      }
+      if (own == nullptr) own = &state_of(*(states[key] = std::make_unique<State>(made_for(parameters[i]))));
+      detail::forget_tensors(*own);
+      field(number, *own);
     }
+  }
+
+ private:
+  [[nodiscard]] static State& state_of(torch::optim::OptimizerParamState& state) {
+    if (auto* const own = dynamic_cast<State*>(&state)) return *own;
+    fail(errc::unsupported, {"an optimizer with states of another type; specialise cairn::adapter for it"});
+  }
+  [[nodiscard]] static State made_for(const at::Tensor& parameter) {
+    State made;
+    detail::make_tensors(made, parameter);
+    return made;
   }
 };
 
 /// Adam, AdamW, SGD, RMSprop, Adagrad and LBFGS. Paths: `kind`; `param_groups.<i>.lr` and the other options of group i; `params.<i>` are the
-/// numbers of its parameters, over all groups; `state.<n>.exp_avg` and the like, of parameter n; `state_numbers` are the parameters that have a
+/// numbers of its parameters, over all groups, and `shapes` their shapes; `state.<n>.exp_avg` and the like, of parameter n; `state_numbers` are the parameters that have a
 /// state. A load makes the states that an optimizer makes in its first step. errc::mismatch, before anything is changed: an optimizer of another
 /// type, or with other groups. errc::unsupported: an optimizer of another library. For a class derived from one of these, write an adapter that passes
 /// the base class and what the class adds: `field("base", static_cast<torch::optim::Adam&>(optimizer))`.
@@ -219,13 +255,42 @@ struct adapter<Optimizer> {
   }
 };
 
-/// A pointer to an optimizer, as the optimizer, of which a derived class of your own would lose what it adds. Never made or replaced by a load.
-template <detail::torch_optimizer Optimizer>
+namespace detail {
+
+/// errc::invalid: null. errc::unsupported: an object of a derived class, which may have more state than its base class.
+template <class Pointer, class Field>
+void torch_pointed_fields(const Pointer& optimizer, const Field& field) {
+  using type = typename Pointer::element_type;
+  if (!optimizer) fail(errc::invalid, {"points to no optimizer; make it before the state is saved or loaded"});
+  const auto& is = typeid(*optimizer);
+  if constexpr (!torch_optimizer<type>)
+    adapter<type>::fields(*optimizer, field);
+  else if (is == typeid(torch::optim::Adam) || is == typeid(torch::optim::AdamW) || is == typeid(torch::optim::SGD) ||
+           is == typeid(torch::optim::RMSprop) || is == typeid(torch::optim::Adagrad) ||
+           is == typeid(torch::optim::LBFGS))
+    fields_of_optimizer(*optimizer, field);
+  else
+    fail(errc::unsupported,
+         {"points to an optimizer of a class that is not libtorch's: use a pointer to that class, and "
+          "specialise cairn::adapter for it"});
+}
+
+}  // namespace detail
+
+/// A pointer to an optimizer is saved as the optimizer. A load never makes or replaces it. errc::unsupported: a pointer to a class of libtorch, and
+/// the object is of a derived class.
+template <std::derived_from<torch::optim::Optimizer> Optimizer>
 struct adapter<std::unique_ptr<Optimizer>> {
   template <class Field>
   static void fields(std::unique_ptr<Optimizer>& optimizer, const Field& field) {
-    if (!optimizer) fail(errc::invalid, {"points to no optimizer; make it before the state is saved or loaded"});
-    detail::fields_of_optimizer(*optimizer, field);
+    detail::torch_pointed_fields(optimizer, field);
+  }
+};
+template <std::derived_from<torch::optim::Optimizer> Optimizer>
+struct adapter<std::shared_ptr<Optimizer>> {
+  template <class Field>
+  static void fields(std::shared_ptr<Optimizer>& optimizer, const Field& field) {
+    detail::torch_pointed_fields(optimizer, field);
   }
 };
 

@@ -14,9 +14,9 @@ namespace cairn {
 namespace detail {
 
 template <class T, class A, class B>
-concept one_of_both = std::same_as<T, A> || std::same_as<T, B>;
+concept either = std::same_as<T, A> || std::same_as<T, B>;
 
-template <class Field, one_of_both<torch::optim::AdamOptions, torch::optim::AdamWOptions> Options>
+template <class Field, either<torch::optim::AdamOptions, torch::optim::AdamWOptions> Options>
 void fields_of(Options& o, const Field& field) {
   field("lr", o.lr());
   field("betas", o.betas());
@@ -60,7 +60,7 @@ void fields_of(torch::optim::LBFGSOptions& o, const Field& field) {
   field("line_search_fn", o.line_search_fn());
 }
 
-template <class Field, one_of_both<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
+template <class Field, either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
 void fields_of(State& s, const Field& field) {
   field("step", s.step());
   field("exp_avg", s.exp_avg());
@@ -83,7 +83,7 @@ void fields_of(torch::optim::AdagradParamState& s, const Field& field) {
   field("sum", s.sum());
   field("step", s.step());
 }
-/// Without `al`, which each step of LBFGS fills before it reads it.
+/// Without `al`, which each step of LBFGS fills before it reads it, and makes where it is missing.
 template <class Field>
 void fields_of(torch::optim::LBFGSParamState& s, const Field& field) {
   field("func_evals", s.func_evals());
@@ -98,20 +98,63 @@ void fields_of(torch::optim::LBFGSParamState& s, const Field& field) {
   field("ro", s.ro());
 }
 
-template <class Options>
-[[nodiscard]] bool has_options(torch::optim::Optimizer& optimizer) {
-  return dynamic_cast<Options*>(&optimizer.defaults()) != nullptr;
+/// libtorch's optimizers. A class derived from one of them may have more state.
+template <class T>
+concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || std::same_as<T, torch::optim::Adam> ||
+                          std::same_as<T, torch::optim::AdamW> || std::same_as<T, torch::optim::SGD> ||
+                          std::same_as<T, torch::optim::RMSprop> || std::same_as<T, torch::optim::Adagrad> ||
+                          std::same_as<T, torch::optim::LBFGS>;
+
+template <class Optimizer>
+[[nodiscard]] bool is_a(const torch::optim::Optimizer& optimizer) {
+  return dynamic_cast<const Optimizer*>(&optimizer) != nullptr;
 }
 
-/// The name of an optimizer's type in Python and C++. errc::unsupported: a type that libtorch does not define.
-[[nodiscard]] inline const char* name_of(torch::optim::Optimizer& optimizer) {
-  if (has_options<torch::optim::AdamOptions>(optimizer)) return "Adam";
-  if (has_options<torch::optim::AdamWOptions>(optimizer)) return "AdamW";
-  if (has_options<torch::optim::SGDOptions>(optimizer)) return "SGD";
-  if (has_options<torch::optim::RMSpropOptions>(optimizer)) return "RMSprop";
-  if (has_options<torch::optim::AdagradOptions>(optimizer)) return "Adagrad";
-  if (has_options<torch::optim::LBFGSOptions>(optimizer)) return "LBFGS";
+/// The name of an optimizer's type in Python and C++. errc::unsupported: neither a type of libtorch nor derived from one.
+[[nodiscard]] inline const char* name_of(const torch::optim::Optimizer& optimizer) {
+  if (is_a<torch::optim::Adam>(optimizer)) return "Adam";
+  if (is_a<torch::optim::AdamW>(optimizer)) return "AdamW";
+  if (is_a<torch::optim::SGD>(optimizer)) return "SGD";
+  if (is_a<torch::optim::RMSprop>(optimizer)) return "RMSprop";
+  if (is_a<torch::optim::Adagrad>(optimizer)) return "Adagrad";
+  if (is_a<torch::optim::LBFGS>(optimizer)) return "LBFGS";
   fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
+}
+
+/// Gives a new state the tensors that it always has: like the parameter, so that they have its type, device and strides.
+template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
+void make_tensors(State& s, const at::Tensor& parameter) {
+  s.exp_avg(at::empty_like(parameter));
+  s.exp_avg_sq(at::empty_like(parameter));
+}
+inline void make_tensors(torch::optim::SGDParamState& s, const at::Tensor& parameter) {
+  s.momentum_buffer(at::empty_like(parameter));
+}
+inline void make_tensors(torch::optim::RMSpropParamState& s, const at::Tensor& parameter) {
+  s.square_avg(at::empty_like(parameter));
+}
+inline void make_tensors(torch::optim::AdagradParamState& s, const at::Tensor& parameter) {
+  s.sum(at::empty_like(parameter));
+}
+inline void make_tensors(torch::optim::LBFGSParamState& /*s*/, const at::Tensor& /*parameter*/) {}
+
+/// Takes away the tensors that a state does not always have, or has in different types: a load makes them as they are stored.
+template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
+void forget_tensors(State& s) {
+  s.max_exp_avg_sq(at::Tensor());
+}
+inline void forget_tensors(torch::optim::SGDParamState& /*s*/) {}
+inline void forget_tensors(torch::optim::RMSpropParamState& s) {
+  s.momentum_buffer(at::Tensor());
+  s.grad_avg(at::Tensor());
+}
+inline void forget_tensors(torch::optim::AdagradParamState& /*s*/) {}
+/// `al` has as many elements as the history can have.
+inline void forget_tensors(torch::optim::LBFGSParamState& s) {
+  s.d(at::Tensor());
+  s.H_diag(at::Tensor());
+  s.prev_flat_grad(at::Tensor());
+  s.al(c10::nullopt);
 }
 
 template <class T>

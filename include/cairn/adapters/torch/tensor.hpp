@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -140,7 +141,7 @@ class torch_devices {
           element.components};
 }
 
-/// Where a load makes tensors that are undefined: on the host, or on the device that was set last in this thread.
+/// Where a load makes tensors that are undefined: on the host, or, while an object of this class exists in this thread, on its device.
 class new_tensors_on {
  public:
   explicit new_tensors_on(c10::Device device) : before_(std::exchange(current(), device)) {}
@@ -172,7 +173,7 @@ struct adapter<at::Tensor> {
   [[nodiscard]] static any_tensor_view view(const at::Tensor& tensor) { return detail::torch_view(tensor); }
 
   [[nodiscard]] static bool can_be(const at::Tensor& tensor, const extents& /*shape*/) {
-    return !tensor.defined() || !tensor.requires_grad();
+    return !tensor.defined() || !(tensor.requires_grad() || tensor.is_inference());
   }
 
   static void resize(at::Tensor& tensor, const extents& shape, dtype type) {
@@ -185,8 +186,9 @@ struct adapter<at::Tensor> {
   }
 };
 
-/// libtorch's optional, saved as std::optional.
+/// libtorch's optional, saved as std::optional, which it is in later versions.
 template <class T>
+requires(!std::same_as<c10::optional<T>, std::optional<T>>)
 struct adapter<c10::optional<T>> {
   [[nodiscard]] static std::optional<T> get(const c10::optional<T>& object) {
     return object ? std::optional<T>(*object) : std::nullopt;
