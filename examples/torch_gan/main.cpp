@@ -39,12 +39,14 @@ torch::Tensor disc(std::int64_t i) {
 }
 
 struct trainer {
+  // [state]
   nn::Sequential generator = make_generator(), discriminator = make_discriminator();
   torch::optim::Adam generator_adam{generator->parameters(), torch::optim::AdamOptions(2e-3).betas({0.5, 0.9})};
   torch::optim::Adam discriminator_adam{discriminator->parameters(), torch::optim::AdamOptions(1e-3).betas({0.5, 0.9})};
   torch::data::samplers::RandomSampler order{images};
   at::Generator random = at::detail::getDefaultCPUGenerator();
   std::uint64_t step = 0;
+  // [state]
 
   torch::Tensor next_images() {
     auto batch = order.next(batch_size);

@@ -48,11 +48,11 @@ TEST_CASE("torch: a trainer goes on bit for bit from a checkpoint in the backgro
     torch::manual_seed(1);
     trainers::trainer original;
     cairn::checkpointer ckpt(store, {.when = cairn::policies::every_steps{5}});
-    for (std::uint64_t step = 1; step <= 20; ++step) {
+    for (std::uint64_t step = 1; step <= 19; ++step) {
       losses.push_back(original.step());
       static_cast<void>(ckpt.step(original, {.step = step}));
+      static_cast<void>(ckpt.wait());
     }
-    static_cast<void>(ckpt.wait());
   }
   torch::manual_seed(2);
   trainers::trainer resumed;
@@ -60,5 +60,6 @@ TEST_CASE("torch: a trainer goes on bit for bit from a checkpoint in the backgro
   for (int i = 0; i < 3; ++i) static_cast<void>(resumed.step());
   const auto report = ckpt.restore(resumed);
   REQUIRE(report);
-  for (auto step = report->step; step < 20; ++step) CHECK(resumed.step() == losses[step]);
+  REQUIRE(report->step == 15);
+  for (auto step = report->step; step < losses.size(); ++step) CHECK(resumed.step() == losses[step]);
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -75,6 +76,14 @@ TEST_CASE("torch: a holder and a pointer are saved as their module") {
   CHECK(names_of(base) == names_of(*pointer));
   modules::block other(3);
   CHECK(tests::comes_back(holder, other));
+  const auto own = std::make_unique<modules::block_impl>(3);
+  CHECK(names_of(own) == names_of(*pointer));
+  const std::vector<torch::nn::Linear> list{torch::nn::Linear(2, 3), torch::nn::Linear(3, 1)};
+  std::vector<torch::nn::Linear> filled{torch::nn::Linear(2, 3), torch::nn::Linear(3, 1)}, empty;
+  CHECK(tests::comes_back(list, filled));
+  CHECK(filled[1]->weight.equal(list[1]->weight));
+  CHECK(sample::failure_of([&] { tests::kept(cairn::detail::describe(list)).load(empty); }).code ==
+        cairn::errc::invalid);
   CHECK(other->linear->weight.equal(holder->linear->weight));
 }
 

@@ -7,7 +7,6 @@
 #include <torch/optim/schedulers/step_lr.h>
 #include <torch/serialize/archive.h>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +14,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "cairn/adapters/torch/tensor.hpp"
@@ -116,8 +115,8 @@ struct adapter<at::Generator> {
   }
 };
 
-/// A sampler: the tensors that it writes to an archive of libtorch. errc::mismatch, before anything is changed: a random order that is not one
-/// of the sampler's samples.
+/// A sampler: the tensors that it writes to an archive of libtorch. errc::mismatch, before anything is changed: another sampler, an order that is not one
+/// of the sampler's samples, or a position that it does not have.
 template <detail::torch_sampler Sampler>
 struct adapter<Sampler> {
   using tensors = std::map<std::string, at::Tensor>;
@@ -133,9 +132,7 @@ struct adapter<Sampler> {
         fail(errc::mismatch, {"has another number of samples in the checkpoint, or is another sampler there"});
     }
     if constexpr (requires { sampler.index(); }) {
-      const auto at = stored.find(now.count("index") != 0 ? "index" : "sample_index_");
-      if (at == stored.end()) return;
-      const at::Tensor& stored_position = at->second;
+      const at::Tensor& stored_position = stored.at(now.count("index") != 0 ? "index" : "sample_index_");
       const auto position = stored_position.item<std::int64_t>();
       if (now.count("indices") != 0)
         detail::check_order(stored.at("indices"), position);

@@ -9,9 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -87,17 +84,12 @@ void fields_with_states(torch::optim::Optimizer& optimizer, const Field& field) 
 
 template <class Field>
 void fields_of_optimizer(torch::optim::Optimizer& optimizer, const Field& field) {
-  using namespace torch::optim;
-  const std::string_view name = name_of(optimizer);
-  field("kind", torch_part<torch_kind>::of(optimizer));
-  field("params", torch_part<torch_group_params>::of(optimizer));
-  field("shapes", torch_part<torch_shapes>::of(optimizer));
-  if (name == "Adam") return fields_with_states<AdamOptions, AdamParamState>(optimizer, field);
-  if (name == "AdamW") return fields_with_states<AdamWOptions, AdamWParamState>(optimizer, field);
-  if (name == "SGD") return fields_with_states<SGDOptions, SGDParamState>(optimizer, field);
-  if (name == "RMSprop") return fields_with_states<RMSpropOptions, RMSpropParamState>(optimizer, field);
-  if (name == "Adagrad") return fields_with_states<AdagradOptions, AdagradParamState>(optimizer, field);
-  fields_with_states<LBFGSOptions, LBFGSParamState>(optimizer, field);
+  with_type_of(optimizer, [&]<class Type>(const Type&) {
+    field("kind", torch_part<torch_kind>::of(optimizer));
+    field("params", torch_part<torch_group_params>::of(optimizer));
+    field("shapes", torch_part<torch_shapes>::of(optimizer));
+    fields_with_states<typename Type::options, typename Type::state>(optimizer, field);
+  });
 }
 
 }  // namespace detail
@@ -106,7 +98,11 @@ template <>
 struct adapter<detail::torch_part<detail::torch_kind>> {
   using part = detail::torch_part<detail::torch_kind>;
 
-  [[nodiscard]] static std::string get(const part& of) { return detail::name_of(of.optimizer()); }
+  [[nodiscard]] static std::string get(const part& of) {
+    std::string name;
+    detail::with_type_of(of.optimizer(), [&](const auto& type) { name = type.name; });
+    return name;
+  }
   static void check(const part& of, const std::string& stored) {
     if (const auto own = get(of); stored != own)
       fail(errc::mismatch, {"is an optimizer ", stored, " in the checkpoint and ", own, " in the state"});
@@ -262,17 +258,13 @@ template <class Pointer, class Field>
 void torch_pointed_fields(const Pointer& optimizer, const Field& field) {
   using type = typename Pointer::element_type;
   if (!optimizer) fail(errc::invalid, {"points to no optimizer; make it before the state is saved or loaded"});
-  const auto& is = typeid(*optimizer);
   if constexpr (!torch_optimizer<type>)
     adapter<type>::fields(*optimizer, field);
-  else if (is == typeid(torch::optim::Adam) || is == typeid(torch::optim::AdamW) || is == typeid(torch::optim::SGD) ||
-           is == typeid(torch::optim::RMSprop) || is == typeid(torch::optim::Adagrad) ||
-           is == typeid(torch::optim::LBFGS))
+  else if (is_of_libtorch(*optimizer))
     fields_of_optimizer(*optimizer, field);
   else
-    fail(errc::unsupported,
-         {"points to an optimizer of a class that is not libtorch's: use a pointer to that class, and "
-          "specialise cairn::adapter for it"});
+    fail(errc::unsupported, {"points to an optimizer of a class derived from one of libtorch's: use a pointer to that "
+                             "class, and specialise cairn::adapter for it"});
 }
 
 }  // namespace detail

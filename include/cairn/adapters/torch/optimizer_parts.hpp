@@ -4,6 +4,9 @@
 #include <torch/optim.h>
 
 #include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
 
 #include "cairn/adapters/torch/tensor.hpp"
 #include "cairn/core/error.hpp"
@@ -98,28 +101,48 @@ void fields_of(torch::optim::LBFGSParamState& s, const Field& field) {
   field("ro", s.ro());
 }
 
-/// libtorch's optimizers. A class derived from one of them may have more state.
+/// One of libtorch's optimizers: its class, the options of its groups, and the state of a parameter.
+template <class Optimizer, class Options, class State>
+struct optimizer_type {
+  using optimizer = Optimizer;
+  using options = Options;
+  using state = State;
+  const char* name;  ///< in Python and C++
+};
+
+inline constexpr std::tuple optimizer_types(
+    optimizer_type<torch::optim::Adam, torch::optim::AdamOptions, torch::optim::AdamParamState>{"Adam"},
+    optimizer_type<torch::optim::AdamW, torch::optim::AdamWOptions, torch::optim::AdamWParamState>{"AdamW"},
+    optimizer_type<torch::optim::SGD, torch::optim::SGDOptions, torch::optim::SGDParamState>{"SGD"},
+    optimizer_type<torch::optim::RMSprop, torch::optim::RMSpropOptions, torch::optim::RMSpropParamState>{"RMSprop"},
+    optimizer_type<torch::optim::Adagrad, torch::optim::AdagradOptions, torch::optim::AdagradParamState>{"Adagrad"},
+    optimizer_type<torch::optim::LBFGS, torch::optim::LBFGSOptions, torch::optim::LBFGSParamState>{"LBFGS"});
+
+/// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: it is not of one of these types.
+template <class Act>
+void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
+  const auto try_one = [&]<class Type>(const Type& type) {
+    const bool is_it = dynamic_cast<const typename Type::optimizer*>(&optimizer) != nullptr;
+    if (is_it) act(type);
+    return is_it;
+  };
+  if (!std::apply([&](const auto&... each) { return (try_one(each) || ...); }, optimizer_types))
+    fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
+}
+
+/// Whether an optimizer is of a class of libtorch, and not of one derived from it, which may have more state.
+[[nodiscard]] inline bool is_of_libtorch(const torch::optim::Optimizer& optimizer) {
+  bool is_exact = false;
+  with_type_of(optimizer,
+               [&]<class Type>(const Type&) { is_exact = typeid(optimizer) == typeid(typename Type::optimizer); });
+  return is_exact;
+}
+
+/// The classes of libtorch, by which a part of a state can be declared.
 template <class T>
-concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || std::same_as<T, torch::optim::Adam> ||
-                          std::same_as<T, torch::optim::AdamW> || std::same_as<T, torch::optim::SGD> ||
-                          std::same_as<T, torch::optim::RMSprop> || std::same_as<T, torch::optim::Adagrad> ||
-                          std::same_as<T, torch::optim::LBFGS>;
-
-template <class Optimizer>
-[[nodiscard]] bool is_a(const torch::optim::Optimizer& optimizer) {
-  return dynamic_cast<const Optimizer*>(&optimizer) != nullptr;
-}
-
-/// The name of an optimizer's type in Python and C++. errc::unsupported: neither a type of libtorch nor derived from one.
-[[nodiscard]] inline const char* name_of(const torch::optim::Optimizer& optimizer) {
-  if (is_a<torch::optim::Adam>(optimizer)) return "Adam";
-  if (is_a<torch::optim::AdamW>(optimizer)) return "AdamW";
-  if (is_a<torch::optim::SGD>(optimizer)) return "SGD";
-  if (is_a<torch::optim::RMSprop>(optimizer)) return "RMSprop";
-  if (is_a<torch::optim::Adagrad>(optimizer)) return "Adagrad";
-  if (is_a<torch::optim::LBFGS>(optimizer)) return "LBFGS";
-  fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
-}
+concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || []<class... Type>(const std::tuple<Type...>*) {
+  return (std::same_as<T, typename Type::optimizer> || ...);
+}(static_cast<std::remove_const_t<decltype(optimizer_types)>*>(nullptr));
 
 /// Gives a new state the tensors that it always has: like the parameter, so that they have its type, device and strides.
 template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>

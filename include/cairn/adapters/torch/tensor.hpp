@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -23,52 +22,39 @@ namespace cairn {
 
 namespace detail {
 
-/// The numbers that an element of a tensor consists of: two for complex ones.
+/// A type of libtorch's, and the numbers that an element of it consists of: two for complex ones.
 struct torch_element {
+  c10::ScalarType of;
   dtype type;
   unsigned components = 1;
 };
 
+/// Real ones first: a tensor that a load makes is of the first type that has such numbers.
+inline constexpr torch_element torch_elements[] = {{c10::ScalarType::Bool, dtype::boolean},
+                                                   {c10::ScalarType::Byte, dtype::u8},
+                                                   {c10::ScalarType::Char, dtype::i8},
+                                                   {c10::ScalarType::Short, dtype::i16},
+                                                   {c10::ScalarType::Int, dtype::i32},
+                                                   {c10::ScalarType::Long, dtype::i64},
+                                                   {c10::ScalarType::Half, dtype::f16},
+                                                   {c10::ScalarType::BFloat16, dtype::bf16},
+                                                   {c10::ScalarType::Float, dtype::f32},
+                                                   {c10::ScalarType::Double, dtype::f64},
+                                                   {c10::ScalarType::ComplexHalf, dtype::f16, 2},
+                                                   {c10::ScalarType::ComplexFloat, dtype::f32, 2},
+                                                   {c10::ScalarType::ComplexDouble, dtype::f64, 2}};
+
 /// errc::unsupported: a quantized type, or one that later versions of libtorch have.
 [[nodiscard]] inline torch_element element_of(c10::ScalarType type) {
-  switch (type) {
-    case c10::ScalarType::Bool:
-      return {dtype::boolean};
-    case c10::ScalarType::Byte:
-      return {dtype::u8};
-    case c10::ScalarType::Char:
-      return {dtype::i8};
-    case c10::ScalarType::Short:
-      return {dtype::i16};
-    case c10::ScalarType::Int:
-      return {dtype::i32};
-    case c10::ScalarType::Long:
-      return {dtype::i64};
-    case c10::ScalarType::Half:
-      return {dtype::f16};
-    case c10::ScalarType::BFloat16:
-      return {dtype::bf16};
-    case c10::ScalarType::Float:
-      return {dtype::f32};
-    case c10::ScalarType::Double:
-      return {dtype::f64};
-    case c10::ScalarType::ComplexHalf:
-      return {dtype::f16, 2};
-    case c10::ScalarType::ComplexFloat:
-      return {dtype::f32, 2};
-    case c10::ScalarType::ComplexDouble:
-      return {dtype::f64, 2};
-    default:
-      fail(errc::unsupported, {"a tensor of type ", c10::toString(type), "; save what dequantize() or to() returns"});
-  }
+  for (const auto& each : torch_elements)
+    if (each.of == type) return each;
+  fail(errc::unsupported, {"a tensor of type ", c10::toString(type), "; save what dequantize() or to() returns"});
 }
 
 /// errc::mismatch: no tensor has such elements.
 [[nodiscard]] inline c10::ScalarType scalar_type_of(dtype type) {
-  for (const auto each : {c10::ScalarType::Bool, c10::ScalarType::Byte, c10::ScalarType::Char, c10::ScalarType::Short,
-                          c10::ScalarType::Int, c10::ScalarType::Long, c10::ScalarType::Half, c10::ScalarType::BFloat16,
-                          c10::ScalarType::Float, c10::ScalarType::Double})
-    if (element_of(each).type == type) return each;
+  for (const auto& each : torch_elements)
+    if (each.type == type) return each.of;
   fail(errc::mismatch, {"is ", name(type), " in the checkpoint, which tensors of libtorch cannot have"});
 }
 
