@@ -17,6 +17,9 @@
 #include "common/model_shapes.hpp"
 #include "common/report.hpp"
 #include "common/statistics.hpp"
+#if defined(CAIRN_BENCH_LENET)
+#include "partition/encoded.hpp"
+#endif
 
 namespace {
 
@@ -26,8 +29,10 @@ using cairn::plan::partition;
 using cairn::plan::rank_load;
 
 constexpr std::string_view usage =
-    "partition [--leaves 1000000] [--ranks 4096] [--reps 21] [--json FILE]\n"
-    "  Plans saves of BERT-large on 2 to 16,384 ranks, and of a random state of many leaves.\n";
+    "partition [--leaves 1000000] [--ranks 4096] [--reps 21] [--directory .] [--json FILE]\n"
+    "  Plans saves of BERT-large on 2 to 16,384 ranks, and of a random state of many leaves. Saves LeNet-5 with four "
+    "ranks, into a new\n"
+    "  directory in --directory that is deleted afterwards.\n";
 
 std::vector<rank_load> equal(std::size_t ranks) { return std::vector<rank_load>(ranks); }
 
@@ -162,10 +167,14 @@ void time_plans(const arguments& options, report& numbers) {
 
 int main(int argc, char** argv) {
   try {
-    const arguments options(argc, argv, {{"leaves", "1000000"}, {"ranks", "4096"}, {"reps", "21"}, {"json", ""}},
-                            usage);
+    const arguments options(
+        argc, argv, {{"leaves", "1000000"}, {"ranks", "4096"}, {"reps", "21"}, {"directory", "."}, {"json", ""}},
+        usage);
     report numbers;
     compare_balance(numbers);
+#if defined(CAIRN_BENCH_LENET)
+    measure_encoded_balance(options, numbers);
+#endif
     time_plans(options, numbers);
     numbers.print_figures();
     numbers.write_json(options.text("json"));
