@@ -1,4 +1,4 @@
-// What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in: arrays.hpp, merge.hpp,
+// What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in: arrays.hpp, export.hpp, merge.hpp,
 // encode/lc.hpp, schedule/policies.hpp, schedule/simulate.hpp, schedule/optimum.hpp, schedule/fits/ and adapters/.
 #pragma once
 

@@ -19,14 +19,15 @@ struct event {
     written,    ///< `bytes` are in files, not yet published, in `seconds`
     published,  ///< the checkpoint is complete, and on disk where saves are durable: `bytes`, `seconds` after it started
     skipped,    ///< a save was due and is not made, or was cancelled: `message` is the reason
-    failed,     ///< a save, a merge, the removal of a checkpoint or a member of the policy failed: `message`
+    failed,     ///< a save, a merge, an export, the removal of a checkpoint or a member of the policy failed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`
     nothing_restored,  ///< there is no checkpoint to restore, as on the first run: `message` says what is missing
     fell_back,         ///< a checkpoint could not be restored, and the next one is tried: `message`
     merged,            ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
-    pruned,            ///< a checkpoint of `bytes` was removed: `message` is the reason
-    stopping,          ///< a signal, named by `message`, asks the trainer to stop within `seconds`
-    hanging,           ///< the save or merge in the background has made no progress for `seconds`
+    exported,  ///< a checkpoint was exported by observers::exporter: `bytes` of arrays, in `seconds`, to the directory `message`
+    pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
+    stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
+    hanging,    ///< the save or merge in the background has made no progress for `seconds`
     differing,  ///< ranks of a group hold different values of what all should have in common: `message` has paths and ranks (replica_check)
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
@@ -74,6 +75,8 @@ using observer = std::function<void(const event&)>;
       return "fell back";
     case event::kind::merged:
       return "merged";
+    case event::kind::exported:
+      return "exported";
     case event::kind::pruned:
       return "pruned";
     case event::kind::stopping:

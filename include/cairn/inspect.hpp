@@ -39,6 +39,8 @@ struct tensor_info {
 };
 
 class checkpoint;
+struct export_options;
+struct export_report;
 struct named_array;
 struct save_options;
 
@@ -95,6 +97,8 @@ class checkpoint {
   friend load_report detail::load(const checkpoint& from, any_mutable_state state, const load_options& options);
   friend save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
                                  const save_options& options);
+  friend export_report export_safetensors(const checkpoint& from, const std::string& path,
+                                          const export_options& options);
 
   [[nodiscard]] const detail::chain_reader& reader() const noexcept;
   [[nodiscard]] std::size_t index_of(std::string_view name) const;

@@ -1,0 +1,341 @@
+#include "cairn/export.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/encode/lc.hpp"
+#include "cairn/load.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/file_source.hpp"
+#include "cairn/store/safetensors.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+using cairn::errc;
+
+namespace {
+
+struct layer {
+  std::vector<float> weight;
+  std::vector<double> bias;
+  std::optional<std::uint8_t> flag;
+};
+struct trainer {
+  std::map<std::string, layer> model;
+  std::vector<std::int16_t> counts;
+  std::uint64_t step = 0;
+};
+
+trainer filled(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> value;
+  trainer made;
+  for (const char* name : {"fc1", "fc2", "out"}) {
+    auto& each = made.model[name];
+    for (int i = 0; i < 1000; ++i) each.weight.push_back(value(random));
+    for (int i = 0; i < 7; ++i) each.bias.push_back(value(random));
+    each.flag = static_cast<std::uint8_t>(random());
+  }
+  made.counts = {1, 2, 3};
+  made.step = seed;
+  return made;
+}
+
+bool operator==(const layer& a, const layer& b) { return a.weight == b.weight && a.bias == b.bias && a.flag == b.flag; }
+
+std::vector<std::string> entries_of(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(directory)) names.push_back(each.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+cairn::detail::safetensors_header header_of(const std::string& file) {
+  return cairn::detail::read_safetensors_header(*cairn::stores::detail::open_file(file), file);
+}
+
+/// Changes a byte of the arrays.
+void damage(const std::string& file) {
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekg(4096);
+  const auto value = bytes.get();
+  bytes.seekp(4096);
+  bytes.put(static_cast<char>(value ^ 1));
+}
+
+/// All arrays of the checkpoint are in one of the files, the same bits.
+void check_same(const cairn::checkpoint& from, const std::vector<std::string>& files) {
+  std::size_t found = 0;
+  for (const auto& file : files) {
+    if (!file.ends_with(".safetensors")) continue;
+    const auto exported = cairn::open(file);
+    for (const auto& each : exported.tensors()) {
+      const auto original = from.tensor(each.name);
+      CHECK(each.codec.empty());
+      CHECK(each.type == original.type);
+      CHECK(each.shape == original.shape);
+      std::vector<std::byte> a(each.bytes), b(original.bytes);
+      exported.read(each.name, a);
+      from.read(each.name, b);
+      CHECK(a == b);
+      ++found;
+    }
+    for (const auto& each : header_of(file).tensors) CHECK(each.begin % cairn::size_of(each.type) == 0);
+  }
+  CHECK(found == from.tensors().size());
+}
+
+}  // namespace
+
+TEST_CASE("an exported file has all arrays, decoded, and a state loads it") {
+  const sample::scratch scratch;
+  const auto saved = filled(3);
+  cairn::save(scratch.path("a"), saved);
+  const auto file = scratch.path("new/model.safetensors");
+  const auto report = cairn::export_safetensors(cairn::open(scratch.path("a")), file);
+  CHECK(report.files == std::vector<std::string>{file});
+  CHECK(report.tensors == 11);
+  CHECK(entries_of(scratch.path("new")) == std::vector<std::string>{"model.safetensors"});
+  check_same(cairn::open(scratch.path("a")), report.files);
+  CHECK(header_of(file).metadata.at("format") == "pt");
+  trainer loaded = filled(4);
+  cairn::load(file, loaded);
+  CHECK(loaded.model == saved.model);
+  CHECK(loaded.step == 3);
+  CHECK(report.bytes == header_of(file).data_bytes);
+}
+
+TEST_CASE("deltas of lossy codecs are exported as they are restored") {
+  const sample::scratch scratch;
+  auto state = filled(1);
+  {
+    cairn::checkpointer_options options;
+    options.codecs = {{"*weight", cairn::codecs::lc<2>{}}};
+    options.when = cairn::policies::every_steps{1};
+    options.on_busy = cairn::when_busy::wait;
+    options.durable = false;
+    cairn::checkpointer checkpoints(scratch.path("run"), options);
+    for (std::uint64_t step = 1; step < 4; ++step) {
+      for (auto& each : state.model["fc1"].weight) each *= 1.01F;
+      std::ignore = checkpoints.step(state, {.step = step});
+    }
+    checkpoints.wait();
+  }
+  const auto from = cairn::open(scratch.path("run"));
+  REQUIRE(from.tensor("model.fc1.weight").is_delta);
+  check_same(from, cairn::export_safetensors(from, scratch.path("out")).files);
+}
+
+TEST_CASE("a directory has as many files as the bytes need, and an index that names the file of each array") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), filled(1));
+  const auto from = cairn::open(scratch.path("a"));
+  const auto directory = scratch.path("hub");
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory + "/config.json") << "{}";
+
+  const auto three = cairn::export_safetensors(from, directory, {.file_bytes = 5000});
+  check_same(from, three.files);
+  CHECK(entries_of(directory) ==
+        std::vector<std::string>{"config.json", "model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
+                                 "model-00003-of-00003.safetensors", "model.safetensors.index.json"});
+  CHECK(three.files.back() == directory + "/model.safetensors.index.json");
+  const auto index = text_of(three.files.back());
+  CHECK(index.starts_with("{\"metadata\":{\"total_size\":" + std::to_string(three.bytes) + "},\"weight_map\":{"));
+  for (std::size_t i = 0; i < 3; ++i)
+    for (const auto& each : header_of(three.files[i]).tensors)
+      CHECK(index.find('"' + each.key + "\":\"" + std::filesystem::path(three.files[i]).filename().string() + '"') !=
+            index.npos);
+
+  // Another export to the same place replaces it; what it does not have goes.
+  const auto one = cairn::export_safetensors(from, directory);
+  check_same(from, one.files);
+  CHECK(entries_of(directory) == std::vector<std::string>{"config.json", "model.safetensors"});
+  const auto many = cairn::export_safetensors(from, directory, {.file_bytes = 1});
+  CHECK(many.files.size() == 12);
+  CHECK(entries_of(directory).size() == 13);
+  CHECK(entries_of(directory)[1] == "model-00001-of-00011.safetensors");
+  CHECK(cairn::export_safetensors(from, directory, {.file_bytes = 5000}).files.size() == 4);
+  CHECK(entries_of(directory).size() == 5);
+}
+
+TEST_CASE("arrays are filtered and renamed for the readers of a model") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), filled(1));
+  const auto from = cairn::open(scratch.path("a"));
+  const cairn::export_options options{.filter = [](std::string_view name) { return name.starts_with("model."); },
+                                      .rename = [](std::string_view name) { return std::string(name.substr(6)); },
+                                      .metadata = {{"made by", "a test"}}};
+  cairn::export_safetensors(from, scratch.path("m.safetensors"), options);
+  const auto header = header_of(scratch.path("m.safetensors"));
+  CHECK(header.tensors.size() == 9);
+  CHECK(header.metadata.at("made by") == "a test");
+  const auto exported = cairn::open(scratch.path("m.safetensors"));
+  CHECK(exported.read<float>("fc1.weight") == from.read<float>("model.fc1.weight"));
+}
+
+TEST_CASE("names that clash, names that are missing and no array at all are refused, and nothing changes") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), filled(1));
+  const auto from = cairn::open(scratch.path("a"));
+  const auto file = scratch.path("m.safetensors");
+  cairn::export_safetensors(from, file);
+  const auto before = text_of(file);
+  const auto refusal = [&](const cairn::export_options& options) {
+    const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, file, options); });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says(file));
+    CHECK(text_of(file) == before);
+    CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "m.safetensors"});
+    return failure;
+  };
+  CHECK(refusal({.rename = [](std::string_view) { return "same"; }}).says("\"same\""));
+  CHECK(refusal({.rename = [](std::string_view) { return ""; }}).says("no name"));
+  CHECK(refusal({.rename = [](std::string_view name) {
+          return name == "step" ? "__metadata__" : std::string(name);
+        }}).says("__metadata__"));
+  CHECK(refusal({.rename = [](std::string_view name) { return "\xff" + std::string(name); }}).says("UTF-8"));
+  CHECK(refusal({.filter = [](std::string_view) { return false; }}).says("no array"));
+  CHECK(refusal({.metadata = {{"key", "\xff"}}}).says("UTF-8"));
+}
+
+TEST_CASE("a header of 25 MB is refused in one file, and divided in a directory") {
+  const sample::scratch scratch;
+  struct {
+    std::vector<std::vector<std::uint8_t>> many = std::vector<std::vector<std::uint8_t>>(2000, {1});
+  } state;
+  cairn::save(scratch.path("a"), state, {.durable = false});
+  const auto from = cairn::open(scratch.path("a"));
+  const std::string prefix(15'000, 'n');
+  const cairn::export_options options{.rename = [&](std::string_view name) { return prefix + std::string(name); },
+                                      .durable = false};
+  const auto failure =
+      sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("m.safetensors"), options); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(failure.says("25 MB"));
+  const auto report = cairn::export_safetensors(from, scratch.path("out"), options);
+  CHECK(report.files.size() > 2);
+  std::size_t tensors = 0;
+  for (const auto& file : report.files) {
+    if (!file.ends_with(".safetensors")) continue;
+    const auto header = header_of(file);
+    CHECK(header.data_start <= 25'000'000);
+    tensors += header.tensors.size();
+  }
+  CHECK(tensors == 2000);
+}
+
+TEST_CASE(
+    "an export that fails leaves what was there, and no new files; the next one removes what a killed one has left") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), filled(1), {.shards = 2});
+  const auto out = scratch.path("out");
+  cairn::export_safetensors(cairn::open(scratch.path("a")), out);
+  const auto before = text_of(out + "/model.safetensors");
+  for (const auto& name : entries_of(scratch.path("a")))
+    if (name.ends_with(".safetensors")) damage(scratch.path("a/" + name));
+  const auto failure =
+      sample::failure_of([&] { cairn::export_safetensors(cairn::open(scratch.path("a")), out, {.file_bytes = 1}); });
+  CHECK(failure.code == errc::corrupt);
+  CHECK(text_of(out + "/model.safetensors") == before);
+  CHECK(entries_of(out) == std::vector<std::string>{"model.safetensors"});
+
+  const std::string attempt(24, 'a');
+  for (const char* left : {"model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"})
+    std::ofstream(out + "/.tmp-" + left + "." + attempt) << "half";
+  std::ofstream(out + "/.tmp-other." + attempt) << "of another program";
+  cairn::save(scratch.path("b"), filled(2));
+  cairn::export_safetensors(cairn::open(scratch.path("b")), out);
+  CHECK(entries_of(out) == std::vector<std::string>{".tmp-other." + attempt, "model.safetensors"});
+}
+
+TEST_CASE("a place that cannot be written is an error that names it") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), filled(1));
+  const auto from = cairn::open(scratch.path("a"));
+  std::ofstream(scratch.path("file")) << "x";
+  const auto below = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("file/m.safetensors")); });
+  CHECK(below.code == errc::io);
+  CHECK(below.says(scratch.path("file")));
+  std::filesystem::create_directories(scratch.path("m.safetensors"));
+  const auto directory = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("m.safetensors")); });
+  CHECK(directory.code == errc::io);
+  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "file", "m.safetensors"});
+}
+
+namespace {
+
+/// Trains three steps, saves each, and returns the events of the kinds `exported` and `failed`.
+std::vector<cairn::event> train(const std::string& place, cairn::observers::exporter_options how, bool asynchronous) {
+  std::vector<cairn::event> seen;
+  cairn::checkpointer_options options;
+  options.when = cairn::policies::every_steps{1};
+  if (asynchronous) options.on_busy = cairn::when_busy::wait;
+  options.asynchronous = asynchronous;
+  options.durable = false;
+  options.keep_last = 1;
+  options.on_event = cairn::observers::exporter(std::move(how), [&](const cairn::event& what) {
+    if (what.what == cairn::event::kind::exported || what.what == cairn::event::kind::failed) seen.push_back(what);
+  });
+  cairn::checkpointer checkpoints(place, options);
+  auto state = filled(0);
+  for (state.step = 1; state.step < 4; ++state.step) std::ignore = checkpoints.step(state, {.step = state.step});
+  checkpoints.wait();
+  return seen;
+}
+
+std::uint64_t step_in(const std::string& file) { return cairn::open(file).read<std::uint64_t>("step").at(0); }
+
+}  // namespace
+
+TEST_CASE("an exporter keeps the newest checkpoint for other programs, or every n-th") {
+  const bool asynchronous = GENERATE(true, false);
+  const sample::scratch scratch;
+  const auto newest = train(scratch.path("a"), {.directory = scratch.path("newest")}, asynchronous);
+  REQUIRE(newest.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(newest[i].what == cairn::event::kind::exported);
+    CHECK(newest[i].step == i + 1);
+    CHECK(newest[i].message == scratch.path("newest"));
+    CHECK(newest[i].bytes > 12'000);
+  }
+  CHECK(step_in(scratch.path("newest/model.safetensors")) == 3);
+  CHECK(entries_of(scratch.path("newest")) == std::vector<std::string>{"model.safetensors"});
+
+  CHECK(train(scratch.path("b"), {.directory = scratch.path("second"), .every_steps = 2}, asynchronous).size() == 1);
+  CHECK(entries_of(scratch.path("second")) == std::vector<std::string>{"step-000000002"});
+  CHECK(step_in(scratch.path("second/step-000000002/model.safetensors")) == 2);
+}
+
+TEST_CASE("an export that fails is reported, and saving goes on") {
+  const sample::scratch scratch;
+  std::ofstream(scratch.path("file")) << "x";
+  const auto failures = train(scratch.path("a"), {.directory = scratch.path("file/below")}, true);
+  REQUIRE(failures.size() == 3);
+  CHECK(failures[0].what == cairn::event::kind::failed);
+  CHECK(failures[0].message.find(scratch.path("file")) != std::string::npos);
+  CHECK(cairn::open(scratch.path("a")).step() == 3);
+}
+
+TEST_CASE("an exporter without a directory, and one of every 0 steps, are refused") {
+  using cairn::observers::exporter;
+  CHECK(sample::failure_of([] { exporter({}); }).code == errc::invalid);
+  CHECK(sample::failure_of([] { exporter({.directory = "a", .every_steps = 0}); }).code == errc::invalid);
+}
