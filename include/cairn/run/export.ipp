@@ -2,27 +2,26 @@
 #pragma once
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/export.hpp"
-#include "cairn/run/export_plan.hpp"
 #include "cairn/run/inspect.ipp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/hidden_name.hpp"
+#include "cairn/store/new_files.hpp"
+#include "cairn/store/safetensors.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
@@ -30,62 +29,115 @@
 namespace cairn {
 namespace detail {
 
-/// New files in a directory, under hidden names until `publish`. What is not published is removed.
-class new_files {
- public:
-  new_files(const std::string& directory, bool durable)
-      : directory_(directory), durable_(durable), fd_(posix::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY)) {
-    if (!fd_) fail_io("open the directory", directory);
-  }
-  new_files(const new_files&) = delete;
-  new_files& operator=(const new_files&) = delete;
-  ~new_files() {
-    for (const auto& each : made_)
-      if (!each.hidden.empty()) ::unlinkat(fd_.get(), each.hidden.c_str(), 0);
-  }
+inline constexpr std::string_view exported_suffix = ".safetensors", exported_file = "model.safetensors",
+                                  exported_index = "model.safetensors.index.json";
+inline constexpr std::uint64_t max_exported_header = 25'000'000;
 
-  [[nodiscard]] std::string path_of(std::string_view name) const { return sentence({directory_, "/", name}); }
-
-  /// A file that is called `name` after `publish`. The caller calls `finish`.
-  [[nodiscard]] stores::detail::file_sink make(const std::string& name, std::uint64_t bytes) {
-    using namespace stores::detail;
-    made_.push_back({hidden_name(temporary_prefix, name, new_attempt("", "")), name});
-    return {fd_.get(), made_.back().hidden, path_of(name), bytes, durable_ ? file_mode::synced : file_mode::cached};
-  }
-
-  /// Gives the files their names, in the order in which they were made.
-  void publish() {
-    for (auto& each : made_) {
-      if (::renameat(fd_.get(), each.hidden.c_str(), fd_.get(), each.name.c_str()) != 0)
-        fail_io("rename a new file to", path_of(each.name));
-      each.hidden.clear();
-    }
-    sync();
-  }
-
-  /// Removes the files that `is_old` names.
-  template <class Is>
-  void remove(const Is& is_old) {
-    for (const auto& name : posix::entries(fd_.get(), directory_))
-      if (is_old(name) && ::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
-        fail_io("remove", path_of(name));
-    sync();
-  }
-
- private:
-  struct file {
-    std::string hidden, name;
-  };
-
-  void sync() const {
-    if (durable_) posix::sync(fd_.get(), directory_);
-  }
-
-  std::string directory_;
-  bool durable_;
-  posix::descriptor fd_;
-  std::vector<file> made_;
+/// The arrays of one file, as leaves of the checkpoint, and their header.
+struct exported_file_plan {
+  std::vector<std::size_t> leaves;
+  safetensors_header header;
 };
+
+/// At least the bytes of an array in a header: each character of a name can take six.
+inline std::uint64_t most_header_bytes(const tensor_entry& of) {
+  return 6 * of.key.size() + 21 * of.shape.size() + 100;
+}
+
+/// Wide elements first, so that all are aligned in the file; then by name.
+inline void place_arrays(exported_file_plan& plan) {
+  std::vector<std::pair<tensor_entry, std::size_t>> all;
+  for (std::size_t i = 0; i < plan.leaves.size(); ++i)
+    all.emplace_back(std::move(plan.header.tensors[i]), plan.leaves[i]);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return size_of(a.first.type) > size_of(b.first.type); });
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto& [tensor, leaf] = all[i];
+    const auto bytes = tensor.end;
+    tensor.begin = end;
+    tensor.end = end += bytes;
+    plan.header.tensors[i] = std::move(tensor);
+    plan.leaves[i] = leaf;
+  }
+  plan.header.data_bytes = end;
+}
+
+/// Divides the arrays into files, in the order of their names.
+inline std::vector<exported_file_plan> plan_export(const catalog& contents, const export_options& options,
+                                                   bool is_one_file) {
+  std::vector<exported_file_plan> files(1);
+  std::uint64_t bytes = 0, header_bytes = 0;
+  for (std::size_t i = 0; i < contents.leaves.size(); ++i) {
+    const auto& leaf = contents.leaves[i];
+    if (options.filter && !options.filter(leaf.path)) continue;
+    tensor_entry tensor{options.rename ? options.rename(leaf.path) : leaf.path, leaf.type, leaf.shape, 0, leaf.bytes()};
+    const auto added = most_header_bytes(tensor);
+    const bool is_full = bytes + leaf.bytes() > options.file_bytes || header_bytes + added > max_exported_header / 2;
+    if (!is_one_file && is_full && !files.back().leaves.empty()) {
+      files.emplace_back();
+      bytes = header_bytes = 0;
+    }
+    bytes += leaf.bytes();
+    header_bytes += added;
+    files.back().leaves.push_back(i);
+    files.back().header.tensors.push_back(std::move(tensor));
+  }
+  for (auto& file : files) {
+    file.header.metadata.insert(options.metadata.begin(), options.metadata.end());
+    place_arrays(file);
+  }
+  return files;
+}
+
+inline void require_usable_names(const std::vector<exported_file_plan>& files) {
+  std::vector<std::string_view> names;
+  for (const auto& file : files)
+    for (const auto& tensor : file.header.tensors) names.push_back(tensor.key);
+  if (names.empty()) fail(errc::invalid, {"no array is chosen"});
+  std::sort(names.begin(), names.end());
+  if (names.front().empty()) fail(errc::invalid, {"an array would have no name"});
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    fail(errc::invalid, {"two arrays would have the name \"", *twice, "\""});
+}
+
+inline std::string exported_index_of(const std::vector<exported_file_plan>& files,
+                                     const std::vector<std::string>& names, std::uint64_t bytes) {
+  json_writer json;
+  json.begin_object().key("metadata").begin_object().key("total_size").natural(bytes).end_object();
+  json.key("weight_map").begin_object();
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (const auto& tensor : files[i].header.tensors) json.key(tensor.key, "the name").text(names[i]);
+  return json.end_object().end_object().take();
+}
+
+/// model-00001-of-00002.safetensors
+inline std::string exported_name(std::size_t number, std::size_t of) {
+  char text[64];
+  std::snprintf(text, sizeof text, "model-%05zu-of-%05zu.safetensors", number + 1, of);
+  return text;
+}
+
+inline bool is_exported_part(std::string_view name) {
+  constexpr std::string_view pattern = "model-00000-of-00000.safetensors";
+  if (name.size() != pattern.size()) return false;
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (pattern[i] == '0' ? name[i] < '0' || name[i] > '9' : name[i] != pattern[i]) return false;
+  return true;
+}
+
+/// The headers as they stand in the files.
+inline std::vector<std::string> exported_headers(const std::vector<exported_file_plan>& files) {
+  std::vector<std::string> headers;
+  for (const auto& file : files) {
+    headers.push_back(write_safetensors_header(file.header));
+    if (headers.back().size() > max_exported_header)
+      fail(errc::invalid, {"the header of one file with ", file.leaves.size(),
+                           " arrays has more than 25 MB, at which common readers stop: export to a directory, which "
+                           "can have more files"});
+  }
+  return headers;
+}
 
 /// Writes the header, and reads and writes the arrays in groups.
 inline void write_exported(const chain_reader& from, const exported_file_plan& plan, std::string_view header,
@@ -113,7 +165,7 @@ inline void write_exported(const chain_reader& from, const exported_file_plan& p
   file.finish();
 }
 
-inline void write_exported_index(new_files& made, std::string_view text) {
+inline void write_exported_index(stores::detail::new_files& made, std::string_view text) {
   auto file = made.make(std::string(exported_index), text.size());
   const std::span<const std::byte> one[] = {std::as_bytes(std::span(text))};
   file.write(0, one);
@@ -122,7 +174,7 @@ inline void write_exported_index(new_files& made, std::string_view text) {
 
 /// Gives the files of a directory their names. Readers look for model.safetensors first, then for the index: with several files both go before, so
 /// that no reader finds parts of two exports.
-inline void publish_exported(new_files& made, const std::vector<std::string>& names) {
+inline void publish_exported(stores::detail::new_files& made, const std::vector<std::string>& names) {
   const bool has_parts = names.size() > 1;
   if (has_parts) made.remove([](std::string_view name) { return name == exported_file || name == exported_index; });
   made.publish();
@@ -153,7 +205,7 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
   const auto& directory = is_one_file ? parent : path;
   posix::make_directories(directory, options.durable);
 
-  new_files made(directory, options.durable);
+  stores::detail::new_files made(directory, options.durable);
   made.remove([&](std::string_view entry) {
     const auto of = stores::detail::hidden_checkpoint(entry, stores::detail::temporary_prefix);
     return is_one_file ? of == name : of == exported_file || of == exported_index || is_exported_part(of);

@@ -1,0 +1,77 @@
+// New files in a directory that get their names together, when all are whole.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cairn/core/error.hpp"
+#include "cairn/store/file_sink.hpp"
+#include "cairn/store/hidden_name.hpp"
+#include "cairn/system/posix.hpp"
+
+namespace cairn::stores::detail {
+
+/// New files in a directory, under hidden names until `publish`. What is not published is removed.
+class new_files {
+ public:
+  new_files(const std::string& directory, bool durable)
+      : directory_(directory), durable_(durable), fd_(posix::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY)) {
+    if (!fd_) fail_io("open the directory", directory);
+  }
+  new_files(const new_files&) = delete;
+  new_files& operator=(const new_files&) = delete;
+  ~new_files() {
+    for (const auto& each : made_)
+      if (!each.hidden.empty()) ::unlinkat(fd_.get(), each.hidden.c_str(), 0);
+  }
+
+  [[nodiscard]] std::string path_of(std::string_view name) const { return sentence({directory_, "/", name}); }
+
+  /// A file that is called `name` after `publish`. The caller calls `finish`.
+  [[nodiscard]] file_sink make(const std::string& name, std::uint64_t bytes) {
+    made_.push_back({hidden_name(temporary_prefix, name, new_attempt("", "")), name});
+    return {fd_.get(), made_.back().hidden, path_of(name), bytes, durable_ ? file_mode::synced : file_mode::cached};
+  }
+
+  /// Gives the files their names, in the order in which they were made.
+  void publish() {
+    for (auto& each : made_) {
+      if (::renameat(fd_.get(), each.hidden.c_str(), fd_.get(), each.name.c_str()) != 0)
+        fail_io("rename a new file to", path_of(each.name));
+      each.hidden.clear();
+    }
+    sync();
+  }
+
+  /// Removes the files that `is_old` names.
+  template <class Is>
+  void remove(const Is& is_old) {
+    for (const auto& name : posix::entries(fd_.get(), directory_))
+      if (is_old(name) && ::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+        fail_io("remove", path_of(name));
+    sync();
+  }
+
+ private:
+  struct file {
+    std::string hidden, name;
+  };
+
+  void sync() const {
+    if (durable_) posix::sync(fd_.get(), directory_);
+  }
+
+  std::string directory_;
+  bool durable_;
+  posix::descriptor fd_;
+  std::vector<file> made_;
+};
+
+}  // namespace cairn::stores::detail

@@ -1,0 +1,83 @@
+#include "cairn/store/new_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "store/sample.hpp"
+
+using cairn::stores::detail::new_files;
+
+namespace {
+
+void write(new_files& files, const std::string& name, std::string_view text) {
+  auto file = files.make(name, text.size());
+  const std::span<const std::byte> bytes[] = {std::as_bytes(std::span(text))};
+  file.write(0, bytes);
+  file.finish();
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text);
+  return text;
+}
+
+std::vector<std::string> entries_of(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(directory)) names.push_back(each.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("new files replace those of their names when they are published, and not before") {
+  const bool durable = GENERATE(true, false);
+  const sample::scratch scratch;
+  std::ofstream(scratch.path("a")) << "old";
+  std::ofstream(scratch.path("c")) << "other";
+  new_files files(scratch.path(), durable);
+  write(files, "a", "new a");
+  write(files, "b", "new b");
+  CHECK(text_of(scratch.path("a")) == "old");
+  CHECK_FALSE(std::filesystem::exists(scratch.path("b")));
+  for (const auto& name : entries_of(scratch.path())) CHECK((name == "a" || name == "c" || name.starts_with(".tmp-")));
+  files.publish();
+  CHECK(text_of(scratch.path("a")) == "new a");
+  CHECK(text_of(scratch.path("b")) == "new b");
+  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "b", "c"});
+  files.remove([](std::string_view name) { return name == "c"; });
+  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("new files that are not published go, also where only some could be") {
+  const sample::scratch scratch;
+  std::filesystem::create_directories(scratch.path("b/not empty"));
+  {
+    new_files files(scratch.path(), false);
+    write(files, "a", "new a");
+  }
+  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"b"});
+  {
+    new_files files(scratch.path(), false);
+    for (const char* name : {"a", "b", "c"}) write(files, name, "new");
+    const auto failure = sample::failure_of([&] { files.publish(); });
+    CHECK(failure.code == cairn::errc::io);
+    CHECK(failure.says(scratch.path("b")));
+  }
+  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("new files need a directory") {
+  const sample::scratch scratch;
+  const auto failure = sample::failure_of([&] { new_files(scratch.path("none"), false); });
+  CHECK(failure.code == cairn::errc::io);
+  CHECK(failure.says(scratch.path("none")));
+}
