@@ -1,6 +1,7 @@
 // The code of the guides in docs/. Each snippet there is the text between two marks `// [name]` here, which is compiled and run as a test.
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
+#include <cairn/export.hpp>
 #include <cairn/merge.hpp>
 #include <cairn/schedule/fits/estimators.hpp>
 #include <cairn/schedule/optimum.hpp>
@@ -23,6 +24,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -569,6 +571,27 @@ static void every_type(const std::string& place) {
   // [memory]
 }
 
+static void for_other_programs(const std::string& place) {
+  trainer_state state;
+  state.layers = {{{1, 2, 3}, {4}}};
+  cairn::save(place + "/trained", state);
+  const std::string hub = place + "/hub";
+  // [export]
+  cairn::export_safetensors(cairn::open(place + "/trained"), hub,
+                            {.filter = [](std::string_view name) { return name.starts_with("layers."); },
+                             .rename = [](std::string_view name) { return std::string(name.substr(7)); }});
+  // [export]
+  assert(cairn::open(hub + "/model.safetensors").read<float>("0.weight").size() == 3);
+
+  // [exporter]
+  cairn::checkpointer_options options;
+  options.on_event = cairn::observers::exporter({.directory = hub}, cairn::observers::progress_line());
+  // [exporter]
+  cairn::checkpointer checkpoints(place + "/exported", options);
+  checkpoints.save(state, {.step = 1});
+  assert(cairn::open(hub + "/model.safetensors").contains("layers.0.weight"));
+}
+
 int main() {
   const std::string place = "guide-checkpoints";
   std::filesystem::create_directories(place);
@@ -582,4 +605,5 @@ int main() {
   when_to_save(place);
   simulation();
   every_type(place);
+  for_other_programs(place);
 }

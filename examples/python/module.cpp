@@ -1,4 +1,4 @@
-// The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in cairn/.
+// The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in src/cairn/.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/lc.hpp"  // makes its codecs known to the reader
 #include "cairn/encode/raw.hpp"
+#include "cairn/export.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/branches.hpp"
 #include "cairn/store/directory.hpp"
@@ -95,6 +96,22 @@ std::uint64_t save(const std::string& path, const std::map<std::string, py::arra
   return (like ? cairn::save_arrays(path, named, *like, options) : cairn::save_arrays(path, named, options)).bytes;
 }
 
+/// Exports the arrays of `names`, under the names that these map to. Returns the files.
+std::vector<std::string> export_arrays(const cairn::checkpoint& from, const std::string& path,
+                                       const std::map<std::string, std::string>& names,
+                                       std::map<std::string, std::string> metadata, std::uint64_t file_bytes,
+                                       bool durable) {
+  for (const auto& [name, ignored] : names) static_cast<void>(from.tensor(name));  // throws where there is none
+  cairn::export_options options;
+  options.filter = [&](std::string_view name) { return names.contains(std::string(name)); };
+  options.rename = [&](std::string_view name) { return names.at(std::string(name)); };
+  options.metadata = std::move(metadata);
+  options.file_bytes = file_bytes;
+  options.durable = durable;
+  const py::gil_scoped_release others_run;
+  return cairn::export_safetensors(from, path, options).files;
+}
+
 /// Step and path of the checkpoints of a run, in the order of steps. `restore` tries the last one first.
 std::vector<std::pair<std::uint64_t, std::string>> runs(const std::string& place) {
   const py::gil_scoped_release others_run;
@@ -136,17 +153,23 @@ PYBIND11_MODULE(_cairn, module) {
       PyErr_SetObject(error.ptr(), made.ptr());
     }
   });
-  py::class_<cairn::checkpoint>(module, "Checkpoint")
+  module.doc() = "Cairn's reader and writer. Use the package cairn, which is made of it.";
+  py::class_<cairn::checkpoint>(module, "Checkpoint", "An open checkpoint.")
       .def_property_readonly("path", [](const cairn::checkpoint& self) { return self.path(); })
       .def_property_readonly("step", &cairn::checkpoint::step)
       .def_property_readonly("metrics", [](const cairn::checkpoint& self) { return self.metrics(); })
       .def_property_readonly("metadata", [](const cairn::checkpoint& self) { return self.metadata(); })
-      .def("keys", names_of)
-      .def("info", describe, py::arg("name"))
-      .def("verify", &cairn::checkpoint::verify, py::arg("threads") = 0, py::call_guard<py::gil_scoped_release>())
+      .def("keys", names_of, "The names of the arrays, sorted.")
+      .def("info", describe, py::arg("name"), "What is known of an array without reading it.")
+      .def("verify", &cairn::checkpoint::verify, py::arg("threads") = 0, py::call_guard<py::gil_scoped_release>(),
+           "Checks all stored bytes against their checksums.")
       .def("__contains__", [](const cairn::checkpoint& self, const std::string& name) { return self.contains(name); })
-      .def("_read", read_array);
-  module.def("open", open_checkpoint, py::arg("path"));
-  module.def("runs", runs, py::arg("place"));
-  module.def("_save", save);
+      .def("read", read_array, py::arg("name"), "Reads and verifies an array.");
+  module.def("open", open_checkpoint, py::arg("path"), "Opens a checkpoint, the newest one of a directory, or a file.");
+  module.def("runs", runs, py::arg("place"), "Step and path of the checkpoints at a place.");
+  module.def("save", save, py::arg("path"), py::arg("arrays"), py::arg("step"), py::arg("metrics"), py::arg("metadata"),
+             py::arg("like"), py::arg("dtypes"), py::arg("encode"), py::arg("durable"),
+             "Saves arrays as a checkpoint.");
+  module.def("export_safetensors", export_arrays, py::arg("source"), py::arg("path"), py::arg("names"),
+             py::arg("metadata"), py::arg("file_bytes"), py::arg("durable"), "Exports arrays as safetensors files.");
 }

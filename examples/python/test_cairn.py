@@ -1,5 +1,6 @@
 """The package against checkpoints of its own, and of a trainer in C++."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -141,3 +142,38 @@ def test_habits_of_safetensors(tmp_path):
         assert {name: opened.get_tensor(name).tolist() for name in opened.keys()} == {"w": [1, 1, 1]}
     with pytest.raises(ValueError):
         cairn.safe_open(tmp_path / "a", framework="pt")
+
+
+def read_by_numpy_alone(file):
+    """The arrays of a safetensors file, by their names, without Cairn."""
+    content = file.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:8 + length])
+    assert header.pop("__metadata__") == {"format": "pt"}
+    data = content[8 + length:]
+    return {name: np.frombuffer(data[slice(*each["data_offsets"])], {**TYPES, **BITS}[each["dtype"]]).reshape(each["shape"])
+            for name, each in header.items()}
+
+
+def test_numpy_alone_reads_an_exported_chain(tmp_path):
+    train(tmp_path / "run")
+    opened = cairn.open(cairn.runs(tmp_path / "run")[2].path)
+    assert opened.info("layers.in.weight")["is_delta"]
+    assert cairn.export_safetensors(opened, tmp_path / "all.safetensors") == [str(tmp_path / "all.safetensors")]
+    exported = read_by_numpy_alone(tmp_path / "all.safetensors")
+    assert exported.keys() == set(opened) and all(same(exported[name], opened[name]) for name in opened)
+
+    def layers_alone(name):
+        return name.removeprefix("layers.") if name.startswith("layers.") else None
+
+    files = cairn.export_safetensors(tmp_path / "run", tmp_path / "hub", rename=layers_alone, file_bytes=20_000)
+    assert [pathlib.Path(each).name for each in files[-2:]] == ["model-00003-of-00003.safetensors", "model.safetensors.index.json"]
+    index = json.loads((tmp_path / "hub" / "model.safetensors.index.json").read_text())
+    newest = cairn.open(tmp_path / "run")
+    assert index["metadata"]["total_size"] == sum(newest["layers." + name].nbytes for name in index["weight_map"])
+    assert set(index["weight_map"]) == {"in.weight", "out.weight", "out.moment"}
+    for name, file in index["weight_map"].items():
+        assert same(read_by_numpy_alone(tmp_path / "hub" / file)[name], newest["layers." + name])
+    with pytest.raises(cairn.Error) as clash:
+        cairn.export_safetensors(newest, tmp_path / "x.safetensors", rename=lambda name: "same")
+    assert clash.value.code == "invalid" and not (tmp_path / "x.safetensors").exists()

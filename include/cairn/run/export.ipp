@@ -19,7 +19,7 @@
 #include "cairn/run/inspect.ipp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/hidden_name.hpp"
-#include "cairn/store/new_files.hpp"
+#include "cairn/store/replaced_files.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
@@ -165,7 +165,7 @@ inline void write_exported(const chain_reader& from, const exported_file_plan& p
   file.finish();
 }
 
-inline void write_exported_index(stores::detail::new_files& made, std::string_view text) {
+inline void write_exported_index(stores::detail::replaced_files& made, std::string_view text) {
   auto file = made.make(std::string(exported_index), text.size());
   const std::span<const std::byte> one[] = {std::as_bytes(std::span(text))};
   file.write(0, one);
@@ -174,7 +174,7 @@ inline void write_exported_index(stores::detail::new_files& made, std::string_vi
 
 /// Gives the files of a directory their names. Readers look for model.safetensors first, then for the index: with several files both go before, so
 /// that no reader finds parts of two exports.
-inline void publish_exported(stores::detail::new_files& made, const std::vector<std::string>& names) {
+inline void publish_exported(stores::detail::replaced_files& made, const std::vector<std::string>& names) {
   const bool has_parts = names.size() > 1;
   if (has_parts) made.remove([](std::string_view name) { return name == exported_file || name == exported_index; });
   made.publish();
@@ -205,7 +205,7 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
   const auto& directory = is_one_file ? parent : path;
   posix::make_directories(directory, options.durable);
 
-  stores::detail::new_files made(directory, options.durable);
+  stores::detail::replaced_files made(directory, options.durable);
   made.remove([&](std::string_view entry) {
     const auto of = stores::detail::hidden_checkpoint(entry, stores::detail::temporary_prefix);
     return is_one_file ? of == name : of == exported_file || of == exported_index || is_exported_part(of);

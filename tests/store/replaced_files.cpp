@@ -1,4 +1,4 @@
-#include "cairn/store/new_files.hpp"
+#include "cairn/store/replaced_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,11 +11,11 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-using cairn::stores::detail::new_files;
+using cairn::stores::detail::replaced_files;
 
 namespace {
 
-void write(new_files& files, const std::string& name, std::string_view text) {
+void write(replaced_files& files, const std::string& name, std::string_view text) {
   auto file = files.make(name, text.size());
   const std::span<const std::byte> bytes[] = {std::as_bytes(std::span(text))};
   file.write(0, bytes);
@@ -43,7 +43,7 @@ TEST_CASE("new files replace those of their names when they are published, and n
   const sample::scratch scratch;
   std::ofstream(scratch.path("a")) << "old";
   std::ofstream(scratch.path("c")) << "other";
-  new_files files(scratch.path(), durable);
+  replaced_files files(scratch.path(), durable);
   write(files, "a", "new a");
   write(files, "b", "new b");
   CHECK(text_of(scratch.path("a")) == "old");
@@ -61,12 +61,12 @@ TEST_CASE("new files that are not published go, also where only some could be") 
   const sample::scratch scratch;
   std::filesystem::create_directories(scratch.path("b/not empty"));
   {
-    new_files files(scratch.path(), false);
+    replaced_files files(scratch.path(), false);
     write(files, "a", "new a");
   }
   CHECK(entries_of(scratch.path()) == std::vector<std::string>{"b"});
   {
-    new_files files(scratch.path(), false);
+    replaced_files files(scratch.path(), false);
     for (const char* name : {"a", "b", "c"}) write(files, name, "new");
     const auto failure = sample::failure_of([&] { files.publish(); });
     CHECK(failure.code == cairn::errc::io);
@@ -77,7 +77,7 @@ TEST_CASE("new files that are not published go, also where only some could be") 
 
 TEST_CASE("new files need a directory") {
   const sample::scratch scratch;
-  const auto failure = sample::failure_of([&] { new_files(scratch.path("none"), false); });
+  const auto failure = sample::failure_of([&] { replaced_files(scratch.path("none"), false); });
   CHECK(failure.code == cairn::errc::io);
   CHECK(failure.says(scratch.path("none")));
 }

@@ -11,17 +11,23 @@ All failures are `cairn.Error`, with the library's text, and its code in `code`:
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping, NamedTuple
+import os
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _cairn
 from ._cairn import Error
 
-__all__ = ["Checkpoint", "Error", "Run", "load_dict", "open", "runs", "safe_open", "save", "verify"]
+__all__ = ["Checkpoint", "Error", "Run", "export_safetensors", "load_dict", "open", "runs", "safe_open", "save", "verify"]
 
 
-class Checkpoint(Mapping):
+Array = NDArray[Any]
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Checkpoint(Mapping[str, Array]):
     """An open checkpoint: a mapping from names to arrays, which are read when they are asked for.
 
     bfloat16 and 8-bit floating point, which numpy does not have, come as uint16 and uint8 with the same bits; `info(name)["dtype"]` names the stored type.
@@ -46,7 +52,7 @@ class Checkpoint(Mapping):
     def metadata(self) -> dict[str, str]:
         return self._opened.metadata
 
-    def info(self, name: str) -> dict:
+    def info(self, name: str) -> dict[str, Any]:
         """dtype, shape, bytes, stored_bytes, codec ("" if stored as it is) and is_delta of an array."""
         return self._opened.info(name)
 
@@ -54,17 +60,19 @@ class Checkpoint(Mapping):
         """Checks all stored bytes against their checksums; 0 threads: as many as there are cores."""
         self._opened.verify(threads)
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         if name not in self._opened:
             raise KeyError(name)
-        return self._opened._read(name)
+        return self._opened.read(name)
 
-    get_tensor = __getitem__
+    def get_tensor(self, name: str) -> Array:
+        """As `checkpoint[name]`: the name that safetensors gives it."""
+        return self[name]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._opened
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._opened.keys())
 
     def __len__(self) -> int:
@@ -73,7 +81,7 @@ class Checkpoint(Mapping):
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
     def __repr__(self) -> str:
@@ -87,25 +95,25 @@ class Run(NamedTuple):
     path: str
 
 
-def open(path) -> Checkpoint:
+def open(path: PathLike) -> Checkpoint:
     """Opens a checkpoint, the newest one of a directory of checkpoints, or a safetensors file."""
     return Checkpoint(_cairn.open(str(path)))
 
 
-def safe_open(path, framework: str = "np", device: str = "cpu") -> Checkpoint:
+def safe_open(path: PathLike, framework: str = "np", device: str = "cpu") -> Checkpoint:
     """As `open`, with the arguments of safetensors' function of that name."""
     if framework not in ("np", "numpy") or device != "cpu":
         raise ValueError("cairn.safe_open gives numpy arrays on the cpu; use torch.from_numpy on them")
     return open(path)
 
 
-def load_dict(path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+def load_dict(path: PathLike, names: Iterable[str] | None = None) -> dict[str, Array]:
     """All arrays of a checkpoint, or those of these names."""
     opened = open(path)
     return {name: opened[name] for name in (opened if names is None else names)}
 
 
-def save(path, arrays: Mapping[str, np.ndarray], *, step: int = 0, metrics: Mapping[str, float] = {}, metadata: Mapping[str, str] = {},
+def save(path: PathLike, arrays: Mapping[str, Array], *, step: int = 0, metrics: Mapping[str, float] = {}, metadata: Mapping[str, str] = {},
          like: Checkpoint | None = None, dtypes: Mapping[str, str] = {}, raw: bool = False, durable: bool = True) -> int:
     """Saves arrays as the checkpoint `path`, which appears at once and whole. Returns the bytes of its files.
 
@@ -114,15 +122,28 @@ def save(path, arrays: Mapping[str, np.ndarray], *, step: int = 0, metrics: Mapp
     raw: other programs can read the arrays as safetensors; else they are encoded without loss.
     """
     kept = {name: np.asarray(array) for name, array in arrays.items()}
-    return _cairn._save(str(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
+    return _cairn.save(str(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
                         durable)
 
 
-def verify(path) -> None:
+def export_safetensors(source: Checkpoint | PathLike, path: PathLike, *, rename: Callable[[str], str | None] | None = None,
+                       metadata: Mapping[str, str] = {"format": "pt"}, file_bytes: int = 5_000_000_000, durable: bool = True) -> list[str]:
+    """Writes arrays, decoded, as safetensors files for other programs: one file if `path` ends in ".safetensors", else a directory with
+    model.safetensors, or with an index and files of `file_bytes` at most. Returns the files.
+
+    rename: gives the name of an array in the files, or None for an array to leave out. Not given: all arrays under their own names.
+    """
+    opened = source if isinstance(source, Checkpoint) else open(source)
+    names = {name: name if rename is None else rename(name) for name in opened}
+    return _cairn.export_safetensors(opened._opened, str(path), {old: new for old, new in names.items() if new is not None}, dict(metadata),
+                                     file_bytes, durable)
+
+
+def verify(path: PathLike) -> None:
     """Checks all stored bytes of a checkpoint, and of those that it is built on."""
     open(path).verify()
 
 
-def runs(place) -> list[Run]:
+def runs(place: PathLike) -> list[Run]:
     """The checkpoints at a place, in order of step. A restore takes the last one that is whole."""
     return [Run(step, path) for step, path in _cairn.runs(str(place))]

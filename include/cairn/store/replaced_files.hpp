@@ -1,4 +1,4 @@
-// New files in a directory that get their names together, when all are whole.
+// Files that replace those of their names in a directory together, when all are whole.
 #pragma once
 
 #include <cerrno>
@@ -18,16 +18,16 @@
 
 namespace cairn::stores::detail {
 
-/// New files in a directory, under hidden names until `publish`. What is not published is removed.
-class new_files {
+/// New files in a directory, under hidden names until `publish`. What is not published is removed. A directory_transaction replaces whole directories.
+class replaced_files {
  public:
-  new_files(const std::string& directory, bool durable)
+  replaced_files(const std::string& directory, bool durable)
       : directory_(directory), durable_(durable), fd_(posix::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY)) {
     if (!fd_) fail_io("open the directory", directory);
   }
-  new_files(const new_files&) = delete;
-  new_files& operator=(const new_files&) = delete;
-  ~new_files() {
+  replaced_files(const replaced_files&) = delete;
+  replaced_files& operator=(const replaced_files&) = delete;
+  ~replaced_files() {
     for (const auto& each : made_)
       if (!each.hidden.empty()) ::unlinkat(fd_.get(), each.hidden.c_str(), 0);
   }
