@@ -1,0 +1,131 @@
+// Four threads that train one model without locks, each with a generator of its own, on batches of a forked data loader: stopped, and continued bit
+// by bit.
+#include <cairn/checkpointer.hpp>
+#include <cairn/schedule/policies.hpp>
+
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+// [state]
+struct trainer_state {
+  std::vector<float> weights = std::vector<float>(5000);
+  std::vector<std::mt19937_64> generators;  // one of each thread
+  std::uint64_t round = 0;                  // also the position in the data
+};
+// [state]
+
+// [loader]
+/// A process that prepares batches from `position` on, and sends them through a pipe. It does not use the checkpointer of its parent.
+class data_loader {
+ public:
+  explicit data_loader(std::uint64_t position) {
+    int ends[2];
+    if (pipe(ends) != 0 || (child_ = fork()) < 0) throw std::runtime_error("no data loader");
+    if (child_ == 0) {
+      close(ends[0]);
+      for (std::uint64_t batch = 0; send(ends[1], batch = position * position); ++position) continue;
+      _exit(0);  // the destructors are the parent's
+    }
+    close(ends[1]);
+    from_ = ends[0];
+  }
+  // [loader]
+  data_loader(const data_loader&) = delete;
+  data_loader& operator=(const data_loader&) = delete;
+  ~data_loader() {
+    close(from_);
+    waitpid(child_, nullptr, 0);
+  }
+  std::uint64_t next() {
+    std::uint64_t batch = 0;
+    if (read(from_, &batch, sizeof batch) != sizeof batch) throw std::runtime_error("the data loader has ended");
+    return batch;
+  }
+
+ private:
+  static bool send(int to, std::uint64_t batch) { return write(to, &batch, sizeof batch) == sizeof batch; }
+
+  pid_t child_ = -1;
+  int from_ = -1;
+};
+
+/// Adds whole numbers, so that the order in which threads add them does not change the sum.
+void update(std::vector<float>& weights, std::mt19937_64& generator, std::uint64_t batch) {
+  for (int i = 0; i < 2000; ++i) {
+    const auto number = generator() + batch;
+    std::atomic_ref(weights[number % weights.size()])
+        .fetch_add(number % 3 == 0 ? -1.F : 1.F, std::memory_order_relaxed);
+  }
+}
+
+trainer_state train(const std::string& place, std::uint64_t rounds) {
+  constexpr std::size_t threads = 4;
+  trainer_state state;
+  for (std::size_t i = 0; i < threads; ++i) state.generators.emplace_back(i);
+  // [threads]
+  cairn::checkpointer checkpoints(place, {.keep_last = 2, .when = cairn::policies::every_steps{5}});
+  checkpoints.restore(state);
+  data_loader data(state.round);
+  std::uint64_t batch = data.next();
+  bool stops = state.round >= rounds;
+  std::exception_ptr failure;
+  std::barrier round_ends(threads, [&]() noexcept {  // one thread calls this, while the others wait
+    try {
+      stops = checkpoints.step(state, {.step = ++state.round}).stop || state.round >= rounds;
+      batch = data.next();
+    } catch (...) {
+      failure = std::current_exception();
+      stops = true;
+    }
+  });
+  std::vector<std::thread> running;
+  for (std::size_t i = 0; i < threads; ++i)
+    running.emplace_back([&, i] {
+      while (!stops) {
+        update(state.weights, state.generators[i], batch);
+        round_ends.arrive_and_wait();
+      }
+    });
+  for (auto& each : running) each.join();
+  if (failure) std::rethrow_exception(failure);
+  checkpoints.save(state, {.step = state.round});  // writes nothing where `step` has saved this round
+  // [threads]
+  return state;
+}
+
+bool same(const trainer_state& a, const trainer_state& b) {
+  return a.weights == b.weights && a.generators == b.generators && a.round == b.round;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    std::filesystem::remove_all("hogwild");
+    const auto whole = train("hogwild/whole", 33);
+    train("hogwild/parts", 7);
+    train("hogwild/parts", 20);
+    const bool is_same = same(whole, train("hogwild/parts", 33));
+    std::printf("33 rounds of 4 threads; stopped after 7 and 20, and continued: %s\n",
+                is_same ? "bit-identical" : "different");
+    return is_same ? 0 : 1;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "hogwild: %s\n", failure.what());
+    return 1;
+  }
+}
