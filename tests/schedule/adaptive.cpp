@@ -79,6 +79,7 @@ struct run {
   }
 };
 
+constexpr auto any_kind = cairn::policies::save_kinds::any;
 constexpr double megabyte = 1e6;
 constexpr auto bytes(double of) { return static_cast<std::uint64_t>(of); }
 
@@ -104,7 +105,7 @@ const save_cost delta{.stall_seconds = 0.01,
 }  // namespace
 
 TEST_CASE("the first save comes soon, the others at Daly's interval for what they take") {
-  run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, whole}}};
+  run training{adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, whole}, {save_kind::raw, whole}}};
   training.go(20'000);
   REQUIRE(training.times.size() > 20);
   CHECK(training.times[0] == Approx(0.1 * cairn::schedule::probe_steps));
@@ -113,7 +114,8 @@ TEST_CASE("the first save comes soon, the others at Daly's interval for what the
 
 TEST_CASE("the slowdown by a save counts for its price") {
   const auto count = [](double slowdown) {
-    run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, whole}}, slowdown};
+    run training{
+        adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, whole}, {save_kind::raw, whole}}, slowdown};
     training.go(20'000);
     return static_cast<double>(training.times.size());
   };
@@ -125,7 +127,7 @@ TEST_CASE(
     "the kind that takes least is taken: raw where encoding does not pay, deltas where they do, else as the codecs "
     "say") {
   const auto most_of = [](const tariff& costs) {
-    run training{adaptive({.mtbf = certain}), costs, 0.3};
+    run training{adaptive({.mtbf = certain, .kinds = any_kind}), costs, 0.3};
     training.go(50'000);
     int all = 0;
     save_kind most{};
@@ -154,17 +156,17 @@ TEST_CASE("a kind cannot be saved more often than one save can follow the other,
   slow.write_seconds = 10;
   slow.bytes = slow.state_bytes;
   quick.stall_seconds = 7.2;  // costs as much as 120 s per failure
-  run training{
-      adaptive({.budget_percent = cairn::policies::no_budget, .mtbf = cairn::known_mtbf(duration<double>(1000))}),
-      {{save_kind::whole, slow}, {save_kind::raw, quick}}};
+  run training{adaptive({.budget_percent = cairn::policies::no_budget,
+                         .mtbf = cairn::known_mtbf(duration<double>(1000)),
+                         .kinds = any_kind}),
+               {{save_kind::whole, slow}, {save_kind::raw, quick}}};
   training.go(400'000);
   CHECK(training.saves[save_kind::raw] > 5 * training.saves[save_kind::whole]);
 }
 
-TEST_CASE("files stay as small as the codecs make them where the user wants that") {
-  run training{adaptive({.mtbf = certain, .kinds = cairn::policies::save_kinds::no_raw}),
-               {{save_kind::whole, whole}, {save_kind::raw, raw}},
-               0.3};
+TEST_CASE(
+    "files stay as small as the codecs make them, and as readable for other programs, unless raw saves are allowed") {
+  run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
   training.go(20'000);
   CHECK(training.saves[save_kind::raw] == 0);
   CHECK(training.saves[save_kind::whole] > 10);
@@ -174,13 +176,13 @@ TEST_CASE("a kind is not changed for a small gain") {
   auto near = whole;
   near.encode_seconds = 0.15;  // raw takes 0.48 seconds
   near.background_seconds = 0.53;
-  run training{adaptive({.mtbf = certain}), {{save_kind::whole, near}, {save_kind::raw, raw}}, 0.3};
+  run training{adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, near}, {save_kind::raw, raw}}, 0.3};
   training.go(50'000);
   CHECK(training.saves[save_kind::raw] == 0);
 }
 
 TEST_CASE("when encoding gets quick again it is noticed") {
-  run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
+  run training{adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
   training.go(50'000);
   REQUIRE(training.saves[save_kind::raw] > training.saves[save_kind::whole]);
   training.costs[save_kind::whole].encode_seconds = 0.01;
@@ -195,10 +197,11 @@ TEST_CASE("when encoding gets quick again it is noticed") {
 TEST_CASE("saves take no more than the budget from the training, but for the first one") {
   for (const double percent : {0.5, 3.5, 20.0})
     for (const double mtbf : {1.0, 30.0, 5000.0}) {
-      run training{adaptive({.budget_percent = percent, .mtbf = cairn::known_mtbf(duration<double>(mtbf))}),
-                   {{save_kind::whole, whole}, {save_kind::raw, raw}, {save_kind::delta, delta}},
-                   0.2,
-                   0.01};
+      run training{
+          adaptive({.budget_percent = percent, .mtbf = cairn::known_mtbf(duration<double>(mtbf)), .kinds = any_kind}),
+          {{save_kind::whole, whole}, {save_kind::raw, raw}, {save_kind::delta, delta}},
+          0.2,
+          0.01};
       training.go(200'000);
       const double first = whole.stall_seconds + 0.25 * whole.background_seconds;
       CHECK(training.taken - first <= 1.05 * percent / 100 * training.now.seconds);
@@ -210,8 +213,9 @@ TEST_CASE("rare long stalls count in full for the budget") {
   auto quick = whole;
   quick.stall_seconds = 0.1;
   for (const double percent : {3.5, 20.0}) {
-    run training{adaptive({.budget_percent = percent, .mtbf = cairn::known_mtbf(duration<double>(30))}),
-                 {{save_kind::whole, quick}, {save_kind::raw, quick}}};
+    run training{
+        adaptive({.budget_percent = percent, .mtbf = cairn::known_mtbf(duration<double>(30)), .kinds = any_kind}),
+        {{save_kind::whole, quick}, {save_kind::raw, quick}}};
     training.rare_stall = 10;
     training.go(1'000'000);
     CHECK(training.times.size() > 200);
@@ -221,7 +225,7 @@ TEST_CASE("rare long stalls count in full for the budget") {
 }
 
 TEST_CASE("one save that takes very long costs the budget no more than an hour without saves") {
-  run training{adaptive({.mtbf = cairn::known_mtbf(duration<double>(30))}),
+  run training{adaptive({.mtbf = cairn::known_mtbf(duration<double>(30)), .kinds = any_kind}),
                {{save_kind::whole, whole}, {save_kind::raw, whole}}};
   training.go(10'000);
   training.costs[save_kind::whole].stall_seconds = training.costs[save_kind::raw].stall_seconds = 1e6;
@@ -237,7 +241,7 @@ TEST_CASE("one save that takes very long costs the budget no more than an hour w
 
 TEST_CASE("a budget of zero leaves the first save and one per longest interval") {
   for (const double percent : {0.0, -1.0, std::nan("")}) {
-    run training{adaptive({.budget_percent = percent, .mtbf = certain}),
+    run training{adaptive({.budget_percent = percent, .mtbf = certain, .kinds = any_kind}),
                  {{save_kind::whole, whole}, {save_kind::raw, raw}}};
     training.go(110'000);
     CHECK(training.times.size() == 4);
@@ -276,9 +280,9 @@ TEST_CASE("the curve that it has learned is there again after a restart") {
 }
 
 TEST_CASE("what it has learned is there again after a restart, in another process") {
-  run before{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
+  run before{adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
   before.go(20'000);
-  run after{adaptive({.mtbf = certain}), before.costs, 0.3};
+  run after{adaptive({.mtbf = certain, .kinds = any_kind}), before.costs, 0.3};
   after.policy.recall(before.policy.remember());
   after.policy.restarted({.step = 20'000});
   after.now = {.step = 20'000, .saved_step = 20'000};

@@ -45,12 +45,13 @@ struct adaptive_options {
   any_early_stop stops = early_stops::none{};            ///< of the run
   /// Predicts the loss. Required when the objective depends on the loss and `last_step` is set.
   std::optional<any_estimator> estimator{};
-  save_kinds kinds = save_kinds::any;
+  /// Not `any` by default: whether other programs can read an array would change from one save to the next.
+  save_kinds kinds = save_kinds::no_raw;
 };
 
 /// Saves when that costs least by the objective (schedule::planner), as the kind that costs least, within a budget.
 ///
-/// Kind: as configured, which may be a delta; whole; or raw. Let S be what a save of a kind takes from the training, B the time until it
+/// Kind: as configured, which may be a delta; whole; or raw, where `kinds` allows it. Let S be what a save of a kind takes from the training, B the time until it
 /// is published, and f the rate of failures. Saves every T seconds cost, per second,
 ///   S / T + f (T / 2 + B).
 /// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when another one costs a
