@@ -2,6 +2,7 @@
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
 #include <cairn/export.hpp>
+#include <cairn/exporter.hpp>
 #include <cairn/merge.hpp>
 #include <cairn/schedule/fits/estimators.hpp>
 #include <cairn/schedule/optimum.hpp>

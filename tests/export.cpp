@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
@@ -279,63 +278,62 @@ TEST_CASE("a place that cannot be written is an error that names it") {
   CHECK(directory.code == errc::io);
   CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "file", "m.safetensors"});
 }
-
-namespace {
-
-/// Trains three steps, saves each, and returns the events of the kinds `exported` and `failed`.
-std::vector<cairn::event> train(const std::string& place, cairn::observers::exporter_options how, bool asynchronous) {
-  std::vector<cairn::event> seen;
-  cairn::checkpointer_options options;
-  options.when = cairn::policies::every_steps{1};
-  if (asynchronous) options.on_busy = cairn::when_busy::wait;
-  options.asynchronous = asynchronous;
-  options.durable = false;
-  options.keep_last = 1;
-  options.on_event = cairn::observers::exporter(std::move(how), [&](const cairn::event& what) {
-    if (what.what == cairn::event::kind::exported || what.what == cairn::event::kind::failed) seen.push_back(what);
-  });
-  cairn::checkpointer checkpoints(place, options);
-  auto state = filled(0);
-  for (state.step = 1; state.step < 4; ++state.step) std::ignore = checkpoints.step(state, {.step = state.step});
-  checkpoints.wait();
-  return seen;
-}
-
-std::uint64_t step_in(const std::string& file) { return cairn::open(file).read<std::uint64_t>("step").at(0); }
-
-}  // namespace
-
-TEST_CASE("an exporter keeps the newest checkpoint for other programs, or every n-th") {
-  const bool asynchronous = GENERATE(true, false);
+TEST_CASE("nothing is exported into a checkpoint") {
   const sample::scratch scratch;
-  const auto newest = train(scratch.path("a"), {.directory = scratch.path("newest")}, asynchronous);
-  REQUIRE(newest.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(newest[i].what == cairn::event::kind::exported);
-    CHECK(newest[i].step == i + 1);
-    CHECK(newest[i].message == scratch.path("newest"));
-    CHECK(newest[i].bytes > 12'000);
+  cairn::save(scratch.path("a"), filled(1));
+  const auto before = entries_of(scratch.path("a"));
+  const auto from = cairn::open(scratch.path("a"));
+  for (const char* to : {"a", "a/", "a/x.safetensors", "a/shard-00000-of-00001.safetensors"}) {
+    const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path(to)); });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("is a checkpoint"));
   }
-  CHECK(step_in(scratch.path("newest/model.safetensors")) == 3);
-  CHECK(entries_of(scratch.path("newest")) == std::vector<std::string>{"model.safetensors"});
-
-  CHECK(train(scratch.path("b"), {.directory = scratch.path("second"), .every_steps = 2}, asynchronous).size() == 1);
-  CHECK(entries_of(scratch.path("second")) == std::vector<std::string>{"step-000000002"});
-  CHECK(step_in(scratch.path("second/step-000000002/model.safetensors")) == 2);
+  CHECK(entries_of(scratch.path("a")) == before);
+  from.verify();
 }
 
-TEST_CASE("an export that fails is reported, and saving goes on") {
+TEST_CASE("a directory in the way of a new file leaves the former export; other directories and files stay") {
   const sample::scratch scratch;
-  std::ofstream(scratch.path("file")) << "x";
-  const auto failures = train(scratch.path("a"), {.directory = scratch.path("file/below")}, true);
-  REQUIRE(failures.size() == 3);
-  CHECK(failures[0].what == cairn::event::kind::failed);
-  CHECK(failures[0].message.find(scratch.path("file")) != std::string::npos);
-  CHECK(cairn::open(scratch.path("a")).step() == 3);
+  cairn::save(scratch.path("a"), filled(1));
+  const auto from = cairn::open(scratch.path("a"));
+  const auto out = scratch.path("out");
+  cairn::export_safetensors(from, out, {.file_bytes = 5000});
+  const auto before = entries_of(out);
+  std::filesystem::create_directories(out + "/model.safetensors");
+  const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, out); });
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says(out + "/model.safetensors"));
+  std::filesystem::remove(out + "/model.safetensors");
+  CHECK(entries_of(out) == before);
+  std::filesystem::create_directories(out + "/model-00001-of-00009.safetensors");
+  std::ofstream(out + "/.tmp-model.safetensors") << "of the user";
+  cairn::export_safetensors(from, out);
+  CHECK(entries_of(out) ==
+        std::vector<std::string>{".tmp-model.safetensors", "model-00001-of-00009.safetensors", "model.safetensors"});
 }
 
-TEST_CASE("an exporter without a directory, and one of every 0 steps, are refused") {
-  using cairn::observers::exporter;
-  CHECK(sample::failure_of([] { exporter({}); }).code == errc::invalid);
-  CHECK(sample::failure_of([] { exporter({.directory = "a", .every_steps = 0}); }).code == errc::invalid);
+TEST_CASE("arrays of more than one group are exported") {
+  const sample::scratch scratch;
+  struct {
+    std::vector<std::vector<std::uint32_t>> many;
+  } state;
+  for (const std::size_t mib : {40, 1, 30, 70, 20}) {
+    auto& made = state.many.emplace_back(mib << 18U);
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint32_t>(i * mib);
+  }
+  cairn::save(scratch.path("a"), state, {.durable = false});
+  const auto from = cairn::open(scratch.path("a"));
+  check_same(from, cairn::export_safetensors(from, scratch.path("x.safetensors"), {.durable = false}).files);
+}
+
+TEST_CASE("paths are as users write them: relative, with a slash at the end; one with a zero byte is refused") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), filled(1));
+  const auto from = cairn::open(scratch.path("a"));
+  const auto report = cairn::export_safetensors(from, scratch.path("out/"));
+  CHECK(report.files == std::vector<std::string>{scratch.path("out/model.safetensors")});
+  const auto failure = sample::failure_of(
+      [&] { cairn::export_safetensors(from, scratch.path("b") + std::string("\0.safetensors", 13)); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "out"});
 }

@@ -2,6 +2,7 @@
 // written, and a reader gets what the next delta is built on. Here the state changes at every write of a file and within codecs.
 #include "cairn/checkpointer.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,8 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -173,4 +176,42 @@ TEST_CASE(
     CHECK_NOTHROW(cairn::load(memory, "once", back, {.codecs = {{"*", codec}}}));
     CHECK(back.noise.size() == 1000);
   }
+}
+
+TEST_CASE("threads write the state at any moment of steps and saves: each element is one that it had in between") {
+  const sample::scratch scratch(sample::in_memory());
+  std::vector<std::uint32_t> now(50'000);
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> writers;
+  for (std::size_t thread = 0; thread < 2; ++thread)
+    writers.emplace_back([&, thread] {
+      for (std::size_t i = thread; !ends; i = (i + 2) % now.size()) ++std::atomic_ref(now[i]);
+    });
+  const auto copy = [&] {
+    std::vector<std::uint32_t> seen;
+    for (auto& each : now) seen.push_back(std::atomic_ref(each).load());
+    return seen;
+  };
+  cairn::checkpointer run(scratch.path("run"), {.when = cairn::policies::every_steps{1},
+                                                .durable = false,
+                                                .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}},
+                                                .on_busy = cairn::when_busy::wait});
+  for (std::uint64_t step = 1; step <= 20; ++step) {
+    const auto before = copy();
+    if (step % 4 == 0)
+      run.save(now, {.step = step});
+    else
+      std::ignore = run.step(now, {.step = step});
+    const auto after = copy();
+    run.wait();
+    std::vector<std::uint32_t> back;
+    const auto report = cairn::load(scratch.path("run"), back);
+    REQUIRE(report.step == step);
+    REQUIRE(back.size() == now.size());
+    bool all = true;
+    for (std::size_t i = 0; i < back.size(); ++i) all = all && back[i] >= before[i] && back[i] <= after[i];
+    CHECK(all);
+  }
+  ends = true;
+  for (auto& each : writers) each.join();
 }

@@ -33,7 +33,7 @@ def tag():
 
 def metadata_files():
     about = f"Metadata-Version: 2.1\nName: cairn\nVersion: {version()}\nSummary: Reads and writes Cairn's checkpoints as numpy arrays\n"
-    about += "Requires-Python: >=3.9\nRequires-Dist: numpy\n"
+    about += "Requires-Python: >=3.10\nRequires-Dist: numpy\n"
     wheel = f"Wheel-Version: 1.0\nGenerator: cairn\nRoot-Is-Purelib: false\nTag: {tag()}\n"
     return {"METADATA": about.encode(), "WHEEL": wheel.encode(), "LICENSE": (ROOT / "LICENSE").read_bytes()}
 
@@ -45,8 +45,14 @@ def build_module(build):
     if not (build / "CMakeCache.txt").exists():
         subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCAIRN_BUILD_TESTS=OFF", "-DCAIRN_COMPILED=OFF",
                         f"-DCAIRN_PYTHON={sys.executable}"], check=True, env=usual)
+    targets = subprocess.run(["cmake", "--build", build, "--target", "help"], check=True, env=usual, capture_output=True, text=True).stdout
+    if "cairn_python" not in targets:
+        raise RuntimeError("the Python package needs pybind11 and the headers of Python (Debian: pybind11-dev python3-dev)")
     subprocess.run(["cmake", "--build", build, "--target", "cairn_python", "--parallel", str(os.cpu_count() or 1)], check=True, env=usual)
-    return build / "examples/python/cairn" / f"_cairn{sysconfig.get_config_var('EXT_SUFFIX')}"
+    module = build / "examples/python/cairn" / f"_cairn{sysconfig.get_config_var('EXT_SUFFIX')}"
+    if not module.exists():
+        raise RuntimeError(f"{module} is missing: {build} builds for another Python")
+    return module
 
 
 def write_wheel(path, files):

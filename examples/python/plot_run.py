@@ -16,14 +16,18 @@ import numpy as np
 place = sys.argv[1] if len(sys.argv) > 1 else "run"
 picture = sys.argv[2] if len(sys.argv) > 2 else "run.png"
 checkpoints = [cairn.open(run.path) for run in cairn.runs(place)]
+if not checkpoints:
+    sys.exit(f"{place} has no checkpoints")
 steps = [each.step for each in checkpoints]
 
 # %% The metrics that the trainer passed to `step` or `save`.
 figure, (losses, weights) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-for metric in sorted({name for each in checkpoints for name in each.metrics}):
+metrics = sorted({name for each in checkpoints for name in each.metrics})
+for metric in metrics:
     losses.plot(steps, [each.metrics.get(metric, np.nan) for each in checkpoints], marker="o", label=metric)
 losses.set(xlabel="step", title="metrics")
-losses.legend()
+if metrics:
+    losses.legend()
 
 # %% How far the weights spread: the middle 90 % of each array, over the steps.
 infos = {name: checkpoints[-1].info(name) for name in checkpoints[-1]}
@@ -34,7 +38,8 @@ for name in largest:
     line, = weights.plot(steps, middle, label=name)
     weights.fill_between(steps, low, high, color=line.get_color(), alpha=0.2)
 weights.set(xlabel="step", title="weights: median, and the middle 90 %")
-weights.legend()
+if largest:
+    weights.legend()
 
 # %%
 figure.savefig(picture)

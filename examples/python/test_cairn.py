@@ -37,7 +37,8 @@ def test_round_trip_of_every_type(tmp_path, raw):
         assert list(opened) == sorted(arrays) and len(opened) == len(arrays) and "scalar" in opened and 7 not in opened
         for name, array in arrays.items():
             assert same(opened[name], np.ascontiguousarray(array).reshape(np.shape(array))), name
-            assert opened.info(name)["dtype"] == (name if name in {**TYPES, **BITS} else opened.info(name)["dtype"])
+            others = {"weights": "F32", "scalar": "F64", "empty": "I32", "transposed": "F64", "reversed": "I16", "ünïcode.0": "U32"}
+            assert opened.info(name)["dtype"] == others.get(name, name)
         assert (opened.info("weights")["codec"] == "") == raw
         opened.verify()
     assert same(cairn.load_dict(tmp_path / "a", ["reversed"])["reversed"], arrays["reversed"].copy())
@@ -177,3 +178,14 @@ def test_numpy_alone_reads_an_exported_chain(tmp_path):
     with pytest.raises(cairn.Error) as clash:
         cairn.export_safetensors(newest, tmp_path / "x.safetensors", rename=lambda name: "same")
     assert clash.value.code == "invalid" and not (tmp_path / "x.safetensors").exists()
+    for wrong in ({"rename": lambda name: 7}, {"rename": lambda name: "\udcff"}, {"rename": lambda name: b"x"}, {"metadata": {"x": 1}},
+                  {"file_bytes": 5e9}, {"file_bytes": -1}):
+        with pytest.raises(TypeError) as refused:
+            cairn.export_safetensors(newest, tmp_path / "x.safetensors", **wrong)
+        assert "incompatible" not in str(refused.value)
+    for path in (None, b"x"):
+        with pytest.raises(TypeError):
+            cairn.export_safetensors(newest, path)
+    assert "\udcff" not in newest
+    with pytest.raises(KeyError):
+        newest["\udcff"]

@@ -43,10 +43,11 @@ MAY_INCLUDE = {
     "save.hpp": STAGES | WORDS | {"chain"},
     "arrays.hpp": STAGES | WORDS | {"chain", "inspect.hpp", "save.hpp"},
     "export.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
+    "exporter.hpp": STAGES | WORDS | {"export.hpp"},
     "run": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "merge.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "merge.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 FOR_ALL = {"version.hpp"}
 
@@ -93,7 +94,7 @@ MORE_HEADER_ONLY = {
 
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
-OPT_IN = ("adapters/", "arrays.", "export.", "run/arrays.", "run/export.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
+OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
           "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "merge.", "plan/calibrate.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
 # All that fields.hpp may include.

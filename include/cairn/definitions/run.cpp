@@ -3,6 +3,7 @@
 #include "cairn/run/checkpoint_list.ipp"
 #include "cairn/run/checkpointer.ipp"
 #include "cairn/run/export.ipp"
+#include "cairn/run/exporter.ipp"
 #include "cairn/run/inspect.ipp"
 #include "cairn/run/joint_save.ipp"
 #include "cairn/run/load.ipp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -127,14 +126,14 @@ inline bool is_exported_part(std::string_view name) {
 }
 
 /// The headers as they stand in the files.
-inline std::vector<std::string> exported_headers(const std::vector<exported_file_plan>& files) {
+inline std::vector<std::string> exported_headers(const std::vector<exported_file_plan>& files, bool is_one_file) {
   std::vector<std::string> headers;
   for (const auto& file : files) {
     headers.push_back(write_safetensors_header(file.header));
     if (headers.back().size() > max_exported_header)
-      fail(errc::invalid, {"the header of one file with ", file.leaves.size(),
-                           " arrays has more than 25 MB, at which common readers stop: export to a directory, which "
-                           "can have more files"});
+      fail(errc::invalid,
+           {"the header of a file would have more than 25 MB, the limit of common readers: ",
+            is_one_file ? "export to a directory, which can have more files" : "a name or the metadata is too long"});
   }
   return headers;
 }
@@ -173,8 +172,9 @@ inline void write_exported_index(stores::detail::replaced_files& made, std::stri
 }
 
 /// Gives the files of a directory their names. Readers look for model.safetensors first, then for the index: with several files both go before, so
-/// that no reader finds parts of two exports.
+/// that no reader that begins finds parts of two exports.
 inline void publish_exported(stores::detail::replaced_files& made, const std::vector<std::string>& names) {
+  made.require_replaceable();
   const bool has_parts = names.size() > 1;
   if (has_parts) made.remove([](std::string_view name) { return name == exported_file || name == exported_index; });
   made.publish();
@@ -184,15 +184,16 @@ inline void publish_exported(stores::detail::replaced_files& made, const std::ve
   });
 }
 
-inline export_report export_safetensors(const chain_reader& from, const std::string& path,
+inline export_report export_safetensors(const chain_reader& from, const std::string& to,
                                         const export_options& options) {
+  const auto path = absolute_path(to);
   const bool is_one_file = path.ends_with(exported_suffix);
   std::vector<exported_file_plan> files;
   std::vector<std::string> headers;
   try {
     files = plan_export(from.contents(), options, is_one_file);
     require_usable_names(files);
-    headers = exported_headers(files);
+    headers = exported_headers(files, is_one_file);
   } catch (const error& failure) {
     fail(failure.code(), {path, ": ", failure.sentence()});
   }
@@ -206,8 +207,12 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
   posix::make_directories(directory, options.durable);
 
   stores::detail::replaced_files made(directory, options.durable);
+  if (made.is_checkpoint())
+    fail(errc::invalid,
+         {path, ": ", directory, " is a checkpoint, which an export would damage: choose another place"});
   made.remove([&](std::string_view entry) {
     const auto of = stores::detail::hidden_checkpoint(entry, stores::detail::temporary_prefix);
+    if (stores::detail::attempt_of(entry).empty()) return false;
     return is_one_file ? of == name : of == exported_file || of == exported_index || is_exported_part(of);
   });
   export_report report;
@@ -236,34 +241,5 @@ CAIRN_INLINE export_report export_safetensors(const checkpoint& from, const std:
   return detail::with_errors(sentence({from.path(), " cannot be exported to ", path}),
                              [&] { return detail::export_safetensors(from.reader(), path, options); });
 }
-
-namespace observers {
-
-CAIRN_INLINE exporter::exporter(exporter_options options, observer next)
-    : options_(std::move(options)), next_(std::move(next)) {
-  if (options_.directory.empty()) fail(errc::invalid, {"an exporter needs a directory"});
-  if (options_.every_steps == 0U) fail(errc::invalid, {"an exporter cannot export every 0 steps"});
-}
-
-CAIRN_INLINE void exporter::operator()(const event& what) const {
-  cairn::detail::notify(next_, what);
-  const bool is_due = !options_.every_steps || what.step % *options_.every_steps == 0;
-  if (what.what != event::kind::published || !is_due) return;
-  event made{.what = event::kind::exported, .checkpoint = what.checkpoint, .step = what.step};
-  const auto began = std::chrono::steady_clock::now();
-  try {
-    auto path = options_.directory;
-    if (options_.every_steps) path += '/' + cairn::detail::split_path(what.checkpoint).name;
-    made.bytes = export_safetensors(open(what.checkpoint), path, options_.how).bytes;
-    made.message = path;
-  } catch (const error& failure) {
-    made.what = event::kind::failed;
-    made.message = failure.sentence();
-  }
-  made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  cairn::detail::notify(next_, made);
-}
-
-}  // namespace observers
 
 }  // namespace cairn

@@ -1,4 +1,4 @@
-// Files that replace those of their names in a directory together, when all are whole.
+// Files that replace those of their names in a directory, one after the other, when all are whole.
 #pragma once
 
 #include <cerrno>
@@ -9,9 +9,11 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cairn/core/error.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/system/posix.hpp"
@@ -40,6 +42,15 @@ class replaced_files {
     return {fd_.get(), made_.back().hidden, path_of(name), bytes, durable_ ? file_mode::synced : file_mode::cached};
   }
 
+  /// errc::io if a directory has the name of a new file. Before `publish` and `remove`, so that neither fails halfway for it.
+  void require_replaceable() const {
+    for (const auto& each : made_)
+      if (is_directory(each.name)) fail_io("replace", path_of(each.name), EISDIR);
+  }
+
+  /// Whether the directory is a checkpoint.
+  [[nodiscard]] bool is_checkpoint() const { return has_own_index(fd_.get(), directory_); }
+
   /// Gives the files their names, in the order in which they were made.
   void publish() {
     for (auto& each : made_) {
@@ -50,11 +61,11 @@ class replaced_files {
     sync();
   }
 
-  /// Removes the files that `is_old` names.
+  /// Removes the files that `is_old` names; no directories.
   template <class Is>
   void remove(const Is& is_old) {
     for (const auto& name : posix::entries(fd_.get(), directory_))
-      if (is_old(name) && ::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+      if (is_old(name) && !is_directory(name) && ::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
         fail_io("remove", path_of(name));
     sync();
   }
@@ -64,6 +75,10 @@ class replaced_files {
     std::string hidden, name;
   };
 
+  [[nodiscard]] bool is_directory(const std::string& name) const {
+    struct stat about{};
+    return ::fstatat(fd_.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(about.st_mode);
+  }
   void sync() const {
     if (durable_) posix::sync(fd_.get(), directory_);
   }

@@ -12,7 +12,7 @@ All failures are `cairn.Error`, with the library's text, and its code in `code`:
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Checkpoint(Mapping[str, Array]):
         self._opened.verify(threads)
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._opened:
+        if name not in self:
             raise KeyError(name)
         return self._opened.read(name)
 
@@ -70,7 +70,7 @@ class Checkpoint(Mapping[str, Array]):
         return self[name]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._opened
+        return _is_text(name) and name in self._opened
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._opened.keys())
@@ -88,6 +88,18 @@ class Checkpoint(Mapping[str, Array]):
         return f"<cairn.Checkpoint {self.path!r}, step {self.step}, {len(self)} arrays>"
 
 
+def _is_text(name: object) -> TypeGuard[str]:
+    """Whether it is a str that UTF-8 can hold, as all names in checkpoints are."""
+    return isinstance(name, str) and not any("\ud800" <= each <= "\udfff" for each in name)
+
+
+def _path(path: PathLike) -> str:
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError("a path is a str or a pathlib.Path, not bytes")
+    return text
+
+
 class Run(NamedTuple):
     """A checkpoint of a place."""
 
@@ -97,7 +109,7 @@ class Run(NamedTuple):
 
 def open(path: PathLike) -> Checkpoint:
     """Opens a checkpoint, the newest one of a directory of checkpoints, or a safetensors file."""
-    return Checkpoint(_cairn.open(str(path)))
+    return Checkpoint(_cairn.open(_path(path)))
 
 
 def safe_open(path: PathLike, framework: str = "np", device: str = "cpu") -> Checkpoint:
@@ -122,7 +134,7 @@ def save(path: PathLike, arrays: Mapping[str, Array], *, step: int = 0, metrics:
     raw: other programs can read the arrays as safetensors; else they are encoded without loss.
     """
     kept = {name: np.asarray(array) for name, array in arrays.items()}
-    return _cairn.save(str(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
+    return _cairn.save(_path(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
                         durable)
 
 
@@ -135,7 +147,14 @@ def export_safetensors(source: Checkpoint | PathLike, path: PathLike, *, rename:
     """
     opened = source if isinstance(source, Checkpoint) else open(source)
     names = {name: name if rename is None else rename(name) for name in opened}
-    return _cairn.export_safetensors(opened._opened, str(path), {old: new for old, new in names.items() if new is not None}, dict(metadata),
+    for old, new in names.items():
+        if new is not None and not _is_text(new):
+            raise TypeError(f"rename gives {new!r} for {old!r}: it must give a name in UTF-8, or None to leave the array out")
+    if not all(_is_text(key) and _is_text(value) for key, value in metadata.items()):
+        raise TypeError("metadata must be names and texts in UTF-8")
+    if not isinstance(file_bytes, int) or file_bytes < 0:
+        raise TypeError("file_bytes must be a whole number")
+    return _cairn.export_safetensors(opened._opened, _path(path), {old: new for old, new in names.items() if new is not None}, dict(metadata),
                                      file_bytes, durable)
 
 
@@ -146,4 +165,4 @@ def verify(path: PathLike) -> None:
 
 def runs(place: PathLike) -> list[Run]:
     """The checkpoints at a place, in order of step. A restore takes the last one that is whole."""
-    return [Run(step, path) for step, path in _cairn.runs(str(place))]
+    return [Run(step, path) for step, path in _cairn.runs(_path(place))]
