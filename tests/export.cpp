@@ -317,7 +317,7 @@ TEST_CASE("arrays of more than one group are exported") {
   struct {
     std::vector<std::vector<std::uint32_t>> many;
   } state;
-  for (const std::size_t mib : {40, 1, 30, 70, 20}) {
+  for (const std::size_t mib : {40U, 1U, 30U, 70U, 20U}) {
     auto& made = state.many.emplace_back(mib << 18U);
     for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint32_t>(i * mib);
   }
