@@ -584,12 +584,14 @@ static void for_other_programs(const std::string& place) {
   // [export]
   assert(cairn::open(hub + "/model.safetensors").read<float>("0.weight").size() == 3);
 
-  // [exporter]
-  cairn::checkpointer_options options;
-  options.on_event = cairn::observers::exporter({.directory = hub}, cairn::observers::progress_line());
-  // [exporter]
-  cairn::checkpointer checkpoints(place + "/exported", options);
-  checkpoints.save(state, {.step = 1});
+  {
+    // [exporter]
+    cairn::checkpointer_options options;
+    options.on_event = cairn::observers::exporter({.directory = hub}, cairn::observers::progress_line());
+    // [exporter]
+    cairn::checkpointer checkpoints(place + "/exported", options);
+    checkpoints.save(state, {.step = 1});
+  }  // waits for the export
   assert(cairn::open(hub + "/model.safetensors").contains("layers.0.weight"));
 }
 
