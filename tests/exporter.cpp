@@ -149,6 +149,7 @@ TEST_CASE("an exporter without a directory, and one of every 0 steps, are refuse
   CHECK(sample::failure_of([] { exporter({}); }).code == errc::invalid);
   CHECK(sample::failure_of([] { exporter({.directory = "a", .every_steps = 0}); }).code == errc::invalid);
 }
+
 TEST_CASE("an exporter does not export into a checkpoint of its run") {
   const sample::scratch scratch;
   const auto failed = train(scratch.path("run"), {.directory = scratch.path("run"), .every_steps = 2});

@@ -266,8 +266,8 @@ TEST_CASE("a set is installed and freed only while no handler runs") {
     return true;
   };
   bool waited = false;
-  for (int attempt = 0; attempt < 10 && !waited;
-       ++attempt) {                 // after a second a set no longer waits, which a busy machine may reach
+  // A set waits for a second at most, which a busy machine may exceed: then once more.
+  for (int attempt = 0; attempt < 10 && !waited; ++attempt) {
     process.handling.fetch_add(1);  // as if a handler had begun
     std::unique_ptr<cairn::signals> set;
     std::thread installer([&] { set = std::make_unique<cairn::signals>(std::initializer_list<int>{SIGUSR1}); });

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/exporter.hpp"
 #include "cairn/run/export.ipp"
@@ -76,9 +78,10 @@ class exporter::worker {
       made.message = options_.directory;
       if (options_.every_steps) made.message += '/' + cairn::detail::split_path(of.checkpoint).name;
       made.bytes = export_safetensors(open(of.checkpoint, options_.codecs), made.message, options_.how).bytes;
-    } catch (const error& failure) {
+    } catch (...) {
       made.what = event::kind::failed;
-      made.message = failure.sentence();
+      made.message =
+          cairn::detail::as_error(std::current_exception(), of.checkpoint + " cannot be exported").sentence();
     }
     made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return made;

@@ -1,4 +1,4 @@
-// Files that replace those of their names in a directory, one after the other, when all are whole.
+// Replaces files in a directory: new files are written under hidden names, and renamed when all of them are complete.
 #pragma once
 
 #include <cerrno>
@@ -64,10 +64,13 @@ class replaced_files {
   /// Removes the files that `is_old` names; no directories.
   template <class Is>
   void remove(const Is& is_old) {
-    for (const auto& name : posix::entries(fd_.get(), directory_))
-      if (is_old(name) && !is_directory(name) && ::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT)
-        fail_io("remove", path_of(name));
-    sync();
+    bool has_removed = false;
+    for (const auto& name : posix::entries(fd_.get(), directory_)) {
+      if (!is_old(name) || is_directory(name)) continue;
+      if (::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT) fail_io("remove", path_of(name));
+      has_removed = true;
+    }
+    if (has_removed) sync();
   }
 
  private:
