@@ -54,13 +54,6 @@ trainer filled(std::uint64_t seed) {
 
 bool operator==(const layer& a, const layer& b) { return a.weight == b.weight && a.bias == b.bias && a.flag == b.flag; }
 
-std::vector<std::string> entries_of(const std::string& directory) {
-  std::vector<std::string> names;
-  for (const auto& each : std::filesystem::directory_iterator(directory)) names.push_back(each.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::string text_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -111,7 +104,7 @@ TEST_CASE("an exported file has all arrays, decoded, and a state loads it") {
   const auto report = cairn::export_safetensors(cairn::open(scratch.path("a")), file);
   CHECK(report.files == std::vector<std::string>{file});
   CHECK(report.tensors == 11);
-  CHECK(entries_of(scratch.path("new")) == std::vector<std::string>{"model.safetensors"});
+  CHECK(sample::names_in(scratch.path("new")) == std::vector<std::string>{"model.safetensors"});
   check_same(cairn::open(scratch.path("a")), report.files);
   CHECK(header_of(file).metadata.at("format") == "pt");
   trainer loaded = filled(4);
@@ -152,7 +145,7 @@ TEST_CASE("a directory has as many files as the bytes need, and an index that na
 
   const auto three = cairn::export_safetensors(from, directory, {.file_bytes = 5000});
   check_same(from, three.files);
-  CHECK(entries_of(directory) ==
+  CHECK(sample::names_in(directory) ==
         std::vector<std::string>{"config.json", "model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
                                  "model-00003-of-00003.safetensors", "model.safetensors.index.json"});
   CHECK(three.files.back() == directory + "/model.safetensors.index.json");
@@ -166,13 +159,13 @@ TEST_CASE("a directory has as many files as the bytes need, and an index that na
   // Another export to the same place replaces it; what it does not have goes.
   const auto one = cairn::export_safetensors(from, directory);
   check_same(from, one.files);
-  CHECK(entries_of(directory) == std::vector<std::string>{"config.json", "model.safetensors"});
+  CHECK(sample::names_in(directory) == std::vector<std::string>{"config.json", "model.safetensors"});
   const auto many = cairn::export_safetensors(from, directory, {.file_bytes = 1});
   CHECK(many.files.size() == 12);
-  CHECK(entries_of(directory).size() == 13);
-  CHECK(entries_of(directory)[1] == "model-00001-of-00011.safetensors");
+  CHECK(sample::names_in(directory).size() == 13);
+  CHECK(sample::names_in(directory)[1] == "model-00001-of-00011.safetensors");
   CHECK(cairn::export_safetensors(from, directory, {.file_bytes = 5000}).files.size() == 4);
-  CHECK(entries_of(directory).size() == 5);
+  CHECK(sample::names_in(directory).size() == 5);
 }
 
 TEST_CASE("arrays are filtered and renamed for the readers of a model") {
@@ -202,7 +195,7 @@ TEST_CASE("names that clash, names that are missing and no array at all are refu
     CHECK(failure.code == errc::invalid);
     CHECK(failure.says(file));
     CHECK(text_of(file) == before);
-    CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "m.safetensors"});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "m.safetensors"});
     return failure;
   };
   CHECK(refusal({.rename = [](std::string_view) { return "same"; }}).says("\"same\""));
@@ -248,13 +241,13 @@ TEST_CASE(
   const auto out = scratch.path("out");
   cairn::export_safetensors(cairn::open(scratch.path("a")), out);
   const auto before = text_of(out + "/model.safetensors");
-  for (const auto& name : entries_of(scratch.path("a")))
+  for (const auto& name : sample::names_in(scratch.path("a")))
     if (name.ends_with(".safetensors")) damage(scratch.path("a/" + name));
   const auto failure =
       sample::failure_of([&] { cairn::export_safetensors(cairn::open(scratch.path("a")), out, {.file_bytes = 1}); });
   CHECK(failure.code == errc::corrupt);
   CHECK(text_of(out + "/model.safetensors") == before);
-  CHECK(entries_of(out) == std::vector<std::string>{"model.safetensors"});
+  CHECK(sample::names_in(out) == std::vector<std::string>{"model.safetensors"});
 
   const std::string attempt(24, 'a');
   for (const char* left : {"model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"})
@@ -262,7 +255,7 @@ TEST_CASE(
   std::ofstream(out + "/.tmp-other." + attempt) << "of another program";
   cairn::save(scratch.path("b"), filled(2));
   cairn::export_safetensors(cairn::open(scratch.path("b")), out);
-  CHECK(entries_of(out) == std::vector<std::string>{".tmp-other." + attempt, "model.safetensors"});
+  CHECK(sample::names_in(out) == std::vector<std::string>{".tmp-other." + attempt, "model.safetensors"});
 }
 
 TEST_CASE("a place that cannot be written is an error that names it") {
@@ -276,19 +269,19 @@ TEST_CASE("a place that cannot be written is an error that names it") {
   std::filesystem::create_directories(scratch.path("m.safetensors"));
   const auto directory = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("m.safetensors")); });
   CHECK(directory.code == errc::io);
-  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "file", "m.safetensors"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "file", "m.safetensors"});
 }
 TEST_CASE("nothing is exported into a checkpoint") {
   const sample::scratch scratch;
   cairn::save(scratch.path("a"), filled(1));
-  const auto before = entries_of(scratch.path("a"));
+  const auto before = sample::names_in(scratch.path("a"));
   const auto from = cairn::open(scratch.path("a"));
   for (const char* to : {"a", "a/", "a/x.safetensors", "a/shard-00000-of-00001.safetensors"}) {
     const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path(to)); });
     CHECK(failure.code == errc::invalid);
     CHECK(failure.says("is a checkpoint"));
   }
-  CHECK(entries_of(scratch.path("a")) == before);
+  CHECK(sample::names_in(scratch.path("a")) == before);
   from.verify();
 }
 
@@ -298,17 +291,17 @@ TEST_CASE("a directory in the way of a new file leaves the former export; other 
   const auto from = cairn::open(scratch.path("a"));
   const auto out = scratch.path("out");
   cairn::export_safetensors(from, out, {.file_bytes = 5000});
-  const auto before = entries_of(out);
+  const auto before = sample::names_in(out);
   std::filesystem::create_directories(out + "/model.safetensors");
   const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, out); });
   CHECK(failure.code == errc::io);
   CHECK(failure.says(out + "/model.safetensors"));
   std::filesystem::remove(out + "/model.safetensors");
-  CHECK(entries_of(out) == before);
+  CHECK(sample::names_in(out) == before);
   std::filesystem::create_directories(out + "/model-00001-of-00009.safetensors");
   std::ofstream(out + "/.tmp-model.safetensors") << "of the user";
   cairn::export_safetensors(from, out);
-  CHECK(entries_of(out) ==
+  CHECK(sample::names_in(out) ==
         std::vector<std::string>{".tmp-model.safetensors", "model-00001-of-00009.safetensors", "model.safetensors"});
 }
 
@@ -335,5 +328,5 @@ TEST_CASE("paths are as users write them: relative, with a slash at the end; one
   const auto failure = sample::failure_of(
       [&] { cairn::export_safetensors(from, scratch.path("b") + std::string("\0.safetensors", 13)); });
   CHECK(failure.code == errc::invalid);
-  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "out"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "out"});
 }

@@ -27,13 +27,6 @@ struct trainer {
   std::uint64_t step = 0;
 };
 
-std::vector<std::string> entries_of(const std::string& directory) {
-  std::vector<std::string> names;
-  for (const auto& each : std::filesystem::directory_iterator(directory)) names.push_back(each.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 /// A codec of a user: keeps the upper 16 bits of each float.
 struct upper_halves {
   [[nodiscard]] std::string name() const { return "upper_halves"; }
@@ -88,10 +81,10 @@ TEST_CASE("an exporter keeps the newest checkpoint for other programs, or every 
   }
   CHECK(newest.back().step == 3);
   CHECK(step_in(scratch.path("newest/model.safetensors")) == 3);
-  CHECK(entries_of(scratch.path("newest")) == std::vector<std::string>{"model.safetensors"});
+  CHECK(sample::names_in(scratch.path("newest")) == std::vector<std::string>{"model.safetensors"});
 
   CHECK(train(scratch.path("b"), {.directory = scratch.path("second"), .every_steps = 2}).size() == 1);
-  CHECK(entries_of(scratch.path("second")) == std::vector<std::string>{"step-000000002"});
+  CHECK(sample::names_in(scratch.path("second")) == std::vector<std::string>{"step-000000002"});
   CHECK(step_in(scratch.path("second/step-000000002/model.safetensors")) == 2);
 }
 
@@ -154,6 +147,6 @@ TEST_CASE("an exporter does not export into a checkpoint of its run") {
   const sample::scratch scratch;
   const auto failed = train(scratch.path("run"), {.directory = scratch.path("run"), .every_steps = 2});
   CHECK(failed.back().what == cairn::event::kind::failed);
-  for (const auto& each : entries_of(scratch.path("run")))
+  for (const auto& each : sample::names_in(scratch.path("run")))
     CHECK_FALSE(std::filesystem::exists(scratch.path("run/" + each + "/model.safetensors")));
 }

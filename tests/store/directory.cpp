@@ -81,16 +81,9 @@ void write_shard(cairn::any_store store, std::string_view name, std::size_t byte
   transaction->publish();
 }
 
-std::vector<std::string> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(path)) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 /// The names, without the digits of the attempts.
 std::vector<std::string> kinds_in(const std::string& path) {
-  auto names = names_in(path);
+  auto names = sample::names_in(path);
   for (auto& name : names)
     if (name.front() == '.') name.resize(name.rfind('.'));
   return names;
@@ -128,7 +121,7 @@ TEST_CASE("nothing is visible before commit, nothing is left without it") {
     CHECK(store.list().empty());
     CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
   }
-  CHECK(names_in(scratch.path()).empty());
+  CHECK(sample::names_in(scratch.path()).empty());
 }
 
 TEST_CASE("what a killed process left is taken over") {
@@ -138,13 +131,14 @@ TEST_CASE("what a killed process left is taken over") {
     fs::create_directories(scratch.path(".tmp-a"));
     sample::spill(scratch.path(".tmp-a/" + cairn::detail::shard_file(3, 9)), "half");
     write_shard(store, "a", 100);
-    CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
-    CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(sample::names_in(scratch.path("a")) ==
+          std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
   }
   fs::create_directories(scratch.path(".tmp-b"));
   sample::spill(scratch.path(".tmp-b/index.json"), "half");
   static_cast<void>(directory(scratch.path()).lock());
-  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("files of others stay") {
@@ -157,10 +151,10 @@ TEST_CASE("files of others stay") {
   CHECK(sample::slurp(scratch.path("a/notes.txt")) == "mine");
   CHECK(fs::is_directory(scratch.path("a/plots")));
   CHECK(fs::file_size(scratch.path("a/" + cairn::detail::shard_file(0, 1))) == 200);
-  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   store.remove("a");
   CHECK(store.list().empty());
-  CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"notes.txt", "plots"});
+  CHECK(sample::names_in(scratch.path("a")) == std::vector<std::string>{"notes.txt", "plots"});
   const auto failure = sample::failure_of([&] { write_shard(store, "a", 1); });
   CHECK(failure.code == errc::invalid);
   CHECK(failure.says(scratch.path("a") + " is no checkpoint and holds"));
@@ -176,11 +170,11 @@ TEST_CASE("a removal that ends half-way is finished by the next owner") {
   CHECK(sample::failure_of([&] { store.remove("a"); }).code == errc::io);
   CHECK(store.list().empty());
   REQUIRE(kinds_in(scratch.path()) == std::vector<std::string>{".tmp-a"});
-  const auto left = scratch.path(names_in(scratch.path()).front() + "/");
+  const auto left = scratch.path(sample::names_in(scratch.path()).front() + "/");
   fs::remove(left + obstacle);
   sample::spill(left + cairn::detail::shard_file(0, 1), "left");
   static_cast<void>(store.lock());
-  CHECK(names_in(scratch.path()).empty());
+  CHECK(sample::names_in(scratch.path()).empty());
 }
 
 TEST_CASE("only Cairn's files can be created") {
@@ -277,8 +271,9 @@ TEST_CASE("what another rank of a dead job still writes comes to nothing") {
     CHECK_THROWS_AS(joined->create(shard_2, bytes), cairn::error);
     write_shard(store, "a", 10);
     CHECK(store.list() == std::vector<std::string>{"a"});
-    CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
-    CHECK(names_in(scratch.path()) == std::vector<std::string>{".lock", "a"});
+    CHECK(sample::names_in(scratch.path("a")) ==
+          std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{".lock", "a"});
   }
 }
 
@@ -304,7 +299,7 @@ TEST_CASE("what a dead owner of another host was writing is removed by the next 
   const auto owned = store.lock();
   others.insert(others.end(), {".lock", "b"});
   std::sort(others.begin(), others.end());
-  CHECK(names_in(scratch.path()) == others);
+  CHECK(sample::names_in(scratch.path()) == others);
   CHECK_NOTHROW(write_shard(store, "a", 10));
 }
 
@@ -355,7 +350,7 @@ TEST_CASE("a checkpoint is no place of checkpoints") {
     CHECK(failure.says(scratch.path("run/step-000000100") + " is a checkpoint"));
     CHECK(failure.says("give the directory above it"));
   }
-  CHECK(names_in(scratch.path("run/step-000000100")) == std::vector<std::string>{"index.json"});
+  CHECK(sample::names_in(scratch.path("run/step-000000100")) == std::vector<std::string>{"index.json"});
 }
 
 TEST_CASE("a place behind a link that leads nowhere is an error, and not empty") {
@@ -383,7 +378,7 @@ TEST_CASE("a checkpoint that another process holds is not replaced, and stays") 
   const auto failure = sample::failure_of([&] { write_shard(store, "a", 20); });
   CHECK(failure.code == errc::busy);
   CHECK(failure.says("another process is saving to " + scratch.path("a")));
-  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   CHECK(store.open("a", cairn::detail::shard_file(0, 1))->size() == 10);
   ::close(held);
   CHECK_NOTHROW(write_shard(store, "a", 20));
@@ -404,7 +399,7 @@ TEST_CASE("a full disk leaves nothing but the older checkpoints") {
     CHECK(failure.code == errc::io);
     CHECK(failure.says(scratch.path("b/" + cairn::detail::shard_file(0, 1))));
     CHECK(failure.says("File too large"));
-    CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   }
 }
 
@@ -417,7 +412,7 @@ TEST_CASE("a really full disk") {
   for (const bool durable : {false, true}) {
     failures.push_back(
         sample::failure_of([&] { write_shard(directory(scratch.path(), {.durable = durable}), "b", 3'000'000); }));
-    left = names_in(scratch.path());
+    left = sample::names_in(scratch.path());
   }
   write_shard(directory(scratch.path()), "c", 100'000);  // without O_DIRECT where tmpfs has none
   const auto listed = directory(scratch.path()).list();
@@ -481,7 +476,7 @@ TEST_CASE("a checkpoint is replaced on a file system that cannot exchange names"
     faulty = {};
     CHECK(shard_bytes(scratch, "a") == 200);
     CHECK(sample::slurp(scratch.path("a/notes.txt")) == "mine");
-    CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(cairn::stores::read_text(*reader, 0, 100).size() == 100);
   }
 }
@@ -495,12 +490,12 @@ TEST_CASE("a rename that is done though it reports an error") {
       write_shard(store, "a", bytes);
       faulty = {};
       CHECK(shard_bytes(scratch, "a") == bytes);
-      CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+      CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     }
     faulty = {.has_no_flags = has_no_flags, .errors_after = 1};
     store.remove("a");
     faulty = {};
-    CHECK(names_in(scratch.path()).empty());
+    CHECK(sample::names_in(scratch.path()).empty());
   }
 }
 
@@ -518,7 +513,7 @@ TEST_CASE("a failed rename leaves the older checkpoint, also between two renames
     CHECK(shard_bytes(scratch, "a") == 10);
     CHECK(store.files("a").size() == 2);
     static_cast<void>(store.lock());
-    CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(shard_bytes(scratch, "a") == 10);
   }
 }
@@ -554,7 +549,7 @@ TEST_CASE("what a crash leaves of a replacement is completed by the next save, o
   hide(".old-");
   write_shard(store, "a", 20);  // the older one is restored, and then replaced
   CHECK(shard_bytes(scratch, "a") == 20);
-  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 
   hide(".old-");
   write_shard(directory(scratch.path("other")), "a", 30);
@@ -563,7 +558,7 @@ TEST_CASE("what a crash leaves of a replacement is completed by the next save, o
   CHECK(shard_bytes(scratch, "a") == 30);
   static_cast<void>(store.lock());  // the new one is there
   CHECK(shard_bytes(scratch, "a") == 30);
-  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 
   hide(".old-");
   fs::create_directories(scratch.path("a"));
@@ -572,7 +567,7 @@ TEST_CASE("what a crash leaves of a replacement is completed by the next save, o
   CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".old-a", "a"});
   fs::remove_all(scratch.path("a"));
   store.remove("a");
-  CHECK(names_in(scratch.path()).empty());
+  CHECK(sample::names_in(scratch.path()).empty());
 
   machine = "0a0a0a0a";  // another host is replacing it
   hide(".old-");
@@ -582,7 +577,7 @@ TEST_CASE("what a crash leaves of a replacement is completed by the next save, o
   write_shard(store, "a", 20);
   CHECK(shard_bytes(scratch, "a") == 20);
   static_cast<void>(store.lock());
-  CHECK(names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("an index.json of others is not Cairn's") {
@@ -718,6 +713,6 @@ TEST_CASE("links and pipes of others by the names of shards do no harm") {
       store.remove(name);
     }
     CHECK(store.list().empty());
-    CHECK(names_in(scratch.path()).empty());
+    CHECK(sample::names_in(scratch.path()).empty());
   }
 }

@@ -29,13 +29,6 @@ std::string text_of(const std::string& file) {
   return text;
 }
 
-std::vector<std::string> entries_of(const std::string& directory) {
-  std::vector<std::string> names;
-  for (const auto& each : std::filesystem::directory_iterator(directory)) names.push_back(each.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("new files replace those of their names when they are published, and not before") {
@@ -48,13 +41,14 @@ TEST_CASE("new files replace those of their names when they are published, and n
   write(files, "b", "new b");
   CHECK(text_of(scratch.path("a")) == "old");
   CHECK_FALSE(std::filesystem::exists(scratch.path("b")));
-  for (const auto& name : entries_of(scratch.path())) CHECK((name == "a" || name == "c" || name.starts_with(".tmp-")));
+  for (const auto& name : sample::names_in(scratch.path()))
+    CHECK((name == "a" || name == "c" || name.starts_with(".tmp-")));
   files.publish();
   CHECK(text_of(scratch.path("a")) == "new a");
   CHECK(text_of(scratch.path("b")) == "new b");
-  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "b", "c"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "b", "c"});
   files.remove([](std::string_view name) { return name == "c"; });
-  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "b"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("new files that are not published go, also where only some could be") {
@@ -64,7 +58,7 @@ TEST_CASE("new files that are not published go, also where only some could be") 
     replaced_files files(scratch.path(), false);
     write(files, "a", "new a");
   }
-  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"b"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"b"});
   {
     replaced_files files(scratch.path(), false);
     for (const char* name : {"a", "b", "c"}) write(files, name, "new");
@@ -72,7 +66,7 @@ TEST_CASE("new files that are not published go, also where only some could be") 
     CHECK(failure.code == cairn::errc::io);
     CHECK(failure.says(scratch.path("b")));
   }
-  CHECK(entries_of(scratch.path()) == std::vector<std::string>{"a", "b"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "b"});
 }
 
 TEST_CASE("new files need a directory") {

@@ -1,6 +1,7 @@
 // What the tests of the store share: scratch directories, random leaves, and what an error said.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +28,14 @@ namespace sample {
 inline std::filesystem::path in_memory() {
   const std::filesystem::path memory = "/dev/shm";
   return ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+}
+
+/// The names in a directory, sorted.
+inline std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(directory)) names.push_back(each.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 /// A fresh directory that goes with its owner.
