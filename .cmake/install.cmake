@@ -12,7 +12,8 @@ set(cairn_package_dir "${package_root}/cmake/cairn")
 set(cairn_pc_dir "${package_root}/pkgconfig")
 file(RELATIVE_PATH cairn_pc_to_prefix "/prefix/${cairn_pc_dir}" "/prefix")
 
-configure_package_config_file(.cmake/cairn-config.cmake.in cairn-config.cmake INSTALL_DESTINATION "${cairn_package_dir}")
+configure_package_config_file(.cmake/cairn-config.cmake.in cairn-config.cmake INSTALL_DESTINATION "${cairn_package_dir}"
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(cairn-config-version.cmake COMPATIBILITY SameMinorVersion ${any_machine})
 configure_file(.cmake/cairn.pc.in cairn.pc @ONLY)
 
@@ -20,7 +21,7 @@ install(TARGETS cairn EXPORT cairn-targets)
 install(EXPORT cairn-targets NAMESPACE cairn:: DESTINATION "${cairn_package_dir}")
 install(DIRECTORY include/cairn DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn-config.cmake" "${PROJECT_BINARY_DIR}/cairn-config-version.cmake"
-              .cmake/dependencies.cmake .cmake/mpi.cmake .cmake/FindRapidJSON.cmake .cmake/FindxxHash.cmake
+              .cmake/dependencies.cmake .cmake/mpi.cmake .cmake/torch.cmake .cmake/FindRapidJSON.cmake .cmake/FindxxHash.cmake
         DESTINATION "${cairn_package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn.pc" DESTINATION "${cairn_pc_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/cairn")

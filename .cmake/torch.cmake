@@ -1,7 +1,11 @@
-# cairn_torch: what cairn/adapters/torch.hpp needs, for the tests, the examples and the bench programs.
-find_package(Torch QUIET)
-if(Torch_FOUND AND NOT TARGET cairn_torch)
-  add_library(cairn_torch INTERFACE)
-  target_include_directories(cairn_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-  target_link_libraries(cairn_torch INTERFACE ${TORCH_LIBRARIES})
+# cairn::torch: what cairn/adapters/torch.hpp needs besides cairn::compiled: libtorch, and the definitions of the adapters. Each project that uses it looks
+# for libtorch and compiles them itself, so it is never exported. `cairn_include_dir` is the folder of the headers.
+enable_language(C)  # what finds libtorch needs it
+find_package(Torch ${cairn_torch_required} QUIET)
+if(Torch_FOUND AND TARGET cairn::compiled AND NOT TARGET cairn::torch)
+  add_library(cairn_torch STATIC EXCLUDE_FROM_ALL "${cairn_include_dir}/cairn/definitions/torch.cpp")
+  add_library(cairn::torch ALIAS cairn_torch)
+  target_include_directories(cairn_torch SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(cairn_torch PUBLIC cairn::compiled ${TORCH_LIBRARIES})
+  set_target_properties(cairn_torch PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
 endif()

@@ -218,7 +218,7 @@ struct lion_state : torch::optim::OptimizerCloneableParamState<lion_state> {};
 struct lion : torch::optim::Optimizer {
   explicit lion(std::vector<torch::Tensor> parameters)
       : Optimizer(std::move(parameters), std::make_unique<torch::optim::AdamOptions>(0.1)) {
-    state()[cairn::detail::state_key(this->parameters()[0])] = std::make_unique<lion_state>();
+    state()[c10::guts::to_string(this->parameters()[0].unsafeGetTensorImpl())] = std::make_unique<lion_state>();
   }
   torch::Tensor step(LossClosure) override { return {}; }
 };

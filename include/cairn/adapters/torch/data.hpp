@@ -20,6 +20,7 @@
 #include "cairn/adapters/torch/tensor.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/walk.hpp"
 
 namespace cairn {
 
@@ -174,5 +175,18 @@ struct adapter<Scheduler> {
     field("step_count", detail::torch_scheduler_count::of(scheduler));
   }
 };
+
+#if defined(CAIRN_SEPARATE_COMPILATION)
+namespace detail {
+extern template void walk<at::Tensor>(walker&, void*);
+extern template void walk<at::Generator>(walker&, void*);
+extern template void walk<std::map<std::string, at::Tensor>>(walker&, void*);
+extern template void walk<torch::data::samplers::RandomSampler>(walker&, void*);
+extern template void walk<torch::data::samplers::SequentialSampler>(walker&, void*);
+extern template void walk<torch::data::samplers::DistributedRandomSampler>(walker&, void*);
+extern template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*);
+extern template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
+}  // namespace detail
+#endif
 
 }  // namespace cairn

@@ -9,8 +9,10 @@
 #include <type_traits>
 
 #include "cairn/adapters/torch/tensor.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/walk.hpp"
 
 namespace cairn {
 
@@ -23,19 +25,7 @@ template <class T>
 concept torch_holder = std::is_base_of_v<torch::detail::ModuleHolderIndicator, T>;  // a private base
 
 /// Passes the parameters, buffers and submodules of a module. Undefined ones are left out, as Python does.
-template <class Field>
-void torch_module_fields(const torch::nn::Module& module, const Field& field) {
-  const auto tensors = [&](const auto& named) {
-    for (const auto& each : named) {
-      if (!each.value().defined()) continue;
-      auto view = torch_view(each.value());  // has no `resize`: another shape is an error
-      field(each.key(), view);
-    }
-  };
-  tensors(module.named_parameters(false));
-  tensors(module.named_buffers(false));
-  for (const auto& each : module.named_children()) field(each.key(), *each.value());
-}
+CAIRN_INLINE void torch_module_fields(const torch::nn::Module& module, const adapter_field& field);
 
 /// What a holder or a pointer leads to, by an adapter of its class.
 template <class Module, class Field>
@@ -86,3 +76,7 @@ struct adapter<std::unique_ptr<Module>> {
 };
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/adapters/torch/module.ipp"  // IWYU pragma: keep
+#endif

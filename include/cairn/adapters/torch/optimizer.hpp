@@ -5,238 +5,32 @@
 #include <torch/optim.h>
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "cairn/adapters/torch/optimizer_parts.hpp"
 #include "cairn/adapters/torch/tensor.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/walk.hpp"
 
 namespace cairn {
 
 namespace detail {
 
-/// Stands for one part of an optimizer. It is the optimizer under another type, so that each part has an adapter, and the address by which a load
-/// knows objects. Never made.
-template <class What>
-struct torch_part {
-  torch_part() = delete;
+/// The classes of libtorch, by which a part of a state can be declared.
+template <class T>
+concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || std::same_as<T, torch::optim::Adam> ||
+                          std::same_as<T, torch::optim::AdamW> || std::same_as<T, torch::optim::SGD> ||
+                          std::same_as<T, torch::optim::RMSprop> || std::same_as<T, torch::optim::Adagrad> ||
+                          std::same_as<T, torch::optim::LBFGS>;
 
-  [[nodiscard]] static torch_part& of(torch::optim::Optimizer& optimizer) {
-    return reinterpret_cast<torch_part&>(optimizer);
-  }
-  [[nodiscard]] torch::optim::Optimizer& optimizer() const {
-    return reinterpret_cast<torch::optim::Optimizer&>(const_cast<torch_part&>(*this));
-  }
-};
+/// Passes the parts of an optimizer. errc::unsupported: an optimizer of another library.
+CAIRN_INLINE void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field);
 
-/// The type of the optimizer, which a checkpoint must have too.
-struct torch_kind {};
-
-/// The numbers of the parameters of each group, which a checkpoint must have too.
-struct torch_group_params {};
-
-/// The shapes of all parameters, which a checkpoint must have too.
-struct torch_shapes {};
-
-/// The numbers of the parameters that have a state. A load removes the states of others.
-template <class State>
-struct torch_state_numbers {};
-
-/// The states of all parameters.
-template <class State>
-struct torch_states {
-  torch::optim::Optimizer& optimizer;
-};
-
-/// The options of all groups.
-template <class Options>
-struct torch_groups {
-  torch::optim::Optimizer& optimizer;
-};
-
-/// The parameters of all groups, numbered from 0 on.
-[[nodiscard]] inline std::vector<at::Tensor> parameters_of(const torch::optim::Optimizer& optimizer) {
-  std::vector<at::Tensor> all;
-  for (const auto& group : optimizer.param_groups())
-    all.insert(all.end(), group.params().begin(), group.params().end());
-  return all;
-}
-
-/// How libtorch names the state of a parameter.
-[[nodiscard]] inline std::string state_key(const at::Tensor& parameter) {
-  return c10::guts::to_string(parameter.unsafeGetTensorImpl());
-}
-
-template <class Options, class State, class Field>
-void fields_with_states(torch::optim::Optimizer& optimizer, const Field& field) {
-  torch_groups<Options> groups{optimizer};
-  field("param_groups", groups);
-  field("state_numbers", torch_part<torch_state_numbers<State>>::of(optimizer));
-  torch_states<State> states{optimizer};
-  field("state", states);
-}
-
-template <class Field>
-void fields_of_optimizer(torch::optim::Optimizer& optimizer, const Field& field) {
-  with_type_of(optimizer, [&]<class Type>(const Type&) {
-    field("kind", torch_part<torch_kind>::of(optimizer));
-    field("params", torch_part<torch_group_params>::of(optimizer));
-    field("shapes", torch_part<torch_shapes>::of(optimizer));
-    fields_with_states<typename Type::options, typename Type::state>(optimizer, field);
-  });
-}
+/// Whether an optimizer is of a class of libtorch, and not of one derived from it, which may have more state.
+[[nodiscard]] CAIRN_INLINE bool is_of_libtorch(const torch::optim::Optimizer& optimizer);
 
 }  // namespace detail
-
-template <>
-struct adapter<detail::torch_part<detail::torch_kind>> {
-  using part = detail::torch_part<detail::torch_kind>;
-
-  [[nodiscard]] static std::string get(const part& of) {
-    std::string name;
-    detail::with_type_of(of.optimizer(), [&](const auto& type) { name = type.name; });
-    return name;
-  }
-  static void check(const part& of, const std::string& stored) {
-    if (const auto own = get(of); stored != own)
-      fail(errc::mismatch, {"is an optimizer ", stored, " in the checkpoint and ", own, " in the state"});
-  }
-  static void set(part& /*of*/, const std::string& /*stored*/) {}
-};
-
-template <>
-struct adapter<detail::torch_part<detail::torch_group_params>> {
-  using part = detail::torch_part<detail::torch_group_params>;
-  using numbers = std::vector<std::vector<std::uint64_t>>;
-
-  [[nodiscard]] static numbers get(const part& of) {
-    numbers all;
-    std::uint64_t next = 0;
-    for (const auto& group : of.optimizer().param_groups()) {
-      auto& own = all.emplace_back(group.params().size());
-      for (auto& each : own) each = next++;
-    }
-    return all;
-  }
-  static void check(const part& of, const numbers& stored) {
-    const auto sizes = [](const numbers& all) {
-      std::string text;
-      for (const auto& each : all) text += (text.empty() ? "" : " and ") + std::to_string(each.size());
-      return text.empty() ? std::string("no") : text;
-    };
-    if (const auto own = get(of); stored != own)
-      fail(errc::mismatch,
-           {"has groups of ", sizes(stored), " parameters in the checkpoint, and of ", sizes(own), " in the state"});
-  }
-  static void set(part& /*of*/, const numbers& /*stored*/) {}
-};
-
-/// One array: the number of dimensions of each parameter, followed by its sizes.
-template <>
-struct adapter<detail::torch_part<detail::torch_shapes>> {
-  using part = detail::torch_part<detail::torch_shapes>;
-
-  [[nodiscard]] static std::vector<std::int64_t> get(const part& of) {
-    std::vector<std::int64_t> all;
-    for (const auto& each : detail::parameters_of(of.optimizer())) {
-      all.push_back(each.dim());
-      all.insert(all.end(), each.sizes().begin(), each.sizes().end());
-    }
-    return all;
-  }
-  static void check(const part& of, const std::vector<std::int64_t>& stored) {
-    if (stored != get(of))
-      fail(errc::mismatch,
-           {"has parameters of other shapes, or in another order, in the checkpoint than in the state"});
-  }
-  static void set(part& /*of*/, const std::vector<std::int64_t>& /*stored*/) {}
-};
-
-template <class Options>
-struct adapter<detail::torch_groups<Options>> {
-  template <class Field>
-  static void fields(detail::torch_groups<Options>& all, const Field& field) {
-    std::size_t number = 0;
-    for (auto& group : all.optimizer.param_groups())
-      field(std::to_string(number++), static_cast<Options&>(group.options()));
-  }
-};
-
-template <class State>
-struct adapter<detail::torch_part<detail::torch_state_numbers<State>>> {
-  using part = detail::torch_part<detail::torch_state_numbers<State>>;
-
-  [[nodiscard]] static std::vector<std::uint64_t> get(const part& of) {
-    std::vector<std::uint64_t> found;
-    const auto parameters = detail::parameters_of(of.optimizer());
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (of.optimizer().state().count(detail::state_key(parameters[i])) != 0) found.push_back(i);
-    return found;
-  }
-
-  static void check(const part& of, const std::vector<std::uint64_t>& stored) {
-    const auto count = detail::parameters_of(of.optimizer()).size();
-    for (const auto each : stored)
-      if (each >= count)
-        fail(errc::mismatch, {"names parameter ", each, " in the checkpoint; the optimizer has ", count});
-  }
-
-  static void set(part& of, const std::vector<std::uint64_t>& stored) {
-    const auto parameters = detail::parameters_of(of.optimizer());
-    auto& states = of.optimizer().state();
-    std::vector<bool> is_stored(parameters.size());
-    for (const auto each : stored) is_stored.at(each) = true;
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (!is_stored[i]) states.erase(detail::state_key(parameters[i]));
-  }
-};
-
-template <class State>
-struct adapter<detail::torch_states<State>> {
-  template <class Field>
-  static void fields(detail::torch_states<State>& all, const Field& field) {
-    const auto parameters = detail::parameters_of(all.optimizer);
-    auto& states = all.optimizer.state();
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto number = std::to_string(i);
-      const auto key = detail::state_key(parameters[i]);
-      const auto found = states.find(key);
-      State* own = found == states.end() ? nullptr : &state_of(*found->second);
-      if (field.purpose() == purpose::describe) {
-        if (own != nullptr) field(number, *own);
-        continue;
-      }
-      if (!field.stored(number)) continue;  // a load of the numbers removes it
-      const detail::new_tensors_on device(parameters[i].device());
-      if (field.purpose() == purpose::check) {
-        auto trial = own != nullptr ? State(*own) : made_for(parameters[i]);
-        detail::forget_tensors(trial);
-        field.prototype(number, std::move(trial));
-        continue;
-      }
-      if (own == nullptr) own = &state_of(*(states[key] = std::make_unique<State>(made_for(parameters[i]))));
-      detail::forget_tensors(*own);
-      field(number, *own);
-    }
-  }
-
- private:
-  [[nodiscard]] static State& state_of(torch::optim::OptimizerParamState& state) {
-    if (auto* const own = dynamic_cast<State*>(&state)) return *own;
-    fail(errc::unsupported, {"an optimizer with states of another type; specialise cairn::adapter for it"});
-  }
-  [[nodiscard]] static State made_for(const at::Tensor& parameter) {
-    State made;
-    detail::make_tensors(made, parameter);
-    return made;
-  }
-};
 
 /// Adam, AdamW, SGD, RMSprop, Adagrad and LBFGS. Paths: `kind`; `param_groups.<i>.lr` and the other options of group i; `params.<i>` are the
 /// numbers of its parameters, over all groups, and `shapes` their shapes; `state.<n>.exp_avg` and the like, of parameter n; `state_numbers` are the parameters that have a
@@ -287,3 +81,7 @@ struct adapter<std::shared_ptr<Optimizer>> {
 };
 
 }  // namespace cairn
+
+#if !defined(CAIRN_SEPARATE_COMPILATION)
+#include "cairn/adapters/torch/optimizer.ipp"  // IWYU pragma: keep
+#endif

@@ -5,8 +5,6 @@
 
 #include <concepts>
 #include <tuple>
-#include <type_traits>
-#include <typeinfo>
 
 #include "cairn/adapters/torch/tensor.hpp"
 #include "cairn/core/error.hpp"
@@ -129,20 +127,6 @@ void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
   if (!std::apply([&](const auto&... each) { return (try_one(each) || ...); }, optimizer_types))
     fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
 }
-
-/// Whether an optimizer is of a class of libtorch, and not of one derived from it, which may have more state.
-[[nodiscard]] inline bool is_of_libtorch(const torch::optim::Optimizer& optimizer) {
-  bool is_exact = false;
-  with_type_of(optimizer,
-               [&]<class Type>(const Type&) { is_exact = typeid(optimizer) == typeid(typename Type::optimizer); });
-  return is_exact;
-}
-
-/// The classes of libtorch, by which a part of a state can be declared.
-template <class T>
-concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || []<class... Type>(const std::tuple<Type...>*) {
-  return (std::same_as<T, typename Type::optimizer> || ...);
-}(static_cast<std::remove_const_t<decltype(optimizer_types)>*>(nullptr));
 
 /// Gives a new state the tensors that it always has: like the parameter, so that they have its type, device and strides.
 template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
