@@ -1,6 +1,6 @@
-# cairn::torch: what cairn/adapters/torch.hpp needs besides cairn::compiled: libtorch, and the definitions of the adapters. Each project that uses it looks
-# for libtorch and compiles them itself, so it is never exported. `cairn_include_dir` is the folder of the headers.
-enable_language(C)  # what finds libtorch needs it
+# cairn::torch: what cairn/adapters/torch.hpp needs besides cairn::compiled: libtorch, and the definitions of the adapters. Each project
+# compiles them with its own libtorch, so the target is not exported. `cairn_include_dir` is the folder of the headers.
+enable_language(C)  # libtorch's CMake package needs it
 find_package(Torch ${cairn_torch_required} QUIET)
 if(Torch_FOUND AND TARGET cairn::compiled AND NOT TARGET cairn::torch)
   add_library(cairn_torch STATIC EXCLUDE_FROM_ALL "${cairn_include_dir}/cairn/definitions/torch.cpp")

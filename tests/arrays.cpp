@@ -116,5 +116,11 @@ TEST_CASE("arrays that cannot be saved are refused, and nothing is left") {
   other.name = "b";
   CHECK(unlike({good, other}).says("\"b\" is not in"));
   CHECK(unlike({good, other}).code == errc::mismatch);
+  auto of_other_type = good, of_other_shape = good;
+  of_other_type.type = good.type == cairn::dtype::f32 ? cairn::dtype::u32 : cairn::dtype::f32;
+  of_other_shape.shape = {1};
+  CHECK(unlike({of_other_type}).code == errc::mismatch);
+  CHECK(unlike({of_other_type}).says("\"a\" is"));
+  CHECK(unlike({of_other_shape}).says("[1], and in"));
   CHECK_FALSE(std::filesystem::exists(scratch.path("a")));
 }

@@ -1,8 +1,8 @@
 """What loads cost in Python: raw arrays against numpy, which reads the same bytes, and encoded ones against C++.
 
-    PYTHONPATH=build/release/examples/python python3 bench/python/load.py --peer build/bench/bench/load_arrays [--mib 512] [--reps 9] [--json FILE]
+    PYTHONPATH=build/release/examples/python python3 bench/python/load.py --cpp-loader build/bench/bench/load_arrays [--mib 512] [--reps 9] [--json FILE]
 
-The files are in the page cache. Cairn verifies all checksums; numpy has none. Needs the Python package built at full speed: `cmake --preset release`, target cairn_python.
+The files are in the page cache. Cairn verifies all checksums; numpy has none. Needs the Python package built with optimization: `cmake --preset release`, target cairn_python.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def seconds_of(action):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--peer", required=True, help="the program load_arrays")
+    arguments.add_argument("--cpp-loader", required=True, help="the program load_arrays")
     arguments.add_argument("--mib", type=int, default=512)
     arguments.add_argument("--reps", type=int, default=9)
     arguments.add_argument("--json")
@@ -47,10 +47,10 @@ def main():
             assert all(np.array_equal(loaded[name].view(np.uint32), each.view(np.uint32)) for name, each in arrays.items())
         shards = [file for file in sorted(Path(raw).iterdir()) if file.suffix == ".safetensors"]
 
-        def numpy_reads():  # the bytes of the same files, in arrays of the same size
+        def numpy_reads():  # as many bytes of the same files, in arrays of the same size
             return [np.fromfile(file, np.float32, ARRAY, offset=at) for file in shards for at in range(0, file.stat().st_size - 4 * ARRAY + 1, 4 * ARRAY)]
 
-        with subprocess.Popen([options.peer, lossless], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
+        with subprocess.Popen([options.cpp_loader, lossless], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
 
             def peer_loads():
                 peer.stdin.write("\n")

@@ -26,18 +26,18 @@ inline double train_one_step(trainer& all) {
   auto& slope = all.parameters["slope"];
   auto& offset = all.parameters["offset"];
   std::vector<float> point(slope.value.size());
-  float wrong = offset.value[0] - 0.5F + 0.01F * uniform(all.random);
+  float error = offset.value[0] - 0.5F + 0.01F * uniform(all.random);
   for (std::size_t i = 0; i < point.size(); ++i) {
     point[i] = uniform(all.random);
-    wrong += point[i] * (slope.value[i] - static_cast<float>(i));
+    error += point[i] * (slope.value[i] - static_cast<float>(i));
   }
   const auto learn = [](float& value, float& momentum, float gradient) {
     momentum = 0.9F * momentum + gradient;
     value -= 0.01F * momentum;
   };
-  for (std::size_t i = 0; i < point.size(); ++i) learn(slope.value[i], slope.momentum[i], wrong * point[i]);
-  learn(offset.value[0], offset.momentum[0], wrong);
-  const double loss = static_cast<double>(wrong) * static_cast<double>(wrong);
+  for (std::size_t i = 0; i < point.size(); ++i) learn(slope.value[i], slope.momentum[i], error * point[i]);
+  learn(offset.value[0], offset.momentum[0], error);
+  const double loss = static_cast<double>(error) * static_cast<double>(error);
   all.smooth_loss += 0.1 * (loss - all.smooth_loss);
   ++all.step;
   return loss;

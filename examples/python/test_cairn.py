@@ -95,7 +95,10 @@ def test_errors(tmp_path):
     with pytest.raises(KeyError):
         opened["b"]
     assert code(cairn.save, tmp_path / "b", {"b": one["a"]}, like=opened) == "mismatch"
+    assert code(cairn.save, tmp_path / "b", {"a": one["a"].astype("f8")}, like=opened) == "mismatch"
+    assert code(cairn.save, tmp_path / "b", {"a": one["a"][:5]}, like=opened) == "mismatch"
     assert code(cairn.save, tmp_path / "b", {"": one["a"]}) == "invalid"
+    assert code(cairn.save, "/proc/cairn", one) == "io"  # where nothing can be written
     for array in (np.array(["text"]), np.array([1j]), np.arange(3, dtype=">f4"), np.array([None])):
         with pytest.raises(TypeError):
             cairn.save(tmp_path / "b", {"a": array})
@@ -109,7 +112,12 @@ def test_errors(tmp_path):
     assert code(cairn.verify, tmp_path / "a") == "corrupt"
     assert code(cairn.load_dict, tmp_path / "a") == "corrupt"
     assert code(cairn.runs, tmp_path / "nowhere") == "not_found"
-    (tmp_path / "a" / "index.json").write_text("{}")
+    index = tmp_path / "a" / "index.json"
+    newer = json.loads(index.read_text())
+    newer["metadata"]["version"] = "99"
+    index.write_text(json.dumps(newer))
+    assert code(cairn.open, tmp_path / "a") in ("corrupt", "unsupported")
+    index.write_text("{}")
     assert code(cairn.open, tmp_path / "a") == "corrupt"
     file = tmp_path / "file"
     file.write_text("")
@@ -143,6 +151,22 @@ def test_habits_of_safetensors(tmp_path):
         assert {name: opened.get_tensor(name).tolist() for name in opened.keys()} == {"w": [1, 1, 1]}
     with pytest.raises(ValueError):
         cairn.safe_open(tmp_path / "a", framework="pt")
+
+
+def test_arrays_become_tensors_of_torch(tmp_path):
+    torch = pytest.importorskip("torch")
+    cairn.save(tmp_path / "a", {"w": np.arange(3, dtype="f4"), "b": np.array([0x3F80], "u2")}, dtypes={"b": "BF16"})
+    opened = cairn.open(tmp_path / "a")
+    assert torch.from_numpy(opened["w"]).tolist() == [0, 1, 2]
+    assert torch.from_numpy(opened["b"].view("i2")).view(torch.bfloat16).tolist() == [1]
+
+
+def test_everything_public_has_a_docstring():
+    for name in cairn.__all__:
+        assert getattr(cairn, name).__doc__, name
+    for name, member in vars(cairn.Checkpoint).items():
+        if not name.startswith("_"):
+            assert member.__doc__, name
 
 
 def read_by_numpy_alone(file):

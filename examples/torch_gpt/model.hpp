@@ -1,4 +1,4 @@
-// A small GPT: a transformer that guesses the next character of a text.
+// A small GPT: a transformer that predicts the next character of a text.
 #pragma once
 
 #include <torch/torch.h>
@@ -12,17 +12,17 @@ namespace gpt {
 namespace nn = torch::nn;
 
 struct sizes {
-  std::int64_t characters = 128, window = 32, width = 32, heads = 2, blocks = 2;
+  std::int64_t tokens = 128, window = 32, width = 32, heads = 2, blocks = 2;
 };
 
-/// Each character looks at itself and at those before it.
+/// Causal self-attention.
 struct attention_impl : nn::Module {
   explicit attention_impl(const sizes& of) : heads(of.heads) {
     query_key_value = register_module("query_key_value", nn::Linear(of.width, 3 * of.width));
     output = register_module("output", nn::Linear(of.width, of.width));
   }
 
-  torch::Tensor forward(const torch::Tensor& x) {  // [windows, characters, width]
+  torch::Tensor forward(const torch::Tensor& x) {  // [batch, length, width]
     const auto shape = x.sizes();
     const auto by_head = [&](const torch::Tensor& of) {
       return of.view({shape[0], shape[1], heads, shape[2] / heads}).transpose(1, 2);
@@ -43,43 +43,42 @@ TORCH_MODULE_IMPL(attention, attention_impl);
 struct block_impl : nn::Module {
   explicit block_impl(const sizes& of) {
     first_norm = register_module("first_norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
-    looks_back = register_module("attention", attention(of));
+    self_attention = register_module("self_attention", attention(of));
     second_norm = register_module("second_norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
-    network = register_module(
-        "network", nn::Sequential(nn::Linear(of.width, 4 * of.width), nn::GELU(), nn::Linear(4 * of.width, of.width)));
+    mlp = register_module(
+        "mlp", nn::Sequential(nn::Linear(of.width, 4 * of.width), nn::GELU(), nn::Linear(4 * of.width, of.width)));
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
-    const auto seen = x + looks_back->forward(first_norm->forward(x));
-    return seen + network->forward(second_norm->forward(seen));
+    const auto seen = x + self_attention->forward(first_norm->forward(x));
+    return seen + mlp->forward(second_norm->forward(seen));
   }
 
   nn::LayerNorm first_norm{nullptr}, second_norm{nullptr};
-  attention looks_back{nullptr};
-  nn::Sequential network{nullptr};
+  attention self_attention{nullptr};
+  nn::Sequential mlp{nullptr};
 };
 TORCH_MODULE_IMPL(block, block_impl);
 
 struct model_impl : nn::Module {
   explicit model_impl(const sizes& of = {}) {
-    characters = register_module("characters", nn::Embedding(of.characters, of.width));
-    places = register_module("places", nn::Embedding(of.window, of.width));
+    tokens = register_module("tokens", nn::Embedding(of.tokens, of.width));
+    positions = register_module("positions", nn::Embedding(of.window, of.width));
     for (std::int64_t i = 0; i < of.blocks; ++i) blocks->push_back(block(of));
     register_module("blocks", blocks);
     norm = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
   }
 
-  /// The mean loss of windows that are one character longer than what is seen: [windows, characters + 1].
+  /// The mean cross-entropy of windows of shape [batch, length + 1]: inputs and targets, shifted by one.
   torch::Tensor loss(const torch::Tensor& windows) {
-    const auto seen = windows.slice(1, 0, -1), next = windows.slice(1, 1);
-    auto x = characters->forward(seen) + places->forward(torch::arange(seen.size(1)));
+    const auto inputs = windows.slice(1, 0, -1), targets = windows.slice(1, 1);
+    auto x = tokens->forward(inputs) + positions->forward(torch::arange(inputs.size(1)));
     for (const auto& each : *blocks) x = each->as<block_impl>()->forward(x);
-    const auto scores =
-        norm->forward(x).matmul(characters->weight.t());  // of each character, by the matrix that reads it
-    return torch::cross_entropy_loss(scores.flatten(0, 1), next.flatten());
+    const auto logits = norm->forward(x).matmul(tokens->weight.t());  // shares the weights of the embedding
+    return torch::cross_entropy_loss(logits.flatten(0, 1), targets.flatten());
   }
 
-  nn::Embedding characters{nullptr}, places{nullptr};
+  nn::Embedding tokens{nullptr}, positions{nullptr};
   nn::ModuleList blocks;
   nn::LayerNorm norm{nullptr};
 };

@@ -10,7 +10,7 @@
 
 namespace gpt {
 
-/// A license that each Debian system has; else a made text.
+/// The GPL of Debian's /usr/share/common-licenses, or generated text.
 inline std::string text() {
   std::ifstream file("/usr/share/common-licenses/GPL-3");
   std::string read{std::istreambuf_iterator<char>(file), {}};

@@ -31,7 +31,7 @@ CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const na
                                      const save_options& options = {});
 
 /// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as the keys of maps and the sizes of
-/// lists, is that of `like`. errc::mismatch if one of the two has an array that the other does not have.
+/// lists, is that of `like`. errc::mismatch unless both have arrays of the same names, types and shapes.
 CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
                                      const checkpoint& like, const save_options& options = {});
 

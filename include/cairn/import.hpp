@@ -2,34 +2,18 @@
 // libzip.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
 #include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cairn/arrays.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/leaf.hpp"
-#include "cairn/import/npy.hpp"
-#include "cairn/import/torch_pickle.hpp"
-#include "cairn/import/zip_archive.hpp"
-#include "cairn/inspect.hpp"
+#include "cairn/import/array_importer.hpp"
 #include "cairn/report.hpp"
 #include "cairn/save.hpp"
-#include "cairn/store/file_source.hpp"
-#include "cairn/system/json.hpp"
-#include "cairn/system/memory.hpp"
 
 namespace cairn {
 
@@ -42,244 +26,29 @@ struct import_options {
 };
 
 struct import_report : save_report {
-  std::vector<std::string> skipped;  ///< what the file has besides arrays, by its name: texts, None, objects of classes
+  std::vector<std::string> skipped;  ///< the names of values that are not arrays: texts, None, objects of classes
 };
 
-namespace detail {
-
-/// Reads the arrays of a file into memory, under the names that the options give them.
-class array_importer {
- public:
-  explicit array_importer(const import_options& options) : options_(options) {}
-
-  /// Reads a file of any known format, or a directory of safetensors files.
-  void read(const std::string& path) {
-    if (is_directory(path)) return read_directory(path);
-    if (path.ends_with(index_suffix)) return read_indexed(path);
-    const auto begin = first_bytes(path);
-    if (begin.starts_with("\x93NUMPY")) return read_npy(path);
-    if (begin.starts_with("PK")) return read_zip(path);
-    if (begin.starts_with('\x80'))
-      fail(errc::unsupported,
-           {path, " is a pickle of PyTorch before 1.6, or of Python: load it and save it with a newer PyTorch"});
-    read_safetensors(path);
-  }
-
-  [[nodiscard]] const std::vector<named_array>& arrays() const noexcept { return arrays_; }
-  [[nodiscard]] std::vector<std::string>& skipped() noexcept { return skipped_; }
-
- private:
-  static constexpr std::string_view index_suffix = ".safetensors.index.json";
-  static constexpr std::uint64_t max_text = 64U << 20U;  // of a pickle or an index
-
-  [[nodiscard]] static bool is_directory(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::is_directory(path, ignored);
-  }
-  [[nodiscard]] static bool exists(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::exists(path, ignored);
-  }
-  [[nodiscard]] static std::string first_bytes(const std::string& path) {
-    const auto source = stores::detail::open_file(path);
-    std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(source->size(), 6)), '\0');
-    source->read(0, std::as_writable_bytes(std::span(bytes)));
-    return bytes;
-  }
-
-  /// The name of an array in the checkpoint; none if it is not imported.
-  [[nodiscard]] std::optional<std::string> chosen(const std::string& name) const {
-    if (options_.filter && !options_.filter(name)) return std::nullopt;
-    return options_.rename ? options_.rename(name) : name;
-  }
-
-  [[nodiscard]] std::span<std::byte> new_memory(std::uint64_t bytes, std::string_view what) {
-    require_memory(bytes, what);
-    const auto size = static_cast<std::size_t>(bytes);
-    return {memory_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(size)).get(), size};
-  }
-
-  [[nodiscard]] static std::string text_of(const zip_archive& archive, const zip_archive::entry& entry) {
-    if (entry.bytes > max_text)
-      fail(errc::unsupported, {archive.path(), ": \"", entry.name, "\" has more than 64 MiB"});
-    std::string text(static_cast<std::size_t>(entry.bytes), '\0');
-    archive.read(entry, std::as_writable_bytes(std::span(text)));
-    return text;
-  }
-
-  // .npy and .npz
-
-  void add_npy(std::string name, std::span<std::byte> file, std::string_view origin) {
-    const auto header = read_npy_header(file, origin);
-    const auto elements = file.subspan(header.data_start);
-    const auto width = size_of(header.type);
-    std::uint64_t count = 1;
-    for (const auto size : header.shape) count *= size;
-    if (!is_addressable(header.shape, width) || count * width != elements.size())
-      fail(errc::corrupt, {origin, ": ", elements.size(), " bytes of elements are there, and an array of ",
-                           cairn::name(header.type), " of shape ", to_string(header.shape), " has another number"});
-    std::memmove(file.data(), elements.data(), elements.size());  // to where they are aligned
-    auto& made = arrays_.emplace_back(named_array{std::move(name), header.type, header.shape, file.data()});
-    auto stride = static_cast<std::int64_t>(width);
-    for (std::size_t i = 0; header.is_column_major && i < header.shape.size(); ++i) {
-      made.strides.push_back(stride);
-      stride *= static_cast<std::int64_t>(header.shape[i]);
-    }
-  }
-
-  void read_npy(const std::string& path) {
-    const auto name = chosen("array");
-    if (!name) return;
-    const auto source = stores::detail::open_file(path);
-    const auto bytes = new_memory(source->size(), path);
-    source->read(0, bytes);
-    add_npy(*name, bytes, path);
-  }
-
-  void read_npz(const zip_archive& archive) {
-    for (const auto& entry : archive.entries()) {
-      constexpr std::string_view suffix = ".npy";
-      if (!entry.name.ends_with(suffix)) {
-        skipped_.push_back(entry.name);
-        continue;
-      }
-      const auto name = chosen(entry.name.substr(0, entry.name.size() - suffix.size()));
-      if (!name) continue;
-      const auto origin = sentence({archive.path(), ": \"", entry.name, "\""});
-      const auto bytes = new_memory(entry.bytes, origin);
-      archive.read(entry, bytes);
-      add_npy(*name, bytes, origin);
-    }
-  }
-
-  // PyTorch: a folder with data.pkl, and the storages data/0, data/1, ...
-
-  void read_zip(const std::string& path) {
-    const zip_archive archive(path);
-    for (const auto& entry : archive.entries())
-      if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl")) return read_torch(archive, entry);
-    read_npz(archive);
-  }
-
-  void read_torch(const zip_archive& archive, const zip_archive::entry& pickle) {
-    const auto folder = pickle.name.substr(0, pickle.name.size() - std::string_view("data.pkl").size());
-    std::map<std::string, const zip_archive::entry*> storages;
-    for (const auto& entry : archive.entries()) {
-      if (entry.name.starts_with(folder + "data/")) storages[entry.name.substr(folder.size() + 5)] = &entry;
-      if (entry.name.starts_with(folder + "code/"))
-        fail(errc::unsupported,
-             {archive.path(),
-              " is of TorchScript, as torch::save of C++ writes it: load it with libtorch, and save what it "
-              "was loaded into"});
-      if (entry.name == folder + "byteorder" && text_of(archive, entry) != "little")
-        fail(errc::unsupported, {archive.path(), " is of a machine with another byte order"});
-    }
-    const auto text = text_of(archive, pickle);
-    const auto origin = sentence({archive.path(), ": \"", pickle.name, "\""});
-    auto found = torch_pickle(std::as_bytes(std::span(text)), origin).read();
-    skipped_ = std::move(found.skipped);
-    std::map<std::string, std::span<const std::byte>> read;
-    for (const auto& array : found.arrays) {
-      const auto name = chosen(array.name);
-      if (!name) continue;
-      if (!array.storage) {
-        add_number(*name, array);
-        continue;
-      }
-      const auto storage = storages.find(*array.storage);
-      if (storage == storages.end())
-        fail(errc::corrupt, {origin, ": the storage \"", *array.storage, "\" of \"", array.name, "\" is missing"});
-      if (storage->second->bytes / size_of(array.type) < array.storage_elements)
-        fail(errc::corrupt, {origin, ": the storage \"", *array.storage, "\" of \"", array.name, "\" is too short"});
-      auto& bytes = read[*array.storage];
-      if (bytes.data() == nullptr) {
-        const auto made = new_memory(storage->second->bytes, origin);
-        archive.read(*storage->second, made);
-        bytes = made;
-      }
-      add_tensor(*name, array, bytes);
-    }
-  }
-
-  void add_number(const std::string& name, const pickled_array& of) {
-    const auto bytes = new_memory(sizeof of.number, name);
-    std::memcpy(bytes.data(), &of.number, sizeof of.number);  // little-endian: a boolean is the first byte
-    arrays_.push_back({name, of.type, {}, bytes.data()});
-  }
-
-  void add_tensor(const std::string& name, const pickled_array& of, std::span<const std::byte> storage) {
-    const auto width = size_of(of.type);
-    auto& made = arrays_.emplace_back(named_array{name, of.type, of.shape, storage.data() + of.first * width});
-    for (const auto stride : of.strides) made.strides.push_back(static_cast<std::int64_t>(stride * width));
-  }
-
-  // safetensors
-
-  void read_directory(const std::string& path) {
-    const auto index = path + "/model.safetensors.index.json", file = path + "/model.safetensors";
-    if (exists(index)) return read_indexed(index);
-    if (exists(file)) return read_safetensors(file);
-    fail(errc::not_found, {"the directory ", path, " has neither model.safetensors nor model.safetensors.index.json"});
-  }
-
-  void read_indexed(const std::string& index) {
-    const auto source = stores::detail::open_file(index);
-    if (source->size() > max_text) fail(errc::unsupported, {index, " has more than 64 MiB"});
-    std::string text(static_cast<std::size_t>(source->size()), '\0');
-    source->read(0, std::as_writable_bytes(std::span(text)));
-    std::map<std::string, std::string> file_of;  // of each array
-    std::string* last = nullptr;
-    auto names = json_map(json_text([&](const json_value& file) { *last = file.text; }),
-                          [&](std::string_view name) { return make_member(file_of, name, last); });
-    auto root = json_object({{"weight_map", std::move(names)}});
-    root.others = std::make_shared<json_form>();
-    root.add = [](std::string_view) { return true; };
-    read_json(text, index, root);
-    std::map<std::string, checkpoint> files;
-    for (const auto& [name, file] : file_of) {
-      if (file.empty() || file.find('/') != file.npos || file.find('\0') != file.npos)
-        fail(errc::corrupt,
-             {index, ": \"", name, "\" is in \"", file, "\", which is no name of a file beside the index"});
-      auto from = files.find(file);
-      if (from == files.end()) from = files.emplace(file, open(index.substr(0, index.rfind('/') + 1) + file)).first;
-      add_from(from->second, from->second.tensor(name));
-    }
-  }
-
-  void read_safetensors(const std::string& path) {
-    const auto from = open(path);
-    for (const auto& tensor : from.tensors()) add_from(from, tensor);
-  }
-
-  void add_from(const checkpoint& file, const tensor_info& tensor) {
-    const auto name = chosen(tensor.name);
-    if (!name) return;
-    const auto bytes = new_memory(tensor.bytes, tensor.name);
-    file.read(tensor.name, bytes);
-    arrays_.push_back({*name, tensor.type, tensor.shape, bytes.data()});
-  }
-
-  const import_options& options_;
-  std::vector<named_array> arrays_;
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::vector<std::string> skipped_;
-};
-
-}  // namespace detail
-
-/// Saves the arrays of `file` as the checkpoint `path`, which each state loads that has them as members. Their names are those of the file: of .npz
-/// those that `savez` got; of PyTorch the keys of dicts and the places in lists, joined by dots, as in "model.0.weight" of `torch.save({"model":
+/// Saves the arrays of `file` as the checkpoint `path`. A state with members of the same paths, types and shapes loads it. The names are those of the file: of
+/// .npz those that `savez` got; of PyTorch the keys of dicts and the places in lists, joined by dots, as in "model.0.weight" of `torch.save({"model":
 /// net.state_dict()})`; of a file with one array "array". Numbers become arrays without dimensions. A directory is read by its
 /// model.safetensors.index.json or model.safetensors.
 ///
-/// No code of a file is run: of objects other than tensors only the names are reported. All arrays are in memory at once. Errors: not_found;
-/// io; corrupt; unsupported for dtypes that Cairn does not have, TorchScript, and PyTorch before 1.6; invalid if no array is chosen, or two would have one
+/// No code of a file is run: of objects other than tensors only the names are reported. All arrays are in memory at once, and encoded, too. Errors: not_found;
+/// io; corrupt; unsupported for elements of other types, TorchScript, and PyTorch before 1.6; invalid if no array is chosen, or two would have one
 /// name; no_memory; those of `save`.
 inline import_report import_file(const std::string& file, const std::string& path, const import_options& options = {}) {
-  detail::array_importer from(options);
-  from.read(file);
-  if (from.arrays().empty()) fail(errc::invalid, {file, ": no array is chosen"});
-  return {save_arrays(path, from.arrays(), options.save), std::move(from.skipped())};
+  return detail::with_errors(file + " cannot be imported", [&]() -> import_report {
+    detail::array_importer from(options.filter, options.rename);
+    from.read(file);
+    if (from.arrays().empty()) {
+      const bool has_others = !from.skipped().empty();
+      fail(errc::invalid,
+           {file, ": no array is chosen", has_others ? "; the file has other values, such as \"" : "",
+            has_others ? from.skipped().front() : "", has_others ? "\": of a module, save its state_dict()" : ""});
+    }
+    return {save_arrays(path, from.arrays(), options.save), std::move(from.skipped())};
+  });
 }
 
 }  // namespace cairn

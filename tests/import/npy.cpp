@@ -52,6 +52,7 @@ TEST_CASE("the header of an array of numpy is read: dtype, shape, order, in each
   }
   CHECK(read(npy(dict("'<i8'", "()"))).shape.empty());
   CHECK(read(npy(dict("'<i8'", "(7,)"))).shape == extents{7});
+  CHECK(read(npy(dict("'<i8'", "(7L, 2L)"))).shape == extents{7, 2});  // Python 2
   CHECK(read(npy("{\"shape\":(1,2),\"fortran_order\":False,\"descr\":\"|b1\"}")).type == dtype::boolean);
 }
 
@@ -76,7 +77,8 @@ TEST_CASE("a header of numpy that is damaged is refused") {
     CAPTURE(bad);
     check_refused(npy(bad), errc::corrupt, "a.npy");
   }
-  for (const std::string shape : {"(-1,)", "(1 2)", "(1", "1", "(1.5,)", "(,)", "(99999999999999999999,)"}) {
+  for (const std::string shape :
+       {"(-1,)", "(1 2)", "(1", "1", "(1.5,)", "(,)", "(99999999999999999999,)", "(9223372036854775808,)"}) {
     CAPTURE(shape);
     check_refused(npy(dict("'<f4'", shape)), errc::corrupt, "a.npy");
   }

@@ -48,8 +48,8 @@ std::string text_of(const pickle_machine& of, std::size_t value, int level = 0) 
       return "call(" + joined() + ")";
     case kind::persistent:
       return "persistent(" + joined() + ")";
-    case kind::other:
-      return "other";
+    case kind::unsupported:
+      return "unsupported";
     case kind::mark:
       return "mark";
   }
@@ -82,11 +82,13 @@ TEST_CASE("a pickle of plain values is read") {
   CHECK(read("\x80\x02\x8a\x01\xff.") == "-1");
   CHECK(read("\x80\x02\x8a\x03\x00\x00\x01."s) == "65536");
   CHECK(read("\x80\x02\x8a\x09"
-             "123456789.") == "other");
+             "123456789.") == "unsupported");
   CHECK(read("\x80\x02G\x3f\xf8\0\0\0\0\0\0."s) == "1.500000");
   CHECK(read("\x80\x02X\x02\0\0\0hi."s) == "'hi'");
   CHECK(read("\x80\x02]q\x01(K\x01K\x02\x65.") == "[1 2]");
   CHECK(read("\x80\x02K\x01K\x02\x86.") == "[1 2]");
+  CHECK(read("\x80\x04\x8f(K\x01\x90.") == "unsupported");  // sets have no order
+  CHECK(read("\x80\x04(K\x01\x91.") == "unsupported");
   CHECK(read("\x80\x02}(X\x01\0\0\0aK\x01X\x01\0\0\0bNu."s) == "{'a' 1 'b' None}");
   CHECK(read("\x80\x02}q\x05X\x01\0\0\0ah\x05s."s).starts_with("{'a' {'a' {"));
   CHECK(read("\x80\x04\x95\x05\0\0\0\0\0\0\0\x8c\x01x\x94h\0\x86."s) == "['x' 'x']");
@@ -100,7 +102,10 @@ TEST_CASE("a pickle of objects names what it would call, and calls nothing") {
   CHECK(read("\x80\x02"
              "cm\nC\n)\x81}b."s) == "call(m.C [])");
   CHECK(read("\x80\x02"
-             "cm\nC\n)\x81(X\x01\0\0\0aK\x01u."s) == "call(m.C [])");  // the items of an object are no matter
+             "cm\nC\n)\x81(X\x01\0\0\0aK\x01uK\x02K\x03s."s) ==
+        "call(m.C [] {'a' 1 2 3})");  // a class derived from dict
+  CHECK(read("\x80\x02"
+             "cm\nC\n)\x81K\x01\x61."s) == "call(m.C [] [1])");
   CHECK(read("\x80\x02X\x01\0\0\0mX\x01\0\0\0C\x93."s) == "m.C");
   CHECK(read("\x80\x02X\x01\0\0\0kQ."s) == "persistent('k')");
 }
@@ -116,7 +121,8 @@ TEST_CASE("a pickle that is damaged is refused") {
 }
 
 TEST_CASE("a pickle cannot have more values than fit in memory") {
-  check_refused(std::string(11'000'000, 'N') + ".", errc::corrupt, "more than 10,000,000 values");
+  check_refused(std::string(5'000'000, 'N') + ".", errc::corrupt, "more than 4,000,000 values");
+  check_refused("N" + std::string(5'000'000, '\x94') + ".", errc::corrupt, "more than 4,000,000 values");
 }
 
 TEST_CASE("any bytes as a pickle are read or refused") {

@@ -78,6 +78,7 @@ TEST_CASE("any bytes as a zip archive are read or refused") {
       for (std::size_t i = 0; i < archive.entries().size(); ++i)
         if (archive.entries()[i].bytes < 10'000) read(archive, i);
     });
-    if (!failure.sentence.empty()) CHECK((failure.code == errc::corrupt || failure.code == errc::io));
+    if (!failure.sentence.empty())
+      CHECK((failure.code == errc::corrupt || failure.code == errc::io || failure.code == errc::unsupported));
   }
 }

@@ -44,8 +44,8 @@ MAY_INCLUDE = {
     "arrays.hpp": STAGES | WORDS | {"chain", "inspect.hpp", "save.hpp"},
     "export.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
     "exporter.hpp": STAGES | WORDS | {"export.hpp"},
-    "import": {"core"},
-    "import.hpp": STAGES | WORDS | {"arrays.hpp", "import", "inspect.hpp", "save.hpp"},
+    "import": STAGES | WORDS | {"arrays.hpp", "inspect.hpp"},
+    "import.hpp": STAGES | WORDS | {"arrays.hpp", "import", "save.hpp"},
     "run": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }

@@ -1,5 +1,6 @@
 // The same trainer with Cairn. It reads the file of the old program once.
 #include <cairn/cairn.hpp>
+#include <csignal>
 #include <fstream>
 
 #include "archive.hpp"
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
   const auto steps = steps_of(argc, argv);
   // [after]
   trainer all;
-  cairn::checkpointer checkpoints("run", {.when = cairn::policies::every_steps{10}});
+  cairn::checkpointer checkpoints("run", {.when = cairn::policies::every_steps{10}, .preempt = {SIGTERM}});
   if (!checkpoints.restore(all) && read_old(all)) checkpoints.save(all, {.step = all.step});
   while (all.step < steps) {
     const auto loss = train_one_step(all);

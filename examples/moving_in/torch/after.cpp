@@ -3,6 +3,7 @@
 
 #include <cairn/adapters/torch.hpp>
 #include <cairn/cairn.hpp>
+#include <csignal>
 
 // [old]
 /// True if there are files of the old program.
@@ -14,10 +15,10 @@ bool read_old(trainer& all) {
 // [old]
 
 int main(int argc, char** argv) {
-  const auto steps = steps_of(argc, argv);
+  const auto steps = set_up(argc, argv);
   // [after]
   trainer all;
-  cairn::checkpointer checkpoints("run", {.when = cairn::policies::every_steps{10}});
+  cairn::checkpointer checkpoints("run", {.when = cairn::policies::every_steps{10}, .preempt = {SIGTERM}});
   if (!checkpoints.restore(all) && read_old(all)) checkpoints.save(all, {.step = all.step});
   while (all.step < steps) {
     const auto loss = train_one_step(all);

@@ -2,7 +2,7 @@
 #include "archive.hpp"
 
 int main(int argc, char** argv) {
-  const auto steps = steps_of(argc, argv);
+  const auto steps = set_up(argc, argv);
   // [before]
   trainer all;
   if (std::filesystem::exists("rest.pt")) read_files(all);

@@ -19,28 +19,36 @@ struct trainer {
 // [trainer]
 
 inline double train_one_step(trainer& all) {
-  const auto points = torch::rand({32, 2}), wanted = (points.select(1, 0) * points.select(1, 1)).view({32, 1});
+  const auto points = torch::rand({32, 2}), target = (points.select(1, 0) * points.select(1, 1)).view({32, 1});
   all.adam.zero_grad();
-  const auto loss = torch::mse_loss(all.model->forward(points), wanted);
+  const auto loss = torch::mse_loss(all.model->forward(points), target);
   loss.backward();
   all.adam.step();
   ++all.step;
   return loss.item<double>();
 }
 
-/// The first argument of the program.
-inline std::uint64_t steps_of(int argc, char** argv) {
+/// The number of steps, the first argument of the program. Makes the results reproducible.
+inline std::uint64_t set_up(int argc, char** argv) {
   torch::manual_seed(1);
   torch::set_num_threads(1);
   return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
 }
 
-/// A sum of all parameters that depends on each bit, and the next random number.
+/// A hash of all bits of the parameters and of Adam's moments, and the next random number.
 inline void print(const trainer& all) {
-  std::cout << std::hexfloat << "state " << all.step;
+  std::uint64_t hash = 1;
+  const auto add = [&](const torch::Tensor& values) {
+    const auto bits = values.detach().contiguous().flatten().view(torch::kInt);
+    for (std::int64_t i = 0; i < bits.numel(); ++i)
+      hash = (hash ^ static_cast<std::uint32_t>(bits.data_ptr<int>()[i])) * 0x100000001B3U;
+  };
+  for (const auto& each : all.model->parameters()) add(each);
   for (const auto& each : all.model->parameters()) {
-    const auto values = each.detach().flatten().to(torch::kDouble);
-    std::cout << ' ' << (values * torch::arange(1, values.numel() + 1)).sum().item<double>();
+    const auto& state = all.adam.state().at(c10::guts::to_string(each.unsafeGetTensorImpl()));
+    add(static_cast<const torch::optim::AdamParamState&>(*state).exp_avg());
+    add(static_cast<const torch::optim::AdamParamState&>(*state).exp_avg_sq());
   }
-  std::cout << ' ' << torch::rand(1).item<double>() << std::endl;
+  std::cout << "state " << all.step << ' ' << std::hex << hash << std::dec << ' ' << torch::rand(1).item<double>()
+            << std::endl;
 }

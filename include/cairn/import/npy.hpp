@@ -122,8 +122,9 @@ class npy_dict {
       skip_spaces();
       std::uint64_t size = 0;
       const auto read = std::from_chars(left_.data(), left_.data() + left_.size(), size);
-      if (read.ec != std::errc()) corrupt("a shape that is no list of sizes");
+      if (read.ec != std::errc() || size >> 63U != 0) corrupt("a shape that is no list of sizes");
       left_.remove_prefix(static_cast<std::size_t>(read.ptr - left_.data()));
+      if (left_.starts_with('L')) left_.remove_prefix(1);  // a long number of Python 2
       found.push_back(size);
       if (found.size() > 64) corrupt("more than 64 dimensions");
       if (!take(',') && (skip_spaces(), !left_.starts_with(')'))) corrupt("a shape that is no list of sizes");

@@ -24,30 +24,31 @@ struct pickle_value {
     integer,
     real,
     text,
-    sequence,    ///< a list, tuple or set
-    dict,        ///< or an OrderedDict
-    global,      ///< a function or class, by its name
-    call,        ///< the result of a call, which was not made
-    persistent,  ///< something outside of the pickle
-    other,       ///< a number of more than 64 bits, a string of bytes
-    mark         ///< the beginning of a list of values; never a value of a finished pickle
+    sequence,     ///< a list or tuple
+    dict,         ///< or an OrderedDict
+    global,       ///< a function or class, by its name
+    call,         ///< the result of a call, which was not made: an object of a class, for example
+    persistent,   ///< something outside of the pickle
+    unsupported,  ///< a number of more than 64 bits, a string of bytes, a set
+    mark          ///< the beginning of a list of values; never a value of a finished pickle
   };
 
   kind what{};
   std::uint64_t number = 0;   ///< the bits of a boolean, an integer (signed) or a real number
   std::string_view text{};    ///< of a text; the name of a global
   std::string_view module{};  ///< of a global
-  std::vector<std::size_t>
-      items{};  ///< of a sequence; of a dict: key, value, ...; of a call: function, arguments; of a persistent value: its id
+  /// Of a sequence; of a dict: key, value, ...; of a call: function, arguments, and the dict or sequence of what was added to its result, if any; of a
+  /// persistent value: its id.
+  std::vector<std::size_t> items{};
 };
 
-/// Runs the operations that build values. Source: CPython's Lib/pickletools.py, protocols 2 to 5 without objects out of band and extension codes.
+/// Runs the operations that build values. Source: CPython's Lib/pickletools.py, protocols 2 to 5 without out-of-band buffers and extension codes.
 class pickle_machine {
  public:
   /// `bytes` has to stay. `origin` names them in messages.
   pickle_machine(std::span<const std::byte> bytes, std::string_view origin) : left_(bytes), origin_(origin) {}
 
-  /// Returns the value that the pickle builds. errc::corrupt for what is no pickle or has more than 10,000,000 values; errc::unsupported for other
+  /// Returns the value that the pickle builds. errc::corrupt for what is no pickle or has more than 4,000,000 values; errc::unsupported for other
   /// operations. O(n log n) of the bytes. Call it once.
   std::size_t run() {
     while (true) {
@@ -63,6 +64,7 @@ class pickle_machine {
 
  private:
   using kind = pickle_value::kind;
+  static constexpr std::size_t most_values = 4'000'000;
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
 
@@ -107,10 +109,13 @@ class pickle_machine {
         return push({.what = kind::dict});
       case ']':
       case ')':
-      case '\x8f':  // EMPTY_SET
         return push({.what = kind::sequence});
-      case 't':
+      case '\x8f':  // EMPTY_SET
+        return push({.what = kind::unsupported});
       case '\x91':  // FROZENSET
+        pop_to_mark();
+        return push({.what = kind::unsupported});
+      case 't':
         return push({.what = kind::sequence, .items = pop_to_mark()});
       case '\x85':
       case '\x86':
@@ -194,10 +199,13 @@ class pickle_machine {
   }
 
   bool push(pickle_value value) {
-    if (values_.size() == 10'000'000) corrupt("more than 10,000,000 values");
-    values_.push_back(std::move(value));
-    stack_.push_back(values_.size() - 1);
+    stack_.push_back(make(std::move(value)));
     return true;
+  }
+  std::size_t make(pickle_value value) {
+    if (values_.size() == most_values) corrupt("more than 4,000,000 values");
+    values_.push_back(std::move(value));
+    return values_.size() - 1;
   }
   bool push_integer(std::int64_t value) {
     return push({.what = kind::integer, .number = std::bit_cast<std::uint64_t>(value)});
@@ -205,7 +213,7 @@ class pickle_machine {
   /// An integer in two's complement.
   bool push_long(std::uint64_t bytes) {
     const auto digits = take(bytes);
-    if (bytes > 8) return push({.what = kind::other});
+    if (bytes > 8) return push({.what = kind::unsupported});
     std::uint64_t number = 0;
     std::memcpy(&number, digits.data(), digits.size());
     if (bytes > 0 && bytes < 8 && number >> (8 * bytes - 1) != 0) number |= ~std::uint64_t{0} << (8 * bytes);
@@ -219,7 +227,7 @@ class pickle_machine {
   bool push_text(std::uint64_t bytes) { return push({.what = kind::text, .text = take(bytes)}); }
   bool push_bytes(std::uint64_t bytes) {
     take(bytes);
-    return push({.what = kind::other});
+    return push({.what = kind::unsupported});
   }
   bool push_global() {
     const auto module = line();
@@ -260,14 +268,17 @@ class pickle_machine {
 
   bool add_to(kind wanted, const std::vector<std::size_t>& items) {
     if (stack_.empty()) corrupt("no container for its items");
-    auto& into = values_[stack_.back()];
-    if (into.what == kind::call) return true;  // an object of a class
+    auto& object = values_[stack_.back()];
+    if (object.what == kind::unsupported) return true;  // a set
+    if (object.what == kind::call && object.items.size() == 2) object.items.push_back(make({.what = wanted}));
+    auto& into = object.what == kind::call ? values_[object.items[2]] : object;
     if (into.what != wanted || (wanted == kind::dict && items.size() % 2 != 0)) corrupt("items of no container");
     into.items.insert(into.items.end(), items.begin(), items.end());
     return true;
   }
   bool remember(std::uint64_t key) {
     if (stack_.empty() || at(stack_.back()).what == kind::mark) corrupt("nothing to remember");
+    if (memo_.size() == most_values) corrupt("more than 4,000,000 values");
     memo_[key] = stack_.back();
     return true;
   }

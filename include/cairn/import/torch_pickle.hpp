@@ -39,82 +39,114 @@ struct pickled_arrays {
 /// Finds the tensors of a pickle. Source: torch/_utils.py and torch/serialization.py of PyTorch 1.6 to 2.4.
 class torch_pickle {
  public:
-  torch_pickle(std::span<const std::byte> bytes, std::string_view origin) : pickle_(bytes, origin), origin_(origin) {}
+  torch_pickle(std::span<const std::byte> bytes, std::string_view origin)
+      : pickle_(bytes, origin), origin_(origin), most_names_(bytes.size()) {}
 
-  [[nodiscard]] pickled_arrays read() {
-    add(pickle_.run(), "", 0);
+  /// `is_chosen(name)`: what is not chosen is left out, whatever it is. errc::corrupt for tensors outside of their storage, and for a pickle with more names
+  /// than bytes; errc::unsupported for tensors that are chosen and cannot be imported. Call it once.
+  template <class Chosen>
+  [[nodiscard]] pickled_arrays read(const Chosen& is_chosen) {
+    add(pickle_.run(), "", 0, is_chosen);
     return std::move(found_);
   }
 
  private:
   using kind = pickle_value::kind;
+  static inline const std::string alone = "array";  // the name of a tensor that is not in a container
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
 
-  // A value that is in many containers has many names: all are counted.
-  void add(std::size_t value, const std::string& name, unsigned level) {
+  // A value that is in many containers has many names. Containers that are shared on many levels would have more names than memory can hold.
+  template <class Chosen>
+  void add(std::size_t value, const std::string& name, unsigned level, const Chosen& is_chosen) {
     const auto& what = pickle_.at(value);
     names_bytes_ += name.size();
     if (level > 200) corrupt("values that are nested deeper than 200 levels");
-    if (++visited_ > 10'000'000 || names_bytes_ > 1'000'000'000) corrupt("more than 10,000,000 names, or 1 GB of them");
-    switch (what.what) {
-      case kind::dict:
-        for (std::size_t i = 0; i < what.items.size(); i += 2)
-          add(what.items[i + 1], joined(name, pickle_.at(what.items[i])), level + 1);
-        return;
-      case kind::sequence:
-        for (std::size_t i = 0; i < what.items.size(); ++i)
-          add(what.items[i], joined(name, {.what = kind::integer, .number = i}), level + 1);
-        return;
-      case kind::boolean:
-        return add_array(name, {.type = dtype::boolean, .number = what.number});
-      case kind::integer:
-        return add_array(name, {.type = dtype::i64, .number = what.number});
-      case kind::real:
-        return add_array(name, {.type = dtype::f64, .number = what.number});
-      default:
-        break;
+    if (++names_ > most_names_ || names_bytes_ / 64 > most_names_) corrupt("containers that are shared too often");
+    const auto& inside = what.what == kind::call && what.items.size() == 3 ? pickle_.at(what.items[2]) : what;
+    if (inside.what == kind::dict) {
+      for (std::size_t i = 0; i < inside.items.size(); i += 2)
+        add(inside.items[i + 1], joined(name, pickle_.at(inside.items[i])), level + 1, is_chosen);
+    } else if (inside.what == kind::sequence) {
+      for (std::size_t i = 0; i < inside.items.size(); ++i)
+        add(inside.items[i], joined(name, {.what = kind::integer, .number = i}), level + 1, is_chosen);
+    } else if (const auto& known = name.empty() ? alone : name; is_chosen(known)) {
+      if (auto made = array_at(value, known)) {
+        made->name = known;
+        found_.arrays.push_back(std::move(*made));
+      } else {
+        found_.skipped.push_back(known);
+      }
     }
-    if (auto tensor = tensor_at(value, 0)) return add_array(name, std::move(*tensor));
-    found_.skipped.push_back(name);
   }
 
-  void add_array(const std::string& name, pickled_array made) {
-    made.name = name.empty() ? "array" : name;
-    found_.arrays.push_back(std::move(made));
-  }
-
-  [[nodiscard]] std::string joined(const std::string& name, const pickle_value& key) const {
+  [[nodiscard]] static std::string joined(const std::string& name, const pickle_value& key) {
     std::string made = name.empty() ? name : name + '.';
-    if (key.what == kind::text) return made += key.text;
-    if (key.what == kind::integer) return made += std::to_string(std::bit_cast<std::int64_t>(key.number));
-    fail(errc::unsupported,
-         {origin_, ": the dict \"", name, "\" of the pickle has a key that is neither a text nor an integer"});
+    switch (key.what) {
+      case kind::text:
+        return made += key.text;
+      case kind::integer:
+        return made += std::to_string(std::bit_cast<std::int64_t>(key.number));
+      case kind::boolean:
+        return made += key.number != 0 ? "True" : "False";
+      case kind::none:
+        return made += "None";
+      default:
+        return made += '?';
+    }
+  }
+
+  /// The tensor or number that a value is, if it is one.
+  [[nodiscard]] std::optional<pickled_array> array_at(std::size_t value, std::string_view name) const {
+    const auto& what = pickle_.at(value);
+    if (what.what == kind::boolean) return pickled_array{.type = dtype::boolean, .number = what.number};
+    if (what.what == kind::integer) return pickled_array{.type = dtype::i64, .number = what.number};
+    if (what.what == kind::real) return pickled_array{.type = dtype::f64, .number = what.number};
+    if (what.what != kind::call) return std::nullopt;
+    return tensor_of_call(pickle_.at(what.items[0]), pickle_.at(what.items[1]).items, name, 0);
   }
 
   /// The tensor that a call makes; none if it makes something else.
-  [[nodiscard]] std::optional<pickled_array> tensor_at(std::size_t value, unsigned level) const {
-    if (pickle_.at(value).what != kind::call) return std::nullopt;
-    const auto& function = pickle_.at(pickle_.at(value).items[0]);
-    const auto& arguments = pickle_.at(pickle_.at(value).items[1]).items;
-    if (function.what != kind::global || function.module != "torch._utils") return std::nullopt;
-    if (function.text == "_rebuild_parameter" && !arguments.empty() && level < 10)
-      return tensor_at(arguments[0], level + 1);
+  [[nodiscard]] std::optional<pickled_array> tensor_of_call(const pickle_value& function,
+                                                            const std::vector<std::size_t>& arguments,
+                                                            std::string_view name, unsigned level) const {
+    if (function.what != kind::global || !function.module.starts_with("torch") ||
+        !function.text.starts_with("_rebuild_"))
+      return std::nullopt;
     if (function.text == "_rebuild_tensor_v2" || function.text == "_rebuild_tensor_v3")
-      return rebuilt_tensor(arguments, function.text.ends_with("v3"));
-    return std::nullopt;
+      return rebuilt_tensor(arguments, function.text.ends_with("v3"), name);
+    if (function.text.starts_with("_rebuild_parameter") && !arguments.empty() && level < 10) {
+      const auto& data = pickle_.at(arguments[0]);  // followed by requires_grad and hooks
+      if (data.what == kind::call)
+        return tensor_of_call(pickle_.at(data.items[0]), pickle_.at(data.items[1]).items, name, level + 1);
+    }
+    if (function.text == "_rebuild_from_type_v2" && arguments.size() == 4 &&
+        level < 10)  // function, class, arguments, members
+      return tensor_of_call(pickle_.at(arguments[0]), pickle_.at(arguments[2]).items, name, level + 1);
+    fail(errc::unsupported, {origin_, ": \"", name, "\" is a tensor that ", function.module, ".", function.text,
+                             " makes, which cannot be imported; leave it out with the filter"});
   }
 
-  /// (storage, first element, sizes, strides, requires_grad, hooks); of v3 a dtype follows, which has no storage type of its own.
-  [[nodiscard]] pickled_array rebuilt_tensor(const std::vector<std::size_t>& arguments, bool has_dtype) const {
+  /// (storage, first element, sizes, strides, requires_grad, hooks); of v3 a dtype follows, which has no storage type of its own; then there may be a dict
+  /// that says whether the tensor is a negated or conjugated view.
+  [[nodiscard]] pickled_array rebuilt_tensor(const std::vector<std::size_t>& arguments, bool has_dtype,
+                                             std::string_view name) const {
     if (arguments.size() < (has_dtype ? 7 : 4)) corrupt("a tensor without its parts");
-    auto made = storage_at(arguments[0], has_dtype ? &pickle_.at(arguments[6]) : nullptr);
+    if (const std::size_t view = has_dtype ? 7 : 6; arguments.size() > view && !is_plain(pickle_.at(arguments[view])))
+      fail(errc::unsupported,
+           {origin_, ": \"", name,
+            "\" is a negated or conjugated view; save what resolve_neg() or resolve_conj() returns"});
+    auto made = storage_at(arguments[0], has_dtype ? &pickle_.at(arguments[6]) : nullptr, name);
     made.first = natural_at(arguments[1]);
     made.shape = naturals_at(arguments[2]);
     made.strides = naturals_at(arguments[3]);
     if (made.shape.size() != made.strides.size()) corrupt("a tensor without its strides");
     if (!is_within_storage(made)) corrupt("a tensor outside of its storage");
     return made;
+  }
+
+  [[nodiscard]] static bool is_plain(const pickle_value& view) {
+    return view.what == kind::none || (view.what == kind::dict && view.items.empty());
   }
 
   [[nodiscard]] static bool is_within_storage(const pickled_array& tensor) {
@@ -130,7 +162,7 @@ class torch_pickle {
   }
 
   /// ("storage", class, key, device, size): the size is in elements, for UntypedStorage in bytes.
-  [[nodiscard]] pickled_array storage_at(std::size_t value, const pickle_value* type) const {
+  [[nodiscard]] pickled_array storage_at(std::size_t value, const pickle_value* type, std::string_view name) const {
     const auto& reference = pickle_.at(value);
     if (reference.what != kind::persistent) corrupt("a tensor without a storage");
     const auto& parts = pickle_.at(reference.items[0]).items;
@@ -140,7 +172,8 @@ class torch_pickle {
     const auto& of = type ? *type : pickle_.at(parts[1]);
     const auto known = type ? type_of_name(of.text) : type_of_storage(of.text);
     if (!known || of.what != kind::global || !of.module.starts_with("torch"))
-      fail(errc::unsupported, {origin_, ": tensors of ", of.module, ".", of.text, " cannot be imported"});
+      fail(errc::unsupported, {origin_, ": \"", name, "\" has elements of ", of.module, ".", of.text,
+                               ", which cannot be imported; leave it out with the filter"});
     const auto size = natural_at(parts[4]);
     return {.type = *known,
             .storage = std::string(pickle_.at(parts[2]).text),
@@ -194,7 +227,8 @@ class torch_pickle {
   pickle_machine pickle_;
   std::string_view origin_;
   pickled_arrays found_;
-  std::uint64_t visited_ = 0, names_bytes_ = 0;
+  std::uint64_t most_names_;
+  std::uint64_t names_ = 0, names_bytes_ = 0;
 };
 
 }  // namespace cairn::detail

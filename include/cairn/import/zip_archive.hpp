@@ -55,11 +55,17 @@ class zip_archive {
   [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// The whole entry, whose checksum is compared. `into` has its size. errc::corrupt.
+  /// The whole entry, whose checksum is compared. `into` has its size. errc::corrupt; errc::unsupported for other compressions and encryption.
   void read(const entry& from, std::span<std::byte> into) const {
     const std::unique_ptr<zip_file_t, void (*)(zip_file_t*)> file(
         zip_fopen_index(open_.get(), from.index, 0), [](zip_file_t* each) { static_cast<void>(zip_fclose(each)); });
-    if (!file) damaged(from, zip_strerror(open_.get()));
+    if (!file) {
+      const auto code = zip_error_code_zip(zip_get_error(open_.get()));
+      if (code == ZIP_ER_COMPNOTSUPP || code == ZIP_ER_ENCRNOTSUPP || code == ZIP_ER_NOPASSWD)
+        fail(errc::unsupported, {path_, ": \"", from.name,
+                                 "\" in the archive is compressed by another method than deflate, or encrypted"});
+      damaged(from, zip_strerror(open_.get()));
+    }
     std::byte more{};  // reading past the end lets libzip compare the checksum
     for (std::size_t done = 0;;) {
       const bool is_full = done == into.size();

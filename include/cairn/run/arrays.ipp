@@ -34,12 +34,17 @@ inline description describe_arrays(const std::string& path, std::span<const name
   return what;
 }
 
-inline void require_same_names(const std::string& path, std::span<const named_array> arrays, const checkpoint& like) {
+inline void require_same_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like) {
   std::vector<std::string_view> names;
-  for (const auto& each : arrays) names.push_back(each.name);
+  for (const auto& each : arrays) {
+    names.push_back(each.name);
+    if (!like.contains(each.name)) fail(errc::mismatch, {path, ": \"", each.name, "\" is not in ", like.path()});
+    const auto other = like.tensor(each.name);
+    if (each.type != other.type || each.shape != other.shape)
+      fail(errc::mismatch, {path, ": \"", each.name, "\" is ", name(each.type), ' ', to_string(each.shape), ", and in ",
+                            like.path(), " ", name(other.type), ' ', to_string(other.shape)});
+  }
   std::sort(names.begin(), names.end());
-  for (const auto name : names)
-    if (!like.contains(name)) fail(errc::mismatch, {path, ": \"", name, "\" is not in ", like.path()});
   for (const auto& each : like.tensors())
     if (!std::binary_search(names.begin(), names.end(), each.name))
       fail(errc::mismatch, {path, ": \"", each.name, "\" is missing, which ", like.path(), " has"});
@@ -55,7 +60,7 @@ CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const na
 CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
                                      const checkpoint& like, const save_options& options) {
   return detail::save_described(path, options, [&] {
-    detail::require_same_names(path, arrays, like);
+    detail::require_same_arrays(path, arrays, like);
     return detail::describe_arrays(path, arrays, like.reader().contents().structure);
   });
 }

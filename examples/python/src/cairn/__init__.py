@@ -38,18 +38,22 @@ class Checkpoint(Mapping[str, Array]):
 
     @property
     def path(self) -> str:
+        """Of the checkpoint."""
         return self._opened.path
 
     @property
     def step(self) -> int:
+        """The step of the training at which it was saved."""
         return self._opened.step
 
     @property
     def metrics(self) -> dict[str, float]:
+        """The numbers that the trainer has saved, such as the loss."""
         return self._opened.metrics
 
     @property
     def metadata(self) -> dict[str, str]:
+        """The texts that the trainer has saved."""
         return self._opened.metadata
 
     def info(self, name: str) -> dict[str, Any]:
@@ -129,7 +133,8 @@ def save(path: PathLike, arrays: Mapping[str, Array], *, step: int = 0, metrics:
          like: Checkpoint | None = None, dtypes: Mapping[str, str] = {}, raw: bool = False, durable: bool = True) -> int:
     """Saves arrays as the checkpoint `path`, which appears at once and whole. Returns the bytes of its files.
 
-    like: a C++ state that loads this checkpoint loads the new one, too. The names must be the same.
+    like: a C++ state that loads this checkpoint loads the new one, too. The names, types and shapes must be the same.
+    metadata: texts, saved with the checkpoint. durable: a crash of the machine afterwards cannot lose it.
     dtypes: the stored types of arrays of bits, by name: {"model.weight": "BF16"} for one of uint16.
     raw: other programs can read the arrays as safetensors; else they are encoded without loss.
     """

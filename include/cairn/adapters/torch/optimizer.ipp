@@ -1,6 +1,7 @@
 // Definitions of optimizer.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,8 +21,8 @@ namespace cairn {
 
 namespace detail {
 
-/// Stands for one part of an optimizer. It is the optimizer under another type, so that each part has an adapter, and the address by which a load
-/// knows objects. Never made.
+/// A type by which one part of an optimizer has an adapter: the optimizer's address, seen as another type. Loads know objects by address and
+/// type. No object of it exists.
 template <class What>
 struct torch_part {
   torch_part() = delete;
@@ -131,11 +132,26 @@ struct adapter<detail::torch_part<detail::torch_shapes>> {
     return all;
   }
   static void check(const part& of, const std::vector<std::int64_t>& stored) {
-    if (stored != get(of))
-      fail(errc::mismatch,
-           {"has parameters of other shapes, or in another order, in the checkpoint than in the state"});
+    const auto own = get(of);
+    if (stored == own) return;
+    for (std::size_t number = 0, i = 0, k = 0; i < own.size() && k < stored.size(); ++number) {
+      const auto there = shape_at(stored, k), here = shape_at(own, i);
+      if (there != here)
+        fail(errc::mismatch,
+             {"has parameter ", number, " of shape ", there, " in the checkpoint and ", here, " in the state"});
+    }
+    fail(errc::mismatch, {"has another number of parameters in the checkpoint than in the state"});
   }
   static void set(part& /*of*/, const std::vector<std::int64_t>& /*stored*/) {}
+
+ private:
+  /// The shape at `at`, which moves to the next one.
+  [[nodiscard]] static std::string shape_at(const std::vector<std::int64_t>& all, std::size_t& at) {
+    const auto end = std::min(all.size(), at + 1 + static_cast<std::size_t>(std::max<std::int64_t>(all[at], 0)));
+    std::string text;
+    while (++at < end) text += (text.empty() ? "" : ", ") + std::to_string(all[at]);
+    return '[' + text + ']';
+  }
 };
 
 template <class Options>

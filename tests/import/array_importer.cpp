@@ -1,0 +1,143 @@
+#include "cairn/import/array_importer.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/export.hpp"
+#include "cairn/import.hpp"
+#include "catch.hpp"
+#include "import/torch_file.hpp"
+#include "import/zip_file.hpp"
+#include "store/sample.hpp"
+
+using namespace std::string_literals;
+using namespace torch_file;
+using cairn::errc;
+using cairn::extents;
+
+namespace {
+
+void check_refused(const std::string& file, errc code, std::string_view says,
+                   const cairn::import_options& options = {}) {
+  const sample::scratch scratch;
+  const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("made"), options); });
+  CAPTURE(failure.sentence);
+  CHECK(failure.code == code);
+  CHECK(failure.says(file));
+  CHECK(failure.says(says));
+  CHECK(sample::names_in(scratch.path()).empty());
+}
+
+/// A zip file as torch.save writes it.
+void write_torch(const std::string& path, const std::string& values,
+                 std::vector<std::pair<std::string, std::string>> files) {
+  files.insert(files.begin(), {"archive/data.pkl", "\x80\x02" + values + "."});
+  files.emplace_back("archive/version", "3\n");
+  write_zip(path, files);
+}
+
+}  // namespace
+
+TEST_CASE("a directory or an index of safetensors files becomes one checkpoint") {
+  const sample::scratch scratch;
+  std::map<std::string, std::vector<float>> state;
+  for (int i = 0; i < 10; ++i) state["w" + std::to_string(i)] = std::vector<float>(100, static_cast<float>(i));
+  cairn::save(scratch.path("a"), state);
+  for (const std::uint64_t file_bytes : {std::uint64_t{1000}, std::uint64_t{100'000}}) {
+    cairn::export_safetensors(cairn::open(scratch.path("a")), scratch.path("hf"), {.file_bytes = file_bytes});
+    cairn::import_file(scratch.path("hf"), scratch.path("made"));
+    const auto made = cairn::open(scratch.path("made"));
+    CHECK(made.tensors().size() == 10);
+    for (const auto& [name, values] : state) CHECK(made.read<float>(name) == values);
+  }
+  cairn::export_safetensors(cairn::open(scratch.path("a")), scratch.path("hf"), {.file_bytes = 1000});
+  const auto index = scratch.path("hf/model.safetensors.index.json");
+  CHECK(cairn::import_file(index, scratch.path("made")).leaves == 10);
+  check_refused(scratch.path("a"), errc::not_found, "neither model.safetensors nor");
+
+  for (const char* file : {"../a", "..", ".", ""}) {
+    sample::spill(index, R"({"weight_map": {"w0": ")" + std::string(file) + "\"}}");
+    check_refused(index, errc::corrupt, "no name of a file");
+  }
+  sample::spill(index, R"({"weight_map": {"w0": "model-00001-of-00005.safetensors", "w0": "b"}})");
+  check_refused(index, errc::corrupt, "w0");
+  sample::spill(index, R"({"weight_map": {"other": "model-00001-of-00005.safetensors"}})");
+  const auto missing = sample::failure_of([&] { cairn::import_file(index, scratch.path("b")); });
+  CHECK(missing.code == errc::not_found);
+  CHECK(missing.says("other"));
+}
+
+TEST_CASE("files that cannot be imported are refused by their path, and leave nothing") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file");
+  check_refused(file, errc::not_found, "");
+  sample::spill(file, "\x80\x02}q\0."s);
+  check_refused(file, errc::unsupported, "before 1.6");
+  sample::spill(file, "hello");
+  check_refused(file, errc::corrupt, "");
+  sample::spill(file, "");
+  check_refused(file, errc::corrupt, "");
+  write_zip(file, {{"archive/data.pkl", "\x80\x02}."}, {"archive/code/m.py", ""}});
+  check_refused(file, errc::unsupported, "TorchScript");
+  write_zip(file, {{"archive/data.pkl", "\x80\x02}."}, {"archive/byteorder", "big"}});
+  check_refused(file, errc::unsupported, "byte order");
+  write_zip(file, {{"archive/data.pkl", "\x80\x02}."}});
+  check_refused(file, errc::invalid, "no array");
+  write_zip(file, {{"readme.txt", "no array"}});
+  check_refused(file, errc::invalid, "no array");
+  write_zip(file, {{"a.npy", "\x93NUMPY\x01\0\x02\0{}"s}});
+  check_refused(file, errc::corrupt, "\"a.npy\"");
+  const auto write_npz = [&](const std::string& type, const std::string& shape, const std::string& elements) {
+    const auto header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + "}";
+    write_zip(file, {{"a.npy", "\x93NUMPY\x01\0"s + static_cast<char>(header.size()) + '\0' + header + elements}});
+  };
+  write_npz("<f4", "(2,)", "1234567");
+  check_refused(file, errc::corrupt, "7 bytes of elements");
+  write_npz("<f4", "(4611686018427387904,)", "");
+  check_refused(file, errc::corrupt, "0 bytes of elements");
+  write_npz("<f4", "(0, 99999999999)", "");
+  cairn::import_file(file, scratch.path("empty"));
+  CHECK(cairn::open(scratch.path("empty")).tensor("a").shape == extents{0, 99999999999});
+
+  write_torch(file, tensor("FloatStorage", "0", 2, 0, {2}, {1}), {});
+  check_refused(file, errc::corrupt, "is missing");
+  write_torch(file, tensor("FloatStorage", "0", 2, 0, {2}, {1}), {{"archive/data/0", "1234567"}});
+  check_refused(file, errc::corrupt, "too short");
+  write_torch(file, list({tensor("FloatStorage", "0", 2, 0, {2}, {1}), tensor("DoubleStorage", "0", 2, 0, {2}, {1})}),
+              {{"archive/data/0", "12345678"}});
+  check_refused(file, errc::corrupt, "too short");
+  const auto one = dict({{"a", integer(1)}, {"b", integer(2)}});
+  write_torch(file, one, {});
+  cairn::import_options options;
+  options.rename = [](std::string_view) { return "same"; };
+  const auto twice = sample::failure_of([&] { cairn::import_file(file, scratch.path("made"), options); });
+  CHECK(twice.code == errc::invalid);
+  CHECK(twice.says("same"));
+  options.filter = [](std::string_view) { return false; };
+  check_refused(file, errc::invalid, "no array is chosen", options);
+
+  write_npz("|b1", "(2,)", "\1\2");
+  check_refused(file, errc::corrupt, "neither 0 nor 1");
+  write_torch(file, tensor("BoolStorage", "0", 2, 0, {2}, {1}), {{"archive/data/0", "\1\2"}});
+  check_refused(file, errc::corrupt, "neither 0 nor 1");
+  write_torch(file, call("m", "Net", ")"), {});
+  check_refused(file, errc::invalid, "\"array\": of a module, save its state_dict()");
+  options = {};
+  options.rename = [](std::string_view) -> std::string { throw 1; };
+  write_torch(file, one, {});
+  check_refused(file, errc::invalid, "no std::exception", options);
+}
+
+TEST_CASE("a tensor that is larger than the memory is refused before memory is taken") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file");
+  write_torch(file, tensor("FloatStorage", "0", 1, 0, {1LL << 40}, {0}), {{"archive/data/0", "1234"}});
+  const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("made")); });
+  CHECK(failure.code == errc::no_memory);
+  CHECK(failure.says("bytes of memory"));
+}
