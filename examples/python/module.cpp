@@ -144,6 +144,9 @@ std::vector<std::string> names_of(const cairn::checkpoint& from) {
 
 PYBIND11_MODULE(_cairn, module) {
   static py::exception<cairn::error> error(module, "Error", PyExc_RuntimeError);
+  error.attr("__doc__") =
+      "What every failing call raises, with the text of the library; `code` is its code: \"not_found\", \"corrupt\", "
+      "...";
   py::register_exception_translator([](std::exception_ptr cause) {
     try {
       if (cause) std::rethrow_exception(cause);

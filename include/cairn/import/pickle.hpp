@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -49,7 +49,7 @@ class pickle_machine {
   pickle_machine(std::span<const std::byte> bytes, std::string_view origin) : left_(bytes), origin_(origin) {}
 
   /// Returns the value that the pickle builds. errc::corrupt for what is no pickle or has more than 4,000,000 values; errc::unsupported for other
-  /// operations. O(n log n) of the bytes. Call it once.
+  /// operations. O(n) of the bytes. Call it once.
   std::size_t run() {
     while (true) {
       const auto operation = static_cast<char>(natural(1));
@@ -293,7 +293,7 @@ class pickle_machine {
   std::string_view origin_;
   std::deque<pickle_value> values_;  // references stay valid
   std::vector<std::size_t> stack_;
-  std::map<std::uint64_t, std::size_t> memo_;
+  std::unordered_map<std::uint64_t, std::size_t> memo_;
 };
 
 }  // namespace cairn::detail
