@@ -1,6 +1,7 @@
 #include "cairn/inspect.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -157,6 +158,10 @@ TEST_CASE("deltas and losses are seen, and values are those that a load gives") 
   REQUIRE(third.tensor("net.weight").lost);
   CHECK(third.tensor("net.weight").lost->relative_l2 > 0);
   CHECK_FALSE(third.tensor("adam.m").lost);
+  const auto listed = cairn::list_checkpoints(store);
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[0].parent.empty());
+  CHECK(listed[2].parent == cairn::detail::checkpoint_name(2));
   const auto all = chain::restored(store, cairn::detail::checkpoint_name(3));
   REQUIRE(third.tensors().size() == all.size());
   for (const auto& tensor : third.tensors()) {
@@ -179,4 +184,35 @@ TEST_CASE("a single file of any origin is looked into too") {
   CHECK(opened.step() == 0);
   CHECK(opened.read<std::int32_t>("w") == std::vector<std::int32_t>{-1, 7});
   CHECK(opened.tensor("w").stored_bytes == 8);
+}
+
+TEST_CASE("the checkpoints of a place are listed by their indexes, damaged ones too") {
+  const sample::scratch scratch;
+  const auto place = scratch.path("run");
+  cairn::save(place + "/step-000000002", tests::trained(1, 1000), {.step = 2, .metrics = {{"loss", 0.5}}});
+  cairn::save(place + "/step-000000010", tests::trained(2, 1000), {.step = 10});
+  cairn::save(place + "/best", tests::trained(2, 1000), {.step = 9});
+  auto all = cairn::list_checkpoints(place);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].name == "best");
+  CHECK(all[0].step == 9);
+  CHECK(all[1].name == "step-000000002");
+  CHECK(all[1].metrics.at("loss") == 0.5);
+  CHECK(all[1].parent.empty());
+  CHECK(all[1].problem.empty());
+  std::uint64_t bytes = 0;
+  for (const auto& name : sample::names_in(place + "/step-000000002"))
+    if (name.ends_with(".safetensors")) bytes += std::filesystem::file_size(place + "/step-000000002/" + name);
+  CHECK(all[1].bytes == bytes);
+  sample::spill(place + "/step-000000010/index.json", "{}");
+  all = cairn::list_checkpoints(place);
+  CHECK(all[2].step == 10);
+  CHECK(all[2].problem.find("index.json") != std::string::npos);
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::list_checkpoints(scratch.path("none"))); }).code ==
+        errc::not_found);
+  sample::spill(scratch.path("file"), "");
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::list_checkpoints(scratch.path("file"))); }).code ==
+        errc::not_found);
+  std::filesystem::create_directory(scratch.path("empty"));
+  CHECK(cairn::list_checkpoints(scratch.path("empty")).empty());
 }

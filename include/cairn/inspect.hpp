@@ -108,6 +108,24 @@ class checkpoint {
   std::shared_ptr<const contents> contents_;
 };
 
+/// A checkpoint of a place, as its index describes it.
+struct checkpoint_summary {
+  std::string name;
+  std::uint64_t step = 0;
+  std::map<std::string, double> metrics{};
+  std::uint64_t bytes = 0;  ///< of its data files
+  std::string parent{};     ///< the checkpoint that a delta is built on; empty: none
+  std::string
+      problem{};  ///< why its index cannot be read; empty: it can. Then only the name is known, and the step of the name
+};
+
+/// All checkpoints of a store, in the order of `checkpoint_before`: by step. Reads the index of each, and nothing else. One whose index is damaged or of a
+/// newer version is listed with its problem. errc::io.
+[[nodiscard]] CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const any_store& store);
+
+/// As above, of a directory of checkpoints. errc::not_found if there is no such directory.
+[[nodiscard]] CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const std::string& path);
+
 /// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one, also if it is damaged), or a single
 /// safetensors file of any origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs = {});

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,6 +25,7 @@
 #include "cairn/store/file_source.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
+#include "cairn/system/paths.hpp"
 
 namespace cairn::detail {
 
@@ -59,14 +58,6 @@ class array_importer {
   static constexpr std::string_view index_suffix = ".safetensors.index.json";
   static constexpr std::uint64_t max_text = 64U << 20U;  // of a pickle or an index
 
-  [[nodiscard]] static bool is_directory(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::is_directory(path, ignored);
-  }
-  [[nodiscard]] static bool exists(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::exists(path, ignored);
-  }
   [[nodiscard]] static std::string first_bytes(const std::string& path) {
     const auto source = stores::detail::open_file(path);
     std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(source->size(), 6)), '\0');
@@ -216,8 +207,8 @@ class array_importer {
 
   void read_directory(const std::string& path) {
     const auto index = path + "/model.safetensors.index.json", file = path + "/model.safetensors";
-    if (exists(index)) return read_indexed(index);
-    if (exists(file)) return read_safetensors(file);
+    if (is_file(index)) return read_indexed(index);
+    if (is_file(file)) return read_safetensors(file);
     fail(errc::not_found, {"the directory ", path, " has neither model.safetensors nor model.safetensors.index.json"});
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_source.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/paths.hpp"
@@ -115,6 +117,39 @@ CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> i
 
 CAIRN_INLINE void checkpoint::verify(unsigned threads) const {
   detail::with_errors(path() + " cannot be verified", [&] { reader().verify(threads); });
+}
+
+namespace detail {
+
+/// Nothing if the checkpoint has gone since it was listed.
+inline std::optional<checkpoint_summary> summary_of(const any_store& store, const std::string& name) {
+  checkpoint_summary made{.name = name, .step = parse_checkpoint_name(name).value_or(0)};
+  try {
+    auto index = read_index(store, name);
+    made.step = index.info.step;
+    made.metrics = std::move(index.info.metrics);
+    if (index.parent) made.parent = std::move(index.parent->name);
+    for (const auto& shard : index.shards) made.bytes += shard.bytes;
+  } catch (const error& cause) {
+    if (cause.code() == errc::not_found) return std::nullopt;
+    if (cause.code() != errc::corrupt && cause.code() != errc::unsupported && cause.code() != errc::unreadable) throw;
+    made.problem = cause.what();
+  }
+  return made;
+}
+
+}  // namespace detail
+
+CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const any_store& store) {
+  std::vector<checkpoint_summary> all;
+  for (const auto& name : store.list())
+    if (auto made = detail::summary_of(store, name)) all.push_back(std::move(*made));
+  return all;
+}
+
+CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const std::string& path) {
+  if (!detail::is_directory(path)) fail(errc::not_found, {"there is no directory ", path});
+  return list_checkpoints(any_store(stores::directory(path)));
 }
 
 CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs) {

@@ -51,6 +51,12 @@ struct path_parts {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/// Whether there is a directory. False also where that cannot be found out.
+[[nodiscard]] inline bool is_directory(const std::string& path) noexcept {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /// The first part of a path that is a symbolic link to something that is not there; empty if there is none.
 [[nodiscard]] inline std::string find_dangling_link(const std::string& path) {
   for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {

@@ -2,10 +2,14 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cairn/export.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/save.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -36,6 +40,7 @@ struct net : torch::nn::Module {
   torch::Tensor scale, seen;
 };
 
+/// Those of sorted(Net().state_dict()) of the same module in Python, with PyTorch 1.13.
 constexpr const char* names =
     "head.weight layers.0.linear.bias layers.0.linear.weight layers.0.norm.bias layers.0.norm.num_batches_tracked "
     "layers.0.norm.running_mean layers.0.norm.running_var layers.0.norm.weight layers.2.linear.bias "
@@ -64,6 +69,20 @@ TEST_CASE("torch: a module is saved under the names of state_dict, and comes bac
   fresh.eval();
   const auto x = torch::rand({3, 4});
   CHECK(original.forward(x).equal(fresh.forward(x)));
+}
+
+TEST_CASE("torch: an exported module has the names of state_dict") {
+  const sample::scratch scratch;
+  modules::net original;
+  modules::train(original);
+  cairn::save(scratch.path("a"), original);
+  cairn::export_safetensors(cairn::open(scratch.path("a")), scratch.path("model.safetensors"));
+  const auto exported = cairn::open(scratch.path("model.safetensors"));
+  std::string names;
+  for (const auto& each : exported.tensors()) names += (names.empty() ? "" : " ") + each.name;
+  CHECK(names == modules::names);
+  const auto scale = exported.read<float>("scale");
+  CHECK(std::equal(scale.begin(), scale.end(), original.scale.data_ptr<float>()));
 }
 
 TEST_CASE("torch: a holder and a pointer are saved as their module") {

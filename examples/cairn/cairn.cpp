@@ -1,0 +1,117 @@
+// The program cairn looks into checkpoints and runs, and changes them. `cairn --help` lists its commands.
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cairn/core/error.hpp"
+#include "cairn/encode/lc.hpp"  // makes its codecs known to the reader
+#include "cairn/version.hpp"
+#include "commands.hpp"
+
+namespace {
+
+constexpr const char* footer =
+    "Exit status: 0; 1 if `diff` finds a difference or `verify` damage; 2 for an error.\n"
+    "A CHECKPOINT is the directory of a checkpoint, a run (its newest checkpoint), or a safetensors file.";
+
+void add_rules(CLI::App& command, program::retention& rules) {
+  command.add_option("--keep-last", rules.keep_last, "Keep the newest N")->type_name("N");
+  command.add_option("--keep-every", rules.keep_every, "Keep those whose step is a multiple of N")->type_name("N");
+  command.add_option("--keep-best", rules.keep_best, "Keep the N with the best metric")->type_name("N");
+  command.add_option("--metric", rules.metric, "The metric of --keep-best")->capture_default_str();
+  command.add_flag("--higher-is-better", rules.higher_is_better, "Of the metric");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Looks into checkpoints and runs of Cairn, and changes them.", "cairn");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", CAIRN_VERSION);
+  app.footer(footer);
+  int status = 0;
+  bool json = false, all = false, yes = false;
+  std::string a, b, prefix;
+  std::vector<std::string> patterns;
+  std::size_t ranks = 0;
+  program::retention rules;
+  const auto command = [&](const char* name, const char* what, bool has_json) {
+    auto* const made = app.add_subcommand(name, what);
+    if (has_json) made->add_flag("--json", json, "Print JSON");
+    return made;
+  };
+  auto* const ls = command("ls", "List the checkpoints of a run", true);
+  ls->add_option("RUN", a)->required();
+  add_rules(*ls, rules);
+  ls->callback([&] { status = program::list(a, rules, json); });
+
+  auto* const show = command("show", "Show the arrays of a checkpoint", true);
+  show->add_option("CHECKPOINT", a)->required();
+  show->callback([&] { status = program::show(a, json); });
+
+  auto* const verify = command("verify", "Compare all bytes with their checksums", true);
+  verify->add_option("CHECKPOINT", a)->required();
+  verify->add_flag("--all", all, "Each checkpoint of a run");
+  verify->callback([&] { status = program::verify(a, all, json); });
+
+  auto* const diff = command("diff", "Show which arrays of two checkpoints differ, and by how much", true);
+  diff->add_option("A", a)->required();
+  diff->add_option("B", b)->required();
+  diff->callback([&] { status = program::diff(a, b, json); });
+
+  const auto add_names = [&](CLI::App& to) {
+    to.add_option("--filter", patterns, "Only arrays whose names match one of these patterns, such as model.*")
+        ->type_name("PATTERN");
+    to.add_option("--strip", prefix, "Remove this beginning of names")->type_name("PREFIX");
+  };
+  auto* const export_ = command("export", "Write the arrays as safetensors files for other programs", false);
+  export_->add_option("CHECKPOINT", a)->required();
+  export_->add_option("PATH", b, "A file that ends in .safetensors, or a directory")->required();
+  add_names(*export_);
+  export_->callback([&] { status = program::export_arrays(a, b, patterns, prefix); });
+
+#if defined(CAIRN_PROGRAM_IMPORTS)
+  auto* const import = command("import", "Make a checkpoint of a file of numpy, PyTorch or safetensors", false);
+  import->add_option("FILE", a)->required();
+  import->add_option("CHECKPOINT", b)->required();
+  add_names(*import);
+  import->callback([&] { status = program::import_arrays(a, b, patterns, prefix); });
+#endif
+
+  auto* const merge = command("merge", "Make a delta whole", false);
+  merge->add_option("CHECKPOINT", a)->required();
+  merge->callback([&] { status = program::merge(a); });
+
+  auto* const prune =
+      command("prune", "Remove the checkpoints of a run that no rule keeps; without --yes, only list them", true);
+  prune->add_option("RUN", a)->required();
+  add_rules(*prune, rules);
+  prune->add_flag("--yes", yes, "Remove them");
+  prune->callback([&] { status = program::prune(a, rules, yes, json); });
+
+  auto* const plan = command("plan", "Show what each rank of a job would write", true);
+  plan->add_option("CHECKPOINT", a)->required();
+  plan->add_option("--ranks", ranks)->required()->check(CLI::Range(1, 100'000));
+  plan->callback([&] { status = program::plan(a, ranks, json); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    return app.exit(wrong) == 0 ? 0 : 2;
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int status = run(argc, argv);
+    if (!std::cout.flush()) throw std::runtime_error("cairn: the output cannot be written");
+    return status;
+  } catch (const std::exception& fault) {
+    std::cerr << fault.what() << '\n';  // begins with "cairn: "
+    return 2;
+  }
+}

@@ -1,0 +1,35 @@
+// The commands of the program. Each prints its result and returns the exit status: 0; 1: found a difference or damage. Errors are thrown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace program {
+
+/// What to keep of a run; with no rule all stays.
+struct retention {
+  std::optional<std::size_t> keep_last;
+  std::optional<std::uint64_t> keep_every;
+  std::optional<std::size_t> keep_best;
+  std::string metric = "loss";
+  bool higher_is_better = false;
+};
+
+int list(const std::string& run, const retention& rules, bool json);
+int show(const std::string& checkpoint, bool json);
+int verify(const std::string& path, bool all, bool json);
+int diff(const std::string& a, const std::string& b, bool json);
+int export_arrays(const std::string& checkpoint, const std::string& path, const std::vector<std::string>& patterns,
+                  const std::string& prefix);
+int merge(const std::string& checkpoint);
+int prune(const std::string& run, const retention& rules, bool really, bool json);
+int plan(const std::string& checkpoint, std::size_t ranks, bool json);
+#if defined(CAIRN_PROGRAM_IMPORTS)
+int import_arrays(const std::string& file, const std::string& checkpoint, const std::vector<std::string>& patterns,
+                  const std::string& prefix);
+#endif
+
+}  // namespace program

@@ -1,0 +1,187 @@
+// The commands for runs: ls, prune, merge, verify.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cairn/inspect.hpp"
+#include "cairn/merge.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/retention.hpp"
+#include "commands.hpp"
+#include "printing.hpp"
+
+namespace program {
+
+namespace {
+
+/// What the rules would remove, newest first; nothing without a rule.
+std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint_summary>& all,
+                                             const retention& rules) {
+  cairn::detail::retention_rules wanted{rules.keep_last, {}, rules.keep_every};
+  if (rules.keep_best)
+    wanted.keep_best = cairn::keep_best_rule{rules.metric, *rules.keep_best, !rules.higher_is_better};
+  if (!wanted.any()) return {};
+  cairn::detail::check_rules(wanted);
+  std::vector<cairn::detail::retained_entry> entries;
+  for (const auto& each : all) {
+    const bool is_of_run = cairn::detail::parse_checkpoint_name(each.name) == each.step;
+    entries.push_back({.name = each.name,
+                       .step = each.step,
+                       .metrics = each.metrics,
+                       .needs = each.parent.empty() ? std::vector<std::string>{} : std::vector{each.parent},
+                       .is_usable = is_of_run && each.problem.empty()});
+  }
+  return cairn::detail::plan_retention(entries, wanted);
+}
+
+/// The directory of a checkpoint and its name.
+std::pair<std::string, std::string> split(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const auto slash = path.rfind('/');
+  if (slash == path.npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// The metrics that the checkpoints have, by name.
+std::vector<std::string> metrics_of(const std::vector<cairn::checkpoint_summary>& all) {
+  std::set<std::string> names;
+  for (const auto& each : all)
+    for (const auto& [name, value] : each.metrics) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+int list(const std::string& run, const retention& rules, bool json) {
+  const auto all = cairn::list_checkpoints(run);
+  std::map<std::string, std::string> removed;
+  for (auto& each : planned_removals(all, rules)) removed.emplace(std::move(each.name), std::move(each.reason));
+  if (json) {
+    auto made = nlohmann::ordered_json::array();
+    for (const auto& each : all) {
+      nlohmann::ordered_json one{
+          {"name", each.name}, {"step", each.step}, {"bytes", each.bytes}, {"metrics", each.metrics}};
+      if (!each.parent.empty()) one["parent"] = each.parent;
+      if (!each.problem.empty()) one["problem"] = each.problem;
+      if (const auto at = removed.find(each.name); at != removed.end()) one["would_be_removed"] = at->second;
+      made.push_back(std::move(one));
+    }
+    std::cout << made.dump(1) << '\n';
+    return 0;
+  }
+  const auto metrics = metrics_of(all);
+  std::vector<std::string> titles{"NAME", "KIND", "STEP", "SIZE"};
+  for (const auto& each : metrics) titles.push_back(printable(each));
+  titles.emplace_back("NOTE");
+  table rows(titles, 2);
+  std::uint64_t bytes = 0;
+  for (const auto& each : all) {
+    const bool is_readable = each.problem.empty();
+    std::vector<std::string> cells{printable(each.name),
+                                   !is_readable          ? "damaged"
+                                   : each.parent.empty() ? "whole"
+                                                         : "delta",
+                                   std::to_string(each.step), is_readable ? size_text(each.bytes) : "-"};
+    for (const auto& name : metrics) {
+      const auto at = each.metrics.find(name);
+      cells.push_back(at == each.metrics.end() ? "-" : number_text(at->second));
+    }
+    const auto at = removed.find(each.name);
+    cells.push_back(at != removed.end() ? "would be removed" : "");
+    rows.row(std::move(cells));
+    bytes += each.bytes;
+  }
+  rows.print();
+  std::cout << all.size() << (all.size() == 1 ? " checkpoint, " : " checkpoints, ") << size_text(bytes) << '\n';
+  for (const auto& each : all)
+    if (!each.problem.empty()) std::cout << each.problem << '\n';
+  return 0;
+}
+
+int prune(const std::string& run, const retention& rules, bool really, bool json) {
+  if (!rules.keep_last && !rules.keep_every && !rules.keep_best)
+    cairn::fail(cairn::errc::invalid, {"prune needs a rule: --keep-last, --keep-every or --keep-best"});
+  if (cairn::list_checkpoints(run).empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
+  cairn::any_store store = cairn::stores::directory(run);
+  const auto lock = really ? store.lock() : nullptr;  // errc::busy while a trainer saves there
+  const auto all = cairn::list_checkpoints(store);
+  for (const auto& each : all)
+    if (!each.problem.empty())
+      cairn::fail(cairn::errc::corrupt, {"nothing is removed while an index cannot be read: ", each.problem});
+  std::map<std::string, std::uint64_t> bytes_of;
+  for (const auto& each : all) bytes_of[each.name] = each.bytes;
+  std::uint64_t bytes = 0;
+  const auto removals = planned_removals(all, rules);
+  auto made = nlohmann::ordered_json::array();
+  for (const auto& each : removals) {
+    if (really) store.remove(each.name);
+    bytes += bytes_of[each.name];
+    made.push_back({{"name", each.name}, {"reason", each.reason}, {"bytes", bytes_of[each.name]}, {"removed", really}});
+    if (!json)
+      std::cout << (really ? "removed " : "would remove ") << printable(each.name) << ": " << each.reason << '\n';
+  }
+  if (json)
+    std::cout << made.dump(1) << '\n';
+  else
+    std::cout << removals.size() << " of " << all.size() << " checkpoints, " << size_text(bytes)
+              << (really || removals.empty() ? "" : "; --yes removes them") << '\n';
+  return 0;
+}
+
+int merge(const std::string& checkpoint) {
+  const auto [place, name] = split(checkpoint);
+  static_cast<void>(cairn::open(checkpoint));  // a clear error for what is no checkpoint
+  cairn::any_store store = cairn::stores::directory(place);
+  const auto lock = store.lock();
+  const auto report = cairn::merge_checkpoints(store, name);
+  if (report.deltas == 0)
+    std::cout << printable(name) << " is whole already\n";
+  else
+    std::cout << "merged " << report.deltas << (report.deltas == 1 ? " delta" : " deltas") << " into "
+              << printable(name) << ", " << size_text(report.bytes) << '\n';
+  return 0;
+}
+
+int verify(const std::string& path, bool all, bool json) {
+  std::vector<std::string> paths{path};
+  if (all) {
+    paths.clear();
+    for (const auto& each : cairn::list_checkpoints(path)) paths.push_back(path + "/" + each.name);
+    if (paths.empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", path});
+  }
+  int status = 0;
+  auto made = nlohmann::ordered_json::array();
+  progress shown(paths.size());
+  std::vector<std::string> lines;
+  for (const auto& each : paths) {
+    std::string problem, verified = each;
+    try {
+      const auto opened = cairn::open(each);
+      verified = opened.path();
+      opened.verify();
+    } catch (const cairn::error& cause) {
+      if (cause.code() != cairn::errc::corrupt && cause.code() != cairn::errc::unreadable) throw;
+      problem = cause.what();
+      status = 1;
+    }
+    shown.add(each);
+    nlohmann::ordered_json one{{"path", verified}, {"is_whole", problem.empty()}};
+    if (!problem.empty()) one["problem"] = problem;
+    made.push_back(std::move(one));
+    lines.push_back(problem.empty() ? printable(verified) + ": all checksums match" : problem);
+  }
+  if (json)
+    std::cout << made.dump(1) << '\n';
+  else
+    for (const auto& each : lines) std::cout << each << '\n';
+  return status;
+}
+
+}  // namespace program
