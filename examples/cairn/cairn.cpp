@@ -1,6 +1,7 @@
 // The program cairn looks into checkpoints and runs, and changes them. `cairn --help` lists its commands.
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ int run(int argc, char** argv) {
   app.footer(footer);
   int status = 0;
   bool json = false, all = false, yes = false;
-  std::string a, b, prefix;
+  std::string a, b, prefix, events;
   std::vector<std::string> patterns;
   std::size_t ranks = 0;
   program::retention rules;
@@ -94,6 +95,12 @@ int run(int argc, char** argv) {
   plan->add_option("CHECKPOINT", a)->required();
   plan->add_option("--ranks", ranks)->required()->check(CLI::Range(1, 100'000));
   plan->callback([&] { status = program::plan(a, ranks, json); });
+
+  auto* const report = command("report", "Write a page about a run, with plots, as one HTML file", false);
+  report->add_option("RUN", a)->required();
+  report->add_option("-o,--output", b)->required()->type_name("FILE");
+  report->add_option("--events", events, "What observers::json_lines has written")->type_name("FILE");
+  report->callback([&] { status = program::report(a, events, b); });
 
   try {
     app.parse(argc, argv);

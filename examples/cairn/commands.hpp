@@ -27,6 +27,8 @@ int export_arrays(const std::string& checkpoint, const std::string& path, const 
 int merge(const std::string& checkpoint);
 int prune(const std::string& run, const retention& rules, bool really, bool json);
 int plan(const std::string& checkpoint, std::size_t ranks, bool json);
+/// `events`: a file of observers::json_lines, or empty.
+int report(const std::string& run, const std::string& events, const std::string& output);
 #if defined(CAIRN_PROGRAM_IMPORTS)
 int import_arrays(const std::string& file, const std::string& checkpoint, const std::vector<std::string>& patterns,
                   const std::string& prefix);

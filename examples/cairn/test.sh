@@ -22,7 +22,8 @@ fails() {
 }
 
 for run in run:lossless deltas:xor; do
-  "$lenet" --checkpoint "${run%:*}" --codec "${run#*:}" --limit 200 --batch 16 --epochs 2 --every 3 --keep 6 > /dev/null
+  "$lenet" --checkpoint "${run%:*}" --codec "${run#*:}" --limit 200 --batch 16 --epochs 2 --every 3 --keep 6 \
+    --events events.jsonl > /dev/null
 done
 [[ -d run/step-000000024 ]] || die "the trainer has saved nothing"
 oldest=$(find run -maxdepth 1 -name 'step-*' | sort | head -n 1)
@@ -87,6 +88,16 @@ run 0 prune run --keep-last 1 --yes
 [[ ! -d $oldest && -d $newest ]] || die "prune has not removed what it should"
 run 0 verify run --all
 
+run 0 report deltas -o run.html
+run 0 report run --events events.jsonl -o events.html
+for page in run.html events.html; do
+  [[ $(grep -c '<svg' "$page") -ge 2 && $(tail -n 1 "$page") == "</body></html>" ]] || die "$page is no page with plots"
+  ! grep -qE '(src|href)=' "$page" || die "$page is not self-contained"
+done
+grep -q 'for which the trainer waits' events.html || die "no events in the report"
+fails report run --events nowhere -o x.html
+fails report nowhere -o x.html
+fails report run -o nowhere/x.html
 mkdir empty
 echo text > foreign
 cp -r "$newest" damaged

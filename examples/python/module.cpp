@@ -2,11 +2,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,6 @@
 #include "cairn/export.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/branches.hpp"
-#include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace py = pybind11;
@@ -112,13 +112,18 @@ std::vector<std::string> export_arrays(const cairn::checkpoint& from, const std:
   return cairn::export_safetensors(from, path, options).files;
 }
 
-/// Step and path of the checkpoints of a run, in the order of steps. `restore` tries the last one first.
-std::vector<std::pair<std::uint64_t, std::string>> runs(const std::string& place) {
+/// Step and path of the checkpoints of a run, and why the index of one cannot be read, in the order of steps. `restore` tries the last one first.
+std::vector<std::tuple<std::uint64_t, std::string, std::string>> runs(const std::string& place) {
   const py::gil_scoped_release others_run;
-  if (!std::filesystem::exists(place)) cairn::fail(cairn::errc::not_found, {"there is no ", place});
-  std::vector<std::pair<std::uint64_t, std::string>> all;
-  for (const auto& name : cairn::detail::history_of(cairn::stores::directory(place).list()))
-    if (const auto step = cairn::detail::parse_checkpoint_name(name)) all.emplace_back(*step, place + "/" + name);
+  const auto listed = cairn::list_checkpoints(place);
+  std::vector<std::string> names;
+  for (const auto& each : listed) names.push_back(each.name);
+  const auto history = cairn::detail::history_of(names);
+  const std::set<std::string> is_of_run(history.begin(), history.end());
+  std::vector<std::tuple<std::uint64_t, std::string, std::string>> all;
+  for (const auto& each : listed)
+    if (is_of_run.contains(each.name) && cairn::detail::parse_checkpoint_name(each.name))
+      all.emplace_back(each.step, place + "/" + each.name, each.problem);
   return all;
 }
 
@@ -169,7 +174,8 @@ PYBIND11_MODULE(_cairn, module) {
       .def("__contains__", [](const cairn::checkpoint& self, const std::string& name) { return self.contains(name); })
       .def("read", read_array, py::arg("name"), "Reads and verifies an array.");
   module.def("open", open_checkpoint, py::arg("path"), "Opens a checkpoint, the newest one of a directory, or a file.");
-  module.def("runs", runs, py::arg("place"), "Step and path of the checkpoints at a place.");
+  module.def("runs", runs, py::arg("place"),
+             "Step and path of the checkpoints at a place, and what is wrong with them.");
   module.def("save", save, py::arg("path"), py::arg("arrays"), py::arg("step"), py::arg("metrics"), py::arg("metadata"),
              py::arg("like"), py::arg("dtypes"), py::arg("encode"), py::arg("durable"),
              "Saves arrays as a checkpoint.");

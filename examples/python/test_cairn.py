@@ -70,8 +70,11 @@ def test_a_state_of_cpp_is_read_changed_and_restored(tmp_path):
 
 def test_a_damaged_checkpoint_is_listed(tmp_path):
     train(tmp_path / "run")
-    (tmp_path / "run" / "step-000000002" / "index.json").write_text("{}")
-    assert [run.step for run in cairn.runs(tmp_path / "run")] == [1, 2, 3, 4]
+    (tmp_path / "run" / "step-000000004" / "index.json").write_text("{}")
+    runs = cairn.runs(tmp_path / "run")
+    assert [run.step for run in runs] == [1, 2, 3, 4]
+    assert [bool(run.problem) for run in runs] == [False, False, False, True] and "index.json" in runs[3].problem
+    assert train(tmp_path / "run").startswith("restored step 3\n")
 
 
 def test_a_delta_is_decoded_as_in_cpp(tmp_path):

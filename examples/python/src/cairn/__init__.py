@@ -109,6 +109,7 @@ class Run(NamedTuple):
 
     step: int
     path: str
+    problem: str  # why its index cannot be read; empty if it can
 
 
 def open(path: PathLike) -> Checkpoint:
@@ -169,5 +170,5 @@ def verify(path: PathLike) -> None:
 
 
 def runs(place: PathLike) -> list[Run]:
-    """The checkpoints at a place, in order of step. A restore takes the last one that is whole."""
-    return [Run(step, path) for step, path in _cairn.runs(_path(place))]
+    """The checkpoints at a place, in order of step. A restore takes the last one that is whole, and never one with a problem."""
+    return [Run(*each) for each in _cairn.runs(_path(place))]
