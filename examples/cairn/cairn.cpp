@@ -1,8 +1,11 @@
 // The program cairn looks into checkpoints and runs, and changes them. `cairn --help` lists its commands.
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -18,12 +21,29 @@ constexpr const char* footer =
     "Exit status: 0; 1 if `diff` finds a difference or `verify` damage; 2 for an error.\n"
     "A CHECKPOINT is the directory of a checkpoint, a run (its newest checkpoint), or a safetensors file.";
 
+/// A whole number from 1 on, in plain decimal digits.
+const CLI::Validator natural(
+    [](std::string& text) {
+      const bool is_natural =
+          !text.empty() && text.size() <= 18 && text[0] != '0' && text.find_first_not_of("0123456789") == text.npos;
+      return is_natural ? std::string() : "must be a whole number from 1 on, not \"" + text + '"';
+    },
+    "");
+
+const CLI::Validator not_empty([](std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "");
+
 void add_rules(CLI::App& command, program::retention& rules) {
-  command.add_option("--keep-last", rules.keep_last, "Keep the newest N")->type_name("N");
-  command.add_option("--keep-every", rules.keep_every, "Keep those whose step is a multiple of N")->type_name("N");
-  command.add_option("--keep-best", rules.keep_best, "Keep the N with the best metric")->type_name("N");
-  command.add_option("--metric", rules.metric, "The metric of --keep-best")->capture_default_str();
-  command.add_flag("--higher-is-better", rules.higher_is_better, "Of the metric");
+  command.add_option("--keep-last", rules.keep_last, "Keep the newest N")->type_name("N")->check(natural);
+  command.add_option("--keep-every", rules.keep_every, "Keep those whose step is a multiple of N")
+      ->type_name("N")
+      ->check(natural);
+  auto* const best = command.add_option("--keep-best", rules.keep_best, "Keep the N with the best metric")
+                         ->type_name("N")
+                         ->check(natural);
+  command.add_option("--metric", rules.metric, "The metric of --keep-best")->capture_default_str()->needs(best);
+  command.add_flag("--higher-is-better", rules.higher_is_better, "The largest values of the metric are the best")
+      ->needs(best);
+  command.footer("What any rule keeps stays, what a delta is built on stays, and the newest checkpoint always stays.");
 }
 
 int run(int argc, char** argv) {
@@ -36,29 +56,31 @@ int run(int argc, char** argv) {
   std::string a, b, prefix, events;
   std::vector<std::string> patterns;
   std::size_t ranks = 0;
+  [[maybe_unused]] std::uint64_t step = 0;  // of `import`
   program::retention rules;
   const auto command = [&](const char* name, const char* what, bool has_json) {
     auto* const made = app.add_subcommand(name, what);
     if (has_json) made->add_flag("--json", json, "Print JSON");
     return made;
   };
-  auto* const ls = command("ls", "List the checkpoints of a run", true);
-  ls->add_option("RUN", a)->required();
+  auto* const ls =
+      command("ls", "List the checkpoints of a run; with rules, mark those that `prune` would remove", true);
+  ls->add_option("RUN", a)->required()->check(not_empty);
   add_rules(*ls, rules);
   ls->callback([&] { status = program::list(a, rules, json); });
 
   auto* const show = command("show", "Show the arrays of a checkpoint", true);
-  show->add_option("CHECKPOINT", a)->required();
+  show->add_option("CHECKPOINT", a)->required()->check(not_empty);
   show->callback([&] { status = program::show(a, json); });
 
   auto* const verify = command("verify", "Compare all bytes with their checksums", true);
-  verify->add_option("CHECKPOINT", a)->required();
+  verify->add_option("CHECKPOINT", a)->required()->check(not_empty);
   verify->add_flag("--all", all, "Each checkpoint of a run");
   verify->callback([&] { status = program::verify(a, all, json); });
 
   auto* const diff = command("diff", "Show which arrays of two checkpoints differ, and by how much", true);
-  diff->add_option("A", a)->required();
-  diff->add_option("B", b)->required();
+  diff->add_option("A", a)->required()->check(not_empty);
+  diff->add_option("B", b)->required()->check(not_empty);
   diff->callback([&] { status = program::diff(a, b, json); });
 
   const auto add_names = [&](CLI::App& to) {
@@ -67,45 +89,52 @@ int run(int argc, char** argv) {
     to.add_option("--strip", prefix, "Remove this beginning of names")->type_name("PREFIX");
   };
   auto* const export_ = command("export", "Write the arrays as safetensors files for other programs", false);
-  export_->add_option("CHECKPOINT", a)->required();
-  export_->add_option("PATH", b, "A file that ends in .safetensors, or a directory")->required();
+  export_->add_option("CHECKPOINT", a)->required()->check(not_empty);
+  export_->add_option("PATH", b, "A file that ends in .safetensors, or a directory")->required()->check(not_empty);
   add_names(*export_);
   export_->callback([&] { status = program::export_arrays(a, b, patterns, prefix); });
 
 #if defined(CAIRN_PROGRAM_IMPORTS)
   auto* const import = command("import", "Make a checkpoint of a file of numpy, PyTorch or safetensors", false);
-  import->add_option("FILE", a)->required();
-  import->add_option("CHECKPOINT", b)->required();
+  import->add_option("FILE", a)->required()->check(not_empty);
+  import->add_option("CHECKPOINT", b)->required()->check(not_empty);
   add_names(*import);
-  import->callback([&] { status = program::import_arrays(a, b, patterns, prefix); });
+  import->add_option("--step", step, "The step of the checkpoint")->type_name("N")->check(natural);
+  import->callback([&] { status = program::import_arrays(a, b, patterns, prefix, step); });
 #endif
 
   auto* const merge = command("merge", "Make a delta whole", false);
-  merge->add_option("CHECKPOINT", a)->required();
+  merge->add_option("CHECKPOINT", a)->required()->check(not_empty);
   merge->callback([&] { status = program::merge(a); });
 
   auto* const prune =
       command("prune", "Remove the checkpoints of a run that no rule keeps; without --yes, only list them", true);
-  prune->add_option("RUN", a)->required();
+  prune->add_option("RUN", a)->required()->check(not_empty);
   add_rules(*prune, rules);
   prune->add_flag("--yes", yes, "Remove them");
   prune->callback([&] { status = program::prune(a, rules, yes, json); });
 
   auto* const plan = command("plan", "Show what each rank of a job would write", true);
-  plan->add_option("CHECKPOINT", a)->required();
-  plan->add_option("--ranks", ranks)->required()->check(CLI::Range(1, 100'000));
+  plan->add_option("CHECKPOINT", a)->required()->check(not_empty);
+  plan->add_option("--ranks", ranks, "The number of ranks, at most 100000")->required()->type_name("N")->check(natural);
   plan->callback([&] { status = program::plan(a, ranks, json); });
 
   auto* const report = command("report", "Write a page about a run, with plots, as one HTML file", false);
-  report->add_option("RUN", a)->required();
-  report->add_option("-o,--output", b)->required()->type_name("FILE");
-  report->add_option("--events", events, "What observers::json_lines has written")->type_name("FILE");
+  report->add_option("RUN", a)->required()->check(not_empty);
+  report->add_option("-o,--output", b)->required()->type_name("FILE")->check(not_empty);
+  report->add_option("--events", events, "What observers::json_lines has written")->type_name("FILE")->check(not_empty);
   report->callback([&] { status = program::report(a, events, b); });
 
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto is_it = [&](const CLI::App* each) { return argc > 1 && each->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_it))
+    cairn::fail(cairn::errc::invalid,
+                {"there is no command \"", std::string_view(argv[1]), "\"; `cairn --help` lists them"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
-    return app.exit(wrong) == 0 ? 0 : 2;
+    if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
+    cairn::fail(cairn::errc::invalid, {std::string_view(wrong.what()), "; --help shows what a command takes"});
   }
   return status;
 }

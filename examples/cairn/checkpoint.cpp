@@ -1,13 +1,13 @@
 // The commands for single checkpoints: show, export, import, plan.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fnmatch.h>
-
-#include <nlohmann/json.hpp>
 
 #include "cairn/export.hpp"
 #include "cairn/inspect.hpp"
@@ -16,6 +16,7 @@
 #include "cairn/import.hpp"
 #endif
 #include "commands.hpp"
+#include "json.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -40,19 +41,19 @@ std::string without(const std::string& prefix, std::string_view name) {
 int show(const std::string& path, bool json) {
   const auto opened = cairn::open(path);
   if (json) {
-    nlohmann::ordered_json made{{"path", opened.path()},
-                                {"step", opened.step()},
-                                {"metrics", opened.metrics()},
-                                {"metadata", opened.metadata()}};
-    auto& tensors = made["tensors"] = nlohmann::ordered_json::array();
+    json_value made{{"path", opened.path()},
+                    {"step", opened.step()},
+                    {"metrics", numbers_json(opened.metrics())},
+                    {"metadata", opened.metadata()}};
+    auto& tensors = made["tensors"] = json_value::array();
     for (const auto& each : opened.tensors()) {
-      nlohmann::ordered_json one{{"name", each.name},        {"type", cairn::name(each.type)},    {"shape", each.shape},
-                                 {"bytes", each.bytes},      {"stored_bytes", each.stored_bytes}, {"codec", each.codec},
-                                 {"is_delta", each.is_delta}};
-      if (each.lost) one["relative_l2_lost"] = each.lost->relative_l2;
+      json_value one{{"name", each.name},        {"type", cairn::name(each.type)},    {"shape", each.shape},
+                     {"bytes", each.bytes},      {"stored_bytes", each.stored_bytes}, {"codec", each.codec},
+                     {"is_delta", each.is_delta}};
+      if (each.lost) one["relative_l2_lost"] = number_json(each.lost->relative_l2);
       tensors.push_back(std::move(one));
     }
-    std::cout << made.dump(1) << '\n';
+    print(made);
     return 0;
   }
   std::cout << printable(opened.path()) << ", step " << opened.step() << '\n';
@@ -68,30 +69,37 @@ int show(const std::string& path, bool json) {
     stored += each.stored_bytes;
   }
   rows.print();
-  std::cout << opened.tensors().size() << " arrays, " << size_text(bytes) << ", stored in " << size_text(stored)
-            << '\n';
+  std::cout << count_text(opened.tensors().size(), "array") << ", " << size_text(bytes) << ", stored in "
+            << size_text(stored) << '\n';
   return 0;
 }
 
 int export_arrays(const std::string& checkpoint, const std::string& path, const std::vector<std::string>& patterns,
                   const std::string& prefix) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(checkpoint, path, ignored))
+    cairn::fail(cairn::errc::invalid, {path, " would be replaced by what is exported from it"});
   cairn::export_options options;
   options.filter = [&](std::string_view name) { return is_chosen(patterns, name); };
   options.rename = [&](std::string_view name) { return without(prefix, name); };
   const auto report = cairn::export_safetensors(cairn::open(checkpoint), path, options);
   for (const auto& file : report.files) std::cout << printable(file) << '\n';
-  std::cout << report.tensors << " arrays, " << size_text(report.bytes) << '\n';
+  std::cout << count_text(report.tensors, "array") << ", " << size_text(report.bytes) << '\n';
   return 0;
 }
 
 #if defined(CAIRN_PROGRAM_IMPORTS)
 int import_arrays(const std::string& file, const std::string& checkpoint, const std::vector<std::string>& patterns,
-                  const std::string& prefix) {
+                  const std::string& prefix, std::uint64_t step) {
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(checkpoint, ignored)))
+    cairn::fail(cairn::errc::invalid, {checkpoint, " is there already: remove it, or choose another path"});
   cairn::import_options options;
+  options.save.step = step;
   options.filter = [&](std::string_view name) { return is_chosen(patterns, name); };
   options.rename = [&](std::string_view name) { return without(prefix, name); };
   const auto report = cairn::import_file(file, checkpoint, options);
-  std::cout << report.leaves << " arrays, " << size_text(report.state_bytes) << ", stored in "
+  std::cout << count_text(report.leaves, "array") << ", " << size_text(report.state_bytes) << ", stored in "
             << size_text(report.bytes) << '\n';
   for (const auto& each : report.skipped) std::cout << "left out, since it is no array: " << printable(each) << '\n';
   return 0;
@@ -108,7 +116,7 @@ int plan(const std::string& path, std::size_t ranks, bool json) {
                      .row = each.shape.size() > 1 && elements > 0 ? elements / each.shape[0] : 1});
   }
   const cairn::plan::partition divided(sizes, std::vector<cairn::plan::rank_load>(ranks));
-  auto made = nlohmann::ordered_json::array();
+  auto made = json_value::array();
   table rows({"RANK", "SIZE", "PIECES"}, 0);
   std::uint64_t largest = 0, all = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -121,7 +129,7 @@ int plan(const std::string& path, std::size_t ranks, bool json) {
     all += bytes;
   }
   if (json) {
-    std::cout << made.dump(1) << '\n';
+    print(made);
     return 0;
   }
   rows.print();

@@ -31,7 +31,7 @@ int plan(const std::string& checkpoint, std::size_t ranks, bool json);
 int report(const std::string& run, const std::string& events, const std::string& output);
 #if defined(CAIRN_PROGRAM_IMPORTS)
 int import_arrays(const std::string& file, const std::string& checkpoint, const std::vector<std::string>& patterns,
-                  const std::string& prefix);
+                  const std::string& prefix, std::uint64_t step);
 #endif
 
 }  // namespace program

@@ -1,20 +1,21 @@
 // The command diff: which arrays of two checkpoints differ, and by how much.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cairn/core/float_types.hpp"
 #include "cairn/inspect.hpp"
 #include "commands.hpp"
+#include "json.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -24,32 +25,33 @@ namespace {
 struct difference {
   std::string name, what;      ///< `what`: "values", or why they cannot be compared
   std::uint64_t elements = 0;  ///< that differ in a bit
-  double largest = 0;          ///< |a - b|
-  double relative = 0;         ///< the Euclidean norm of a - b over that of a
+  double largest = 0;          ///< |a - b|; infinite where one of them is no finite number
+  double relative = 0;         ///< the Euclidean norm of a - b over that of the finite elements of a
 };
 
 template <class T>
 void compare(std::span<const std::byte> a, std::span<const std::byte> b, difference& into) {
-  double squares = 0, of_a = 0;
+  long double squares = 0, of_a = 0;  // holds each integer, and the square of each double
   for (std::size_t at = 0; at < a.size(); at += sizeof(T)) {
     T x, y;
     std::memcpy(&x, a.data() + at, sizeof x);
     std::memcpy(&y, b.data() + at, sizeof y);
     const auto wide = [](T value) {
       if constexpr (std::is_arithmetic_v<T>)
-        return static_cast<double>(value);
+        return static_cast<long double>(value);
       else
-        return static_cast<double>(static_cast<float>(value));
+        return static_cast<long double>(static_cast<float>(value));
     };
-    const double p = wide(x), q = wide(y);
-    of_a += p * p;
+    const auto p = wide(x), q = wide(y);
+    if (std::isfinite(p)) of_a += p * p;
     if (std::memcmp(&x, &y, sizeof x) == 0) continue;
     ++into.elements;
-    const double d = std::abs(p - q);
-    if (d > into.largest || std::isnan(d)) into.largest = d;
+    const auto d =
+        std::isfinite(p) && std::isfinite(q) ? std::abs(p - q) : std::numeric_limits<long double>::infinity();
+    into.largest = std::max(into.largest, static_cast<double>(d));
     squares += d * d;
   }
-  into.relative = of_a > 0 ? std::sqrt(squares / of_a) : squares > 0 ? INFINITY : 0;
+  into.relative = squares == 0 ? 0 : static_cast<double>(std::sqrt(squares / of_a));
 }
 
 void compare(cairn::dtype type, std::span<const std::byte> a, std::span<const std::byte> b, difference& into) {
@@ -123,14 +125,16 @@ int diff(const std::string& first, const std::string& second, bool json) {
     }
   }
   if (json) {
-    auto made = nlohmann::ordered_json::array();
+    auto made = json_value::array();
     for (const auto& each : found) {
-      nlohmann::ordered_json one{{"name", each.name}, {"what", each.what}};
+      json_value one{{"name", each.name}, {"what", each.what}};
       if (each.what == "values")
-        one.update({{"elements", each.elements}, {"largest", each.largest}, {"relative_l2", each.relative}});
+        one.update({{"elements", each.elements},
+                    {"largest", number_json(each.largest)},
+                    {"relative_l2", number_json(each.relative)}});
       made.push_back(std::move(one));
     }
-    std::cout << made.dump(1) << '\n';
+    print(made);
   } else {
     table rows({"NAME", "DIFFERS IN", "ELEMENTS", "LARGEST", "RELATIVE L2"}, 2);
     for (const auto& each : found) {

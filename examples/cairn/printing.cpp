@@ -43,6 +43,15 @@ std::string number_text(double value) {
   return text;
 }
 
+std::string count_text(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
+std::string without_prefix(const std::string& message) {
+  const std::string prefix = "cairn: ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
 std::string printable(const std::string& text) { return cairn::detail::printable(text); }
 
 progress::progress(std::size_t total) : total_(total), is_shown_(total > 1 && ::isatty(STDERR_FILENO) != 0) {}
@@ -53,7 +62,7 @@ void progress::add(const std::string& what) {
   constexpr std::size_t width = 30;
   const auto full = width * done_ / total_;
   std::fprintf(stderr, "\r[%s%s] %zu/%zu %.40s\x1b[K", std::string(full, '#').c_str(),
-               std::string(width - full, ' ').c_str(), done_, total_, what.c_str());
+               std::string(width - full, ' ').c_str(), done_, total_, printable(what).c_str());
 }
 
 progress::~progress() {

@@ -23,11 +23,17 @@ class table {
 /// 1536 -> "1.5 KiB".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
+/// "1 array", "2 arrays".
+[[nodiscard]] std::string count_text(std::uint64_t count, const std::string& what);
+
 /// Six significant digits.
 [[nodiscard]] std::string number_text(double value);
 
 /// `text` without control characters, which a terminal would obey.
 [[nodiscard]] std::string printable(const std::string& text);
+
+/// The message of an error without "cairn: " at its beginning.
+[[nodiscard]] std::string without_prefix(const std::string& message);
 
 /// A bar on the standard error, if that is a terminal; it is erased when the object goes.
 class progress {

@@ -1,16 +1,20 @@
 // The command report: a page about a run, with plots, in one HTML file.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "cairn/inspect.hpp"
+#include "cairn/system/paths.hpp"
 #include "commands.hpp"
 #include "printing.hpp"
 
@@ -83,26 +87,54 @@ struct told {
 };
 
 told read_events(const std::string& file) {
+  if (!cairn::detail::is_file(file)) cairn::fail(cairn::errc::not_found, {"there is no file ", file, " with events"});
   std::ifstream in(file);
-  if (!in) cairn::fail(cairn::errc::not_found, {"the events in ", file, " cannot be read"});
   told made;
   std::map<double, double> started;
+  bool is_any = false;
   for (std::string line; std::getline(in, line);) {
     const auto one = nlohmann::json::parse(line, nullptr, false);
-    if (!one.is_object() || !one.contains("event") || !one["event"].is_string()) continue;
-    const auto number = [&](const char* name) {
-      return one.contains(name) && one[name].is_number() ? one[name].get<double>() : 0;
+    if (!one.is_object()) continue;
+    const auto number = [&](const char* name) -> double {
+      const auto at = one.find(name);
+      return at != one.end() && at->is_number() ? at->get<double>() : NAN;
     };
-    const auto what = one["event"].get<std::string>();
+    const auto text = [&](const char* name) -> std::string {
+      const auto at = one.find(name);
+      return at != one.end() && at->is_string() ? at->get<std::string>() : "";
+    };
+    const auto what = text("event");
     const auto step = number("step");
+    if (what.empty() || std::isnan(step)) continue;
+    is_any = true;
     if (what == "copied") made.copied.push_back({step, 1e3 * number("seconds")});
     if (what == "started") started[step] = number("time");
     if (what == "published" && started.contains(step)) made.published.push_back({step, number("time") - started[step]});
-    if (what == "failed")
-      made.failures.emplace_back(
-          step, one.contains("message") && one["message"].is_string() ? one["message"].get<std::string>() : "");
+    if (what == "failed") made.failures.emplace_back(step, text("message"));
   }
+  if (!is_any) cairn::fail(cairn::errc::invalid, {file, " has no event of observers::json_lines"});
   return made;
+}
+
+constexpr std::string_view beginning = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
+
+/// Replaces a former report, and nothing else; after an error it stays.
+void write_page(const std::string& file, const std::string& page) {
+  std::ifstream before(file, std::ios::binary);
+  std::string begins(beginning.size(), ' ');
+  if (before && (!before.read(begins.data(), static_cast<std::streamsize>(begins.size())) || begins != beginning))
+    cairn::fail(cairn::errc::invalid, {file, " is there, and is no report: choose another name"});
+  const auto made = file + ".new";
+  std::ofstream out(made, std::ios::binary);
+  out << page;
+  out.close();
+  std::error_code failure;
+  if (out) std::filesystem::rename(made, file, failure);
+  if (!out || failure) {
+    std::error_code ignored;
+    std::filesystem::remove(made, ignored);
+    cairn::fail(cairn::errc::io, {file, " cannot be written"});
+  }
 }
 
 constexpr const char* style =
@@ -117,6 +149,7 @@ constexpr const char* style =
 
 int report(const std::string& run, const std::string& events, const std::string& output) {
   const auto all = cairn::list_checkpoints(run);
+  if (all.empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
   std::map<std::string, std::vector<point>> metrics;
   std::vector<point> sizes;
   std::uint64_t bytes = 0;
@@ -126,12 +159,11 @@ int report(const std::string& run, const std::string& events, const std::string&
     if (each.problem.empty()) sizes.push_back({step, static_cast<double>(each.bytes) / 1024});
     bytes += each.bytes;
   }
-  std::string page =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width\">";
+  std::string page(beginning);
+  page += "<meta name=\"viewport\" content=\"width=device-width\">";
   page += "<title>" + escaped(run) + "</title><style>" + style + "</style></head><body>\n";
-  page += "<h1>" + escaped(run) + "</h1>\n<p>" + std::to_string(all.size()) + " checkpoints, " + size_text(bytes) +
-          "</p>\n";
+  page +=
+      "<h1>" + escaped(run) + "</h1>\n<p>" + count_text(all.size(), "checkpoint") + ", " + size_text(bytes) + "</p>\n";
   for (const auto& [name, points] : metrics) page += chart(name + " by step", points);
   page += chart("size of a checkpoint by step, in KiB", sizes);
   if (!events.empty()) {
@@ -148,7 +180,7 @@ int report(const std::string& run, const std::string& events, const std::string&
   page += "</tr>\n";
   for (const auto& each : all) {
     page += "<tr><td>" + escaped(each.name) + "</td><td>" +
-            (!each.problem.empty() ? "damaged"
+            (!each.problem.empty() ? "unreadable"
              : each.parent.empty() ? "whole"
                                    : "delta") +
             "</td><td>" + std::to_string(each.step) + "</td><td>" + size_text(each.bytes) + "</td>";
@@ -160,11 +192,9 @@ int report(const std::string& run, const std::string& events, const std::string&
   }
   page += "</table>\n";
   for (const auto& each : all)
-    if (!each.problem.empty()) page += "<p class=\"problem\">" + escaped(each.problem) + "</p>\n";
+    if (!each.problem.empty()) page += "<p class=\"problem\">" + escaped(without_prefix(each.problem)) + "</p>\n";
   page += "</body></html>\n";
-  std::ofstream out(output, std::ios::binary);
-  out << page;
-  if (!out.flush()) cairn::fail(cairn::errc::io, {output, " cannot be written"});
+  write_page(output, page);
   std::cout << printable(output) << '\n';
   return 0;
 }

@@ -1,5 +1,6 @@
 // The commands for runs: ls, prune, merge, verify.
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <map>
 #include <set>
@@ -7,19 +8,23 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cairn/inspect.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/retention.hpp"
+#include "cairn/system/paths.hpp"
 #include "commands.hpp"
+#include "json.hpp"
 #include "printing.hpp"
 
 namespace program {
 
 namespace {
+
+const char* kind_of(const cairn::checkpoint_summary& one) {
+  return !one.problem.empty() ? "unreadable" : one.parent.empty() ? "whole" : "delta";
+}
 
 /// What the rules would remove, newest first; nothing without a rule.
 std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint_summary>& all,
@@ -28,7 +33,6 @@ std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint
   if (rules.keep_best)
     wanted.keep_best = cairn::keep_best_rule{rules.metric, *rules.keep_best, !rules.higher_is_better};
   if (!wanted.any()) return {};
-  cairn::detail::check_rules(wanted);
   std::vector<cairn::detail::retained_entry> entries;
   for (const auto& each : all) {
     const bool is_of_run = cairn::detail::parse_checkpoint_name(each.name) == each.step;
@@ -38,7 +42,14 @@ std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint
                        .needs = each.parent.empty() ? std::vector<std::string>{} : std::vector{each.parent},
                        .is_usable = is_of_run && each.problem.empty()});
   }
+  if (wanted.keep_best && !cairn::detail::has_metric(entries, *wanted.keep_best))
+    cairn::fail(cairn::errc::invalid, {"no checkpoint has the metric \"", rules.metric, "\" of --keep-best"});
   return cairn::detail::plan_retention(entries, wanted);
+}
+
+/// "which is not one of the last 3".
+std::string reason_of(const cairn::removal& what) {
+  return what.reason.starts_with(what.name + ' ') ? "which" + what.reason.substr(what.name.size()) : what.reason;
 }
 
 /// The directory of a checkpoint and its name.
@@ -64,16 +75,19 @@ int list(const std::string& run, const retention& rules, bool json) {
   std::map<std::string, std::string> removed;
   for (auto& each : planned_removals(all, rules)) removed.emplace(std::move(each.name), std::move(each.reason));
   if (json) {
-    auto made = nlohmann::ordered_json::array();
+    auto made = json_value::array();
     for (const auto& each : all) {
-      nlohmann::ordered_json one{
-          {"name", each.name}, {"step", each.step}, {"bytes", each.bytes}, {"metrics", each.metrics}};
+      json_value one{{"name", each.name},
+                     {"kind", kind_of(each)},
+                     {"step", each.step},
+                     {"bytes", each.bytes},
+                     {"metrics", numbers_json(each.metrics)}};
       if (!each.parent.empty()) one["parent"] = each.parent;
-      if (!each.problem.empty()) one["problem"] = each.problem;
+      if (!each.problem.empty()) one["problem"] = without_prefix(each.problem);
       if (const auto at = removed.find(each.name); at != removed.end()) one["would_be_removed"] = at->second;
       made.push_back(std::move(one));
     }
-    std::cout << made.dump(1) << '\n';
+    print(made);
     return 0;
   }
   const auto metrics = metrics_of(all);
@@ -84,11 +98,8 @@ int list(const std::string& run, const retention& rules, bool json) {
   std::uint64_t bytes = 0;
   for (const auto& each : all) {
     const bool is_readable = each.problem.empty();
-    std::vector<std::string> cells{printable(each.name),
-                                   !is_readable          ? "damaged"
-                                   : each.parent.empty() ? "whole"
-                                                         : "delta",
-                                   std::to_string(each.step), is_readable ? size_text(each.bytes) : "-"};
+    std::vector<std::string> cells{printable(each.name), kind_of(each), std::to_string(each.step),
+                                   is_readable ? size_text(each.bytes) : "-"};
     for (const auto& name : metrics) {
       const auto at = each.metrics.find(name);
       cells.push_back(at == each.metrics.end() ? "-" : number_text(at->second));
@@ -99,9 +110,10 @@ int list(const std::string& run, const retention& rules, bool json) {
     bytes += each.bytes;
   }
   rows.print();
-  std::cout << all.size() << (all.size() == 1 ? " checkpoint, " : " checkpoints, ") << size_text(bytes) << '\n';
+  std::cout << count_text(all.size(), "checkpoint") << ", " << size_text(bytes) << '\n';
   for (const auto& each : all)
-    if (!each.problem.empty()) std::cout << each.problem << '\n';
+    if (!each.problem.empty()) std::cout << without_prefix(each.problem) << '\n';
+  if (!removed.empty()) std::cout << "prune --yes with the same rules removes what is marked\n";
   return 0;
 }
 
@@ -114,38 +126,57 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
   const auto all = cairn::list_checkpoints(store);
   for (const auto& each : all)
     if (!each.problem.empty())
-      cairn::fail(cairn::errc::corrupt, {"nothing is removed while an index cannot be read: ", each.problem});
+      cairn::fail(cairn::errc::corrupt,
+                  {"nothing is removed while an index cannot be read: ", without_prefix(each.problem)});
+  const auto removals = planned_removals(all, rules);
+  try {
+    static_cast<void>(cairn::open(store, all.back().name));  // the newest one, which stays, and all that it is built on
+  } catch (const cairn::error& cause) {
+    cairn::fail(cause.code(),
+                {"nothing is removed while the newest checkpoint cannot be opened: ", without_prefix(cause.what())});
+  }
+  if (really) std::signal(SIGPIPE, SIG_IGN);  // a reader of the output that ends does not end the removals
   std::map<std::string, std::uint64_t> bytes_of;
   for (const auto& each : all) bytes_of[each.name] = each.bytes;
-  std::uint64_t bytes = 0;
-  const auto removals = planned_removals(all, rules);
-  auto made = nlohmann::ordered_json::array();
+  std::uint64_t bytes = 0, removed = 0;
+  std::vector<std::string> lines;
+  auto made = json_value::array();
+  const auto report = [&] {
+    if (json) return print(made);
+    for (const auto& each : lines) std::cout << each << '\n';
+    std::cout << (really ? "removed " : "would remove ") << removed << " of " << count_text(all.size(), "checkpoint")
+              << ", " << size_text(bytes) << (really || removed == 0 ? "" : "; --yes removes them") << '\n';
+  };
   for (const auto& each : removals) {
-    if (really) store.remove(each.name);
+    if (really) try {
+        store.remove(each.name);
+      } catch (...) {
+        report();
+        throw;
+      }
     bytes += bytes_of[each.name];
-    made.push_back({{"name", each.name}, {"reason", each.reason}, {"bytes", bytes_of[each.name]}, {"removed", really}});
-    if (!json)
-      std::cout << (really ? "removed " : "would remove ") << printable(each.name) << ": " << each.reason << '\n';
+    ++removed;
+    made.push_back(
+        {{"name", each.name}, {"reason", each.reason}, {"bytes", bytes_of[each.name]}, {"is_removed", really}});
+    lines.push_back((really ? "removed " : "would remove ") + printable(each.name) + ", " + reason_of(each));
   }
-  if (json)
-    std::cout << made.dump(1) << '\n';
-  else
-    std::cout << removals.size() << " of " << all.size() << " checkpoints, " << size_text(bytes)
-              << (really || removals.empty() ? "" : "; --yes removes them") << '\n';
+  report();
   return 0;
 }
 
 int merge(const std::string& checkpoint) {
-  const auto [place, name] = split(checkpoint);
-  static_cast<void>(cairn::open(checkpoint));  // a clear error for what is no checkpoint
+  const auto opened = cairn::open(checkpoint).path();  // of a run, that of its newest checkpoint
+  if (cairn::detail::is_file(opened))
+    cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", opened, " is a file"});
+  const auto [place, name] = split(opened);
   cairn::any_store store = cairn::stores::directory(place);
   const auto lock = store.lock();
   const auto report = cairn::merge_checkpoints(store, name);
   if (report.deltas == 0)
     std::cout << printable(name) << " is whole already\n";
   else
-    std::cout << "merged " << report.deltas << (report.deltas == 1 ? " delta" : " deltas") << " into "
-              << printable(name) << ", " << size_text(report.bytes) << '\n';
+    std::cout << "merged " << count_text(report.deltas, "delta") << " into " << printable(name) << ", "
+              << size_text(report.bytes) << '\n';
   return 0;
 }
 
@@ -157,7 +188,7 @@ int verify(const std::string& path, bool all, bool json) {
     if (paths.empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", path});
   }
   int status = 0;
-  auto made = nlohmann::ordered_json::array();
+  auto made = json_value::array();
   progress shown(paths.size());
   std::vector<std::string> lines;
   for (const auto& each : paths) {
@@ -167,18 +198,22 @@ int verify(const std::string& path, bool all, bool json) {
       verified = opened.path();
       opened.verify();
     } catch (const cairn::error& cause) {
-      if (cause.code() != cairn::errc::corrupt && cause.code() != cairn::errc::unreadable) throw;
-      problem = cause.what();
-      status = 1;
+      const bool is_damage = cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
+      if (paths.size() == 1 && !is_damage) throw;
+      problem = without_prefix(cause.what());
+      status = std::max(status, is_damage ? 1 : 2);
     }
     shown.add(each);
-    nlohmann::ordered_json one{{"path", verified}, {"is_whole", problem.empty()}};
+    json_value one{{"path", verified}, {"is_intact", problem.empty()}};
     if (!problem.empty()) one["problem"] = problem;
     made.push_back(std::move(one));
-    lines.push_back(problem.empty() ? printable(verified) + ": all checksums match" : problem);
+    lines.push_back(printable(verified) + (!problem.empty() ? ": " + problem
+                                           : cairn::detail::is_file(verified)
+                                               ? ": the checksums that the file has match"
+                                               : ": all checksums match"));
   }
   if (json)
-    std::cout << made.dump(1) << '\n';
+    print(made);
   else
     for (const auto& each : lines) std::cout << each << '\n';
   return status;

@@ -63,14 +63,16 @@ run 0 export "$newest" all.safetensors
 run 0 diff "$newest" all.safetensors
 first=$("$cairn" show "$newest" | awk '$2 == "F32" { print $1; exit }')
 run 0 export run one.safetensors --filter "$first" --strip "${first%%.*}."
-says '^1 arrays, '
+says '^1 array, '
 run 0 show one.safetensors
 says "^${first#*.} +F32"
 if "$cairn" --help | grep -q ' import '; then
   run 0 import "$golden/import/trainer.pt" imported --filter 'model.*' --strip model.
   run 0 show imported
   says '^0.weight +F32 +\[2, 3\]'
-  fails import nowhere imported
+  fails import nowhere other
+  fails import "$golden/import/trainer.pt" imported
+  says 'is there already'
 fi
 
 cp -r deltas merged
@@ -81,13 +83,14 @@ run 0 merge "merged/$delta"
 says 'whole already'
 
 run 0 prune run --keep-last 1
-says "^would remove ${oldest#run/}: "
-says 'yes removes them$'
+says "^would remove ${oldest#run/}, which is not one of the last 1"
+says '; --yes removes them$'
 [[ -d $oldest ]] || die "prune without --yes has removed something"
 run 0 prune run --keep-last 1 --yes
 [[ ! -d $oldest && -d $newest ]] || die "prune has not removed what it should"
 run 0 verify run --all
 
+touch empty.txt
 run 0 report deltas -o run.html
 run 0 report run --events events.jsonl -o events.html
 for page in run.html events.html; do
@@ -98,6 +101,12 @@ grep -q 'for which the trainer waits' events.html || die "no events in the repor
 fails report run --events nowhere -o x.html
 fails report nowhere -o x.html
 fails report run -o nowhere/x.html
+fails report run --events empty.txt -o x.html
+fails report run -o "$newest/index.json"
+fails report run --events events.jsonl -o events.jsonl
+[[ ! -e x.html && ! -e x.html.new ]] || die "a report that failed has left something"
+run 0 report run -o run.html
+run 0 verify run --all
 mkdir empty
 echo text > foreign
 cp -r "$newest" damaged
@@ -109,7 +118,13 @@ mkdir unreadable
 cp -r "$newest" unreadable/step-000000009
 echo '{}' > unreadable/step-000000009/index.json
 run 0 ls unreadable
-says '^step-000000009 +damaged'
+says '^step-000000009 +unreadable'
+cp -r run unopened
+find "unopened/${newest#run/}" -name '*.safetensors' -delete
+fails prune unopened --keep-last 1 --yes
+cp -r run several
+echo '{}' > "several/${newest#run/}/index.json"
+run 1 verify several --all
 for place in nowhere empty foreign unreadable; do
   for command in show "diff run" "plan --ranks 2" merge; do
     read -ra words <<< "$command"
@@ -124,9 +139,18 @@ fails verify empty --all
 fails ls nowhere
 fails ls foreign
 fails prune run
-run 2 plan run --ranks 0
-run 2 no-such-command
-run 2
+fails no-such-command
+says 'no command "no-such-command"'
+fails
+for number in 0 -1 010 0x10 99999999999999999999 ''; do
+  fails plan run --ranks "$number"
+  fails prune run --keep-every "$number" --yes
+done
+fails prune run --keep-best 1 --metric nope --yes
+fails ls run --metric loss
+fails export run ''
+fails export one.safetensors one.safetensors
+fails ls run and more
 run 0 --help
 run 0 --version
 status=0

@@ -119,8 +119,8 @@ struct checkpoint_summary {
       problem{};  ///< why its index cannot be read; empty: it can. Then only the name is known, and the step of the name
 };
 
-/// All checkpoints of a store, in the order of `checkpoint_before`: by step. Reads the index of each, and nothing else. One whose index is damaged or of a
-/// newer version is listed with its problem. errc::io.
+/// All checkpoints of a store, in the order of `checkpoint_before`: by step. Reads the index of each, and nothing else. One whose index cannot be read is
+/// listed with its problem. errc::io if the store cannot be listed.
 [[nodiscard]] CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const any_store& store);
 
 /// As above, of a directory of checkpoints. errc::not_found if there is no such directory.

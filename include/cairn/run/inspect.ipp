@@ -132,7 +132,7 @@ inline std::optional<checkpoint_summary> summary_of(const any_store& store, cons
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
     if (cause.code() == errc::not_found) return std::nullopt;
-    if (cause.code() != errc::corrupt && cause.code() != errc::unsupported && cause.code() != errc::unreadable) throw;
+    if (cause.code() == errc::no_memory) throw;
     made.problem = cause.what();
   }
   return made;
