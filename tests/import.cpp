@@ -24,14 +24,6 @@ namespace {
 
 const std::string golden = CAIRN_TESTS "/golden/import";  // make.py wrote the files, with numpy and PyTorch
 
-/// A zip file as torch.save writes it.
-void write_torch(const std::string& path, const std::string& values,
-                 std::vector<std::pair<std::string, std::string>> files) {
-  files.insert(files.begin(), {"archive/data.pkl", "\x80\x02" + values + "."});
-  files.emplace_back("archive/version", "3\n");
-  write_zip(path, files);
-}
-
 }  // namespace
 
 TEST_CASE("an archive of numpy becomes a checkpoint: the same values under the same names") {

@@ -33,14 +33,6 @@ void check_refused(const std::string& file, errc code, std::string_view says,
   CHECK(sample::names_in(scratch.path()).empty());
 }
 
-/// A zip file as torch.save writes it.
-void write_torch(const std::string& path, const std::string& values,
-                 std::vector<std::pair<std::string, std::string>> files) {
-  files.insert(files.begin(), {"archive/data.pkl", "\x80\x02" + values + "."});
-  files.emplace_back("archive/version", "3\n");
-  write_zip(path, files);
-}
-
 }  // namespace
 
 TEST_CASE("a directory or an index of safetensors files becomes one checkpoint") {

@@ -23,3 +23,11 @@ inline void write_zip(const std::string& path, const std::vector<std::pair<std::
   }
   if (zip_close(archive) != 0) throw std::runtime_error("the archive is not written");
 }
+
+/// A zip file as torch.save writes it.
+inline void write_torch(const std::string& path, const std::string& values,
+                        std::vector<std::pair<std::string, std::string>> files) {
+  files.insert(files.begin(), {"archive/data.pkl", "\x80\x02" + values + "."});
+  files.emplace_back("archive/version", "3\n");
+  write_zip(path, files);
+}
