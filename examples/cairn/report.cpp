@@ -1,19 +1,20 @@
 // The command report: a page about a run, with plots, in one HTML file.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <cstddef>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "cairn/inspect.hpp"
+#include "cairn/store/replaced_files.hpp"
 #include "cairn/system/paths.hpp"
 #include "commands.hpp"
 #include "printing.hpp"
@@ -124,17 +125,14 @@ void write_page(const std::string& file, const std::string& page) {
   std::string begins(beginning.size(), ' ');
   if (before && (!before.read(begins.data(), static_cast<std::streamsize>(begins.size())) || begins != beginning))
     cairn::fail(cairn::errc::invalid, {file, " is there, and is no report: choose another name"});
-  const auto made = file + ".new";
-  std::ofstream out(made, std::ios::binary);
-  out << page;
-  out.close();
-  std::error_code failure;
-  if (out) std::filesystem::rename(made, file, failure);
-  if (!out || failure) {
-    std::error_code ignored;
-    std::filesystem::remove(made, ignored);
-    cairn::fail(cairn::errc::io, {file, " cannot be written"});
-  }
+  const auto [directory, name] = cairn::detail::split_path(file);
+  cairn::stores::detail::replaced_files files(directory, false);
+  auto out = files.make(name, page.size());
+  const std::span<const std::byte> bytes[] = {std::as_bytes(std::span(page))};
+  out.write(0, bytes);
+  out.finish();
+  files.require_replaceable();
+  files.publish();
 }
 
 constexpr const char* style =

@@ -52,14 +52,6 @@ std::string reason_of(const cairn::removal& what) {
   return what.reason.starts_with(what.name + ' ') ? "which" + what.reason.substr(what.name.size()) : what.reason;
 }
 
-/// The directory of a checkpoint and its name.
-std::pair<std::string, std::string> split(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  const auto slash = path.rfind('/');
-  if (slash == path.npos) return {".", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
-}
-
 /// The metrics that the checkpoints have, by name.
 std::vector<std::string> metrics_of(const std::vector<cairn::checkpoint_summary>& all) {
   std::set<std::string> names;
@@ -168,7 +160,7 @@ int merge(const std::string& checkpoint) {
   const auto opened = cairn::open(checkpoint).path();  // of a run, that of its newest checkpoint
   if (cairn::detail::is_file(opened))
     cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", opened, " is a file"});
-  const auto [place, name] = split(opened);
+  const auto [place, name] = cairn::detail::split_path(opened);
   cairn::any_store store = cairn::stores::directory(place);
   const auto lock = store.lock();
   const auto report = cairn::merge_checkpoints(store, name);

@@ -133,3 +133,20 @@ TEST_CASE("a tensor that is larger than the memory is refused before memory is t
   CHECK(failure.code == errc::no_memory);
   CHECK(failure.says("bytes of memory"));
 }
+
+TEST_CASE(
+    "only what the filter chooses is reported as skipped, and a storage that is read as two types is checked for "
+    "both") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file");
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}";
+  write_zip(file, {{"a.npy", "\x93NUMPY\x01\0"s + static_cast<char>(header.size()) + '\0' + header + "1234"},
+                   {"readme.txt", ""},
+                   {"notes.txt", ""}});
+  cairn::import_options options;
+  options.filter = [](std::string_view name) { return name != "notes.txt"; };
+  CHECK(cairn::import_file(file, scratch.path("made"), options).skipped == std::vector<std::string>{"readme.txt"});
+  write_torch(file, list({tensor("ByteStorage", "0", 2, 0, {2}, {1}), tensor("BoolStorage", "0", 2, 0, {2}, {1})}),
+              {{"archive/data/0", "\1\2"}});
+  check_refused(file, errc::corrupt, "neither 0 nor 1");
+}

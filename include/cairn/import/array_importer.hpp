@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,16 +59,12 @@ class array_importer {
 
   [[nodiscard]] static std::string first_bytes(const std::string& path) {
     const auto source = stores::detail::open_file(path);
-    std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(source->size(), 6)), '\0');
-    source->read(0, std::as_writable_bytes(std::span(bytes)));
-    return bytes;
+    return stores::read_text(*source, 0, std::min<std::uint64_t>(source->size(), 6));
   }
 
-  /// The name of an array in the checkpoint; none if it is not imported.
-  [[nodiscard]] std::optional<std::string> chosen(const std::string& name) const {
-    if (is_chosen_ && !is_chosen_(name)) return std::nullopt;
-    return rename_ ? rename_(name) : name;
-  }
+  [[nodiscard]] bool is_chosen(const std::string& name) const { return !is_chosen_ || is_chosen_(name); }
+  /// The name of an array in the checkpoint.
+  [[nodiscard]] std::string new_name(const std::string& name) const { return rename_ ? rename_(name) : name; }
 
   [[nodiscard]] std::span<std::byte> new_memory(std::uint64_t bytes, std::string_view what) {
     bytes_ += std::min(bytes, std::uint64_t{1} << 62U);
@@ -97,8 +92,7 @@ class array_importer {
     const auto header = read_npy_header(file, origin);
     const auto elements = file.subspan(header.data_start);
     const auto width = size_of(header.type);
-    std::uint64_t count = 1;
-    for (const auto size : header.shape) count *= size;
+    const auto count = element_count(header.shape);
     if (!is_addressable(header.shape, width) || count * width != elements.size())
       fail(errc::corrupt, {origin, ": ", elements.size(), " bytes of elements are there, and an array of ",
                            cairn::name(header.type), " of shape ", to_string(header.shape), " has another number"});
@@ -113,27 +107,27 @@ class array_importer {
   }
 
   void read_npy(const std::string& path) {
-    const auto name = chosen("array");
-    if (!name) return;
+    if (!is_chosen("array")) return;
     const auto source = stores::detail::open_file(path);
     const auto bytes = new_memory(source->size(), path);
     source->read(0, bytes);
-    add_npy(*name, bytes, path);
+    add_npy(new_name("array"), bytes, path);
   }
 
   void read_npz(const zip_archive& archive) {
     for (const auto& entry : archive.entries()) {
       constexpr std::string_view suffix = ".npy";
-      if (!entry.name.ends_with(suffix)) {
-        skipped_.push_back(entry.name);
+      const bool is_array = entry.name.ends_with(suffix);
+      const auto name = is_array ? entry.name.substr(0, entry.name.size() - suffix.size()) : entry.name;
+      if (!is_chosen(name)) continue;
+      if (!is_array) {
+        skipped_.push_back(name);
         continue;
       }
-      const auto name = chosen(entry.name.substr(0, entry.name.size() - suffix.size()));
-      if (!name) continue;
       const auto origin = sentence({archive.path(), ": \"", entry.name, "\""});
       const auto bytes = new_memory(entry.bytes, origin);
       archive.read(entry, bytes);
-      add_npy(*name, bytes, origin);
+      add_npy(new_name(name), bytes, origin);
     }
   }
 
@@ -162,12 +156,12 @@ class array_importer {
     const auto text = text_of(archive, pickle);
     const auto origin = sentence({archive.path(), ": \"", pickle.name, "\""});
     auto found = torch_pickle(std::as_bytes(std::span(text)), origin).read([&](const std::string& name) {
-      return !is_chosen_ || is_chosen_(name);
+      return is_chosen(name);
     });
     skipped_ = std::move(found.skipped);
     std::map<std::string, std::span<const std::byte>> read;
     for (const auto& array : found.arrays) {
-      const auto name = rename_ ? rename_(array.name) : array.name;
+      const auto name = new_name(array.name);
       if (!array.storage) {
         add_number(name, array);
         continue;
@@ -181,9 +175,9 @@ class array_importer {
       if (bytes.data() == nullptr) {
         const auto made = new_memory(storage->second->bytes, origin);
         archive.read(*storage->second, made);
-        if (array.type == dtype::boolean) require_booleans(made, origin);
         bytes = made;
       }
+      if (array.type == dtype::boolean) require_booleans(bytes, origin);
       add_tensor(name, array, bytes);
     }
   }
@@ -196,9 +190,7 @@ class array_importer {
 
   void add_tensor(const std::string& name, const pickled_array& of, std::span<const std::byte> storage) {
     const auto width = size_of(of.type);
-    std::uint64_t bytes = width;
-    for (const auto size : of.shape) bytes *= size;
-    require_memory(bytes, name);  // a tensor with strides of 0 is larger than its storage
+    require_memory(element_count(of.shape) * width, name);  // a tensor with strides of 0 is larger than its storage
     auto& made = arrays_.emplace_back(named_array{name, of.type, of.shape, storage.data() + of.first * width});
     for (const auto stride : of.strides) made.strides.push_back(static_cast<std::int64_t>(stride * width));
   }
@@ -215,8 +207,7 @@ class array_importer {
   void read_indexed(const std::string& index) {
     const auto source = stores::detail::open_file(index);
     if (source->size() > max_text) fail(errc::unsupported, {index, " has more than 64 MiB"});
-    std::string text(static_cast<std::size_t>(source->size()), '\0');
-    source->read(0, std::as_writable_bytes(std::span(text)));
+    const auto text = stores::read_text(*source, 0, source->size());
     std::map<std::string, std::string> file_of;  // of each array
     std::string* last = nullptr;
     auto names = json_map(json_text([&](const json_value& file) { *last = file.text; }),
@@ -244,11 +235,10 @@ class array_importer {
   }
 
   void add_from(const checkpoint& file, const tensor_info& tensor) {
-    const auto name = chosen(tensor.name);
-    if (!name) return;
+    if (!is_chosen(tensor.name)) return;
     const auto bytes = new_memory(tensor.bytes, tensor.name);
     file.read(tensor.name, bytes);
-    arrays_.push_back({*name, tensor.type, tensor.shape, bytes.data()});
+    arrays_.push_back({new_name(tensor.name), tensor.type, tensor.shape, bytes.data()});
   }
 
   const filter& is_chosen_;
