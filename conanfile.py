@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Conan 2 recipe. `conan create . -s compiler.cppstd=20` packages the headers, `-o "&:compiled=True"` the compiled library too.
 
 The option `compiled` decides what a consumer of the package gets: the targets are cairn::cairn and, if compiled, cairn::compiled.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Finds RapidJSON and defines RapidJSON::RapidJSON, which the package of version 1.1 does not.
 find_package(RapidJSON CONFIG QUIET)
 find_path(RAPIDJSON_INCLUDE_DIR rapidjson/reader.h HINTS ${RAPIDJSON_INCLUDE_DIRS} ${RapidJSON_INCLUDE_DIRS})

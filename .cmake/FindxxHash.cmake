@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Finds xxHash and defines xxHash::xxhash if xxHash's own CMake package is missing: the header, and the library where that has functions for AVX2 and
 # AVX-512, as on Debian.
 find_package(xxHash CONFIG QUIET)

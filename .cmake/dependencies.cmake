@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The dependencies of cairn::cairn. The build reads this list, and so does the installed cairn-config.cmake.
 # Each entry is the argument list of one find_package.
 set(cairn_dependencies "range-v3" "Boost 1.75" "hwy 1.0" "RapidJSON MODULE" "xxHash MODULE" "Threads")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Installs the headers, the compiled library where it is built, the CMake package and the pkg-config files. All of them work from
 # wherever the prefix is moved. Without the compiled library nothing depends on the machine, and all goes to share/.
 include(CMakePackageConfigHelpers)

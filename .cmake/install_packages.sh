@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs the Debian packages that building with Cairn needs and that are missing. Uses the network only if one is.
 # Usage: install_packages.sh [further package]...
 set -euo pipefail

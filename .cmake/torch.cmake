@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # cairn::torch: what cairn/adapters/torch.hpp needs besides cairn::compiled: libtorch, and the definitions of the adapters. Each project
 # compiles them with its own libtorch, so the target is not exported. `cairn_include_dir` is the folder of the headers.
 enable_language(C)  # libtorch's CMake package needs it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Measures what it costs to compile with Cairn, header-only and compiled, and with cereal: a unit that saves and loads a state of
 // 50 fields, a unit that only includes the library, and the quickstart, linked too; and all definitions of Cairn.
 #include <algorithm>

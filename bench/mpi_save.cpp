@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves and loads of a job of several ranks: Cairn and what such jobs do instead. Run it by mpiexec with four ranks.
 #include <mpi.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves and loads a 1 GiB training state with Cairn and its peers, all of them in turn, and prints rates and
 // figures.
 #include <algorithm>

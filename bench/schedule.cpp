@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // When to save: rules in simulated jobs, what saves cost here, and a real training run under real kills.
 #include <chrono>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long a save stops a trainer that rewrites its whole state in every step: Cairn and its peers, each in a process
 // of its own.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a save costs a trainer with libtorch, and what a restore takes: Cairn in the background and durable against torch::save and torch::load.
 #include <torch/torch.h>
 

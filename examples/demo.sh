@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Trains LeNet-5 with checkpoints that are written in the background, stops it with SIGTERM, kills it with SIGKILL,
 # resumes it each time, and compares the final state bit by bit with that of an uninterrupted run.
 # Usage: bash examples/demo.sh [--data DIR] [--quick]     DIR: the MNIST files; without it the program draws its own digits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The code of docs/evolution.md: a program loads what an earlier version of it saved. Each snippet there is the text between two marks.
 #include <cairn/load.hpp>
 #include <cairn/save.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The code of the guides in docs/. Each snippet there is the text between two marks `// [name]` here, which is compiled and run as a test.
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>

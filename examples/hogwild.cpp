@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Four threads that train one model without locks, each with a generator of its own, on batches of a forked data loader: stopped, and continued bit
 // by bit.
 #include <cairn/checkpointer.hpp>

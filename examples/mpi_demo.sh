@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Trains LeNet-5 at the ranks of MPI jobs: kills one of 4 ranks with SIGKILL, goes on with 2 ranks, stops those with SIGTERM at one, and goes on with
 # 5. Compares the losses and the final state bit by bit with those of one uninterrupted rank, and checks that each image of an epoch is used once.
 # Usage: bash examples/mpi_demo.sh [--data DIR] [--quick]     DIR: the MNIST files; without it the program draws its own digits

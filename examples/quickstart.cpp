@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fits a line to noisy points. Stop or kill it at any time and start it again: the result is the same as without an interruption.
 #include <cairn/cairn.hpp>
 #include <csignal>

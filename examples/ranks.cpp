@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A state that four threads hold, each its copy, saved once by all of them, and restored by three.
 #include <cairn/checkpointer.hpp>
 #include <cairn/group/threads.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The first example of README.md, with a function that does not train. Laid out as there, and not by clang-format.
 // clang-format off
 // [state]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The containers of Abseil, which need no adapter. Compiled where Abseil is installed.
 #include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The containers of Boost, which need no adapter.
 #include <boost/circular_buffer.hpp>
 #include <boost/container/deque.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/cairn.hpp"
 
 #include <tuple>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Catch2 of either generation, spelled as in version 3: tests include this file and work with both.
 #pragma once
 

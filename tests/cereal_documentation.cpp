@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The types of cereal's documentation, through the bridge.
 #include <cereal/types/array.hpp>
 #include <cereal/types/atomic.hpp>

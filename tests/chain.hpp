@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the tests of chains of checkpoints share: a state that trains, and its bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checks what the checkpoints of a chain restore.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Processes of their own for tests: what one does to itself (limits, rights, dying) the others do not see.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One test for containers of any library: they come back into empty and filled ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs that continue from an earlier step than the newest checkpoint: no checkpoint of theirs may be lost silently.
 #include <functional>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/event.hpp"
 
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/export.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Functions in a user's namespace: argument-dependent look-up finds them if the library calls a function of that name unqualified.
 #include <array>
 #include <cstdint>

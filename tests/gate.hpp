@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store in which a save waits until a test lets it go on, or fails, and in which things happen while it is read.
 #pragma once
 

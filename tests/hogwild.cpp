@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Threads that go on writing the elements of the state while a save from its memory runs, as in Hogwild training: what is hashed is what is
 // written, and a reader gets what the next delta is built on. Here the state changes at every write of a file and within codecs.
 #include "cairn/checkpointer.hpp"

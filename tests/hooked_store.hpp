@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store that calls functions of a test around its calls: to fail, or to end the process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a user reads after the usual mistakes: what is wrong, where, and what to do.
 #include "cairn/checkpointer.hpp"
 

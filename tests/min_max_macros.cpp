@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The public headers compile in programs that define `min` and `max` as macros and link cairn::compiled.
 #include <bits/stdc++.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/observers.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checkpoints of several ranks, through the checkpointer.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/raw.hpp"

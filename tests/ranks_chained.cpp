@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Chains of deltas that several ranks save, through the checkpointer.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lc.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Merges of deltas by several ranks, through the checkpointer.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lc.hpp"

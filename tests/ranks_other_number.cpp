@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Restores on any number of ranks: of what all ranks have, of boxes, and of the state of each rank; whole checkpoints and deltas.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lossless.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random calls of several ranks, while writes fail at random: all ranks throw the same, nobody waits for ever, and what is published is whole.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lossless.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `save` of several ranks where their checkpoint is published already.
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"

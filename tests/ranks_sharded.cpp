@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Arrays of which each rank of a group holds a box, through the checkpointer.
 #include "cairn/state/sharded.hpp"
 

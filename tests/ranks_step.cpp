@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Steps of several ranks, through the checkpointer: saves in the background.
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"

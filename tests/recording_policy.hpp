@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A policy that writes down all that it is told, and decides as a test says.
 #pragma once
 

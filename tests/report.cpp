@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/report.hpp"
 
 #include "catch.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs what is missing, builds and runs the tests of one compiler; .ci/run runs all. On a fresh Debian 12: bash tests/run.sh
 #
 #   --compiler gcc|clang-19   the compiler; gcc when not given
@@ -13,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
 preset=gcc install=yes units=ON select=()
-usage() { sed -n '2,/^set /s/^# \{0,1\}//p' tests/run.sh; }
+usage() { sed -n '3,/^set /s/^# \{0,1\}//p' tests/run.sh; }
 while (($#)); do
   case $1 in
     --compiler)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/save.hpp"
 
 #include <fcntl.h>

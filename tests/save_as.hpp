@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves states as checkpoints of a chain, without a checkpointer.
 #pragma once
 

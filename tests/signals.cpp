@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/signals.hpp"
 
 #include <pthread.h>

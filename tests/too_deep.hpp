@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A state that every save refuses: it is nested deeper than a state may be.
 #pragma once
 

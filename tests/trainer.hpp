@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // States for the tests of saving and loading: a small trainer, and one that holds something of everything.
 #pragma once
 

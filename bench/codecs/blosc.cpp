@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Blosc: byte shuffle and zstd -1, one thread.
 #include <blosc.h>
 

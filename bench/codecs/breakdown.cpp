@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Exponent buckets, promotion and Huffman, counted one after the other.
 #include "codecs/breakdown.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which step of the LC-Checkpoint scheme saves how much.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cairn's codecs, one thread.
 #include <algorithm>
 #include <utility>

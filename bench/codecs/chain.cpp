@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One turn of deltas over a chain, and the contest of a chain.
 #include "codecs/chain.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lossy deltas over a chain of checkpoints, and what else one would make of the same weights.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of the picture, in pixels.
 #include "codecs/chart.hpp"
 

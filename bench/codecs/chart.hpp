@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Results as a picture: bars in an SVG file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The turns of a contest, and one turn of a method without loss.
 #include "codecs/contest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Methods that compress the same numbers in turn, and what came out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // memcpy as a method.
 #include <cstring>
 #include <stdexcept>

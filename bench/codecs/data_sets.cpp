@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The data sets from a training run.
 #include "codecs/data_sets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is compressed: the arrays of a training run, as they are, as bf16, or as differences to earlier ones.
 #pragma once
 

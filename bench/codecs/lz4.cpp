@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // LZ4's default, one block per leaf, state reused.
 #include <lz4.h>
 

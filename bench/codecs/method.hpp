@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One way to compress arrays; Cairn's codecs and every peer are such methods, each library in a file of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Byte planes and zstd -1: what one writes by hand for floating-point arrays. Compiled for this machine, so that splitting and
 // merging go at the speed of memory.
 #include <zstd.h>

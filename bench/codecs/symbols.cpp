@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Packs random symbols, codes them and gets them back.
 #include "codecs/symbols.hpp"
 

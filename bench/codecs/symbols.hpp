@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The Huffman coder alone, on random symbols of known entropy.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The trainer, from the layers and the optimizer of examples/lenet. Compiled for this machine: its speed is not measured.
 #include "codecs/trainer.hpp"
 

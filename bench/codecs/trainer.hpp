@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Real numbers to compress: a wide MLP trained on digits with Adam, and its weights step by step towards the end.
 #pragma once
 

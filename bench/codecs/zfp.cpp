@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // zfp with a bound for the error of every element; matrices as such, since neighbours may be alike in both directions.
 #include <zfp.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Zstandard, one frame per leaf, contexts reused.
 #include <zstd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The command line of a bench program: `--name value` pairs with defaults.
 #pragma once
 

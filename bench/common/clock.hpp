@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The clock that all processes of the machine share, and that of a thread's own work.
 #pragma once
 

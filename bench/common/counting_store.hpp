@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store that counts the bytes that are read from its files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An SVG document that grows: text, boxes, lines and dots in the look of all charts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // HDF5's C API: handles that are closed, and calls that are checked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs what is compared in turn, so that a slow phase of the machine meets all alike.
 #pragma once
 

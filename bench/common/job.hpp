@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Parts of a bench program that run in a process of their own: the program starts itself with --job, and the child prints numbers.
 #pragma once
 

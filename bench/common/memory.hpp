@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The peak of resident memory during a piece of work, from the kernel's own high-water mark.
 #pragma once
 

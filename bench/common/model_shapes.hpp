@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The arrays of well-known models, as sizes for plans: no memory is taken.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files out of the kernel's page cache, so that a restore reads from the disk as after a crash of the machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs a program as a child process and tells what it said and what it cost.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a bench program reports: a table for people, figures against their bounds, one flat JSON object of
 // numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Brings the machine into the same state before every measurement: cores idle, a quiet disk, memory that is really there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Medians of repeated measurements and of their ratios, and a stopwatch.
 #pragma once
 

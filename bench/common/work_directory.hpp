@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A directory of a bench program's own.
 #pragma once
 

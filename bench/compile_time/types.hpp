@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A unit that saves and restores ten states of 150 struct types: what a larger program's state types cost to compile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The units that are compiled: a nested state of 50 fields that each library saves and loads, and the quickstart.
 #pragma once
 

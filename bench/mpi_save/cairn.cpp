@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cairn: one checkpointer at each rank, the state as it is.
 #include <memory>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ways of saving in turn: replicated and sharded states, durable and not.
 #include "mpi_save/contest.hpp"
 

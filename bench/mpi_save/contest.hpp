@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ways of saving in turn, by some of the ranks of the program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Parallel HDF5: a contiguous dataset per array, made by all ranks; each rank writes its rows, all into one file.
 #include <stdexcept>
 #include <string>

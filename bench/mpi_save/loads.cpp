@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Restores of four ranks that hold the same state, and loads of each rank by itself.
 #include "mpi_save/loads.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the ranks read when they restore.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // MPI-IO: one file, a collective write of all parts from where they are in memory.
 #include <climits>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counts needed bytes by the layout of a checkpoint, apart from what a load does.
 #include "mpi_save/needed.hpp"
 

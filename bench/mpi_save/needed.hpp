@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bytes of a checkpoint that a rank needs for its boxes.
 #pragma once
 

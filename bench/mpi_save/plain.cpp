@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a trainer does without a library for checkpoints: files written by the ranks, or by rank 0 alone.
 #include <algorithm>
 #include <cstring>

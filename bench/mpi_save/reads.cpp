@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves of N ranks and restores of M, threads of one process, through a store that counts.
 #include <algorithm>
 #include <cstdio>

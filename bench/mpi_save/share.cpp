@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the rows of a state are divided between ranks.
 #include "mpi_save/share.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What one rank writes: rows of arrays, as every way of saving takes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a step of a trainer costs: one that saves nothing, and one that copies the state.
 #include "mpi_save/steps.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ways in which the ranks of a job can save a state.
 #pragma once
 

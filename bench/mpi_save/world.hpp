@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ranks of the program, or some of them. They wait asleep: a rank that polls takes a core from those that work.
 #pragma once
 

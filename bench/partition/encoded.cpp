@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves of a real trainer by four ranks, and the sizes of their files.
 #include "partition/encoded.hpp"
 

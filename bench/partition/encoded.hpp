@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How even the bytes are that ranks really write, where a codec makes the leaves of a state smaller by different factors.
 #pragma once
 

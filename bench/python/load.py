@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What loads cost in Python: raw arrays against numpy, which reads the same bytes, and encoded ones against C++.
 
     PYTHONPATH=build/release/examples/python python3 bench/python/load.py --cpp-loader build/bench/bench/load_arrays [--mib 512] [--reps 9] [--json FILE]

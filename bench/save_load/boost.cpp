@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Boost.Serialization's binary archive over file streams; vectors of float take its array path.
 #include <fstream>
 #include <stdexcept>

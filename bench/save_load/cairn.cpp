@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cairn: the state as it is, no list of fields. Stored as it is, as the others do; and without loss encoded, its default.
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cereal's binary archive over file streams; vectors of float take its block path.
 #include <fstream>
 #include <stdexcept>

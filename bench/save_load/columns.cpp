@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The columns of small records, saved by Cairn to memory: a gather of strided fields with checksums, against
 // memcpy.
 #include "save_load/columns.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A vector of small records saved to memory, against memcpy of the same bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // HDF5 through its C API: one contiguous dataset per tensor, groups by path, the newest file layout.
 #include <stdexcept>
 #include <string>

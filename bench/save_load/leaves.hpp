@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The description of a state of many small tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libtorch's torch::save and torch::load of a list of tensors that view the state's memory.
 #include <algorithm>
 #include <stdexcept>

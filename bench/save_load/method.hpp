@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One way to save and load the state; every peer is such a method in a file of its own.
 #pragma once
 

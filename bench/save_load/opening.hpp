@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long it takes to open a checkpoint of very many tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Loads of parts of a checkpoint from a store that counts.
 #include "save_load/reads.hpp"
 

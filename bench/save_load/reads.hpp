@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How many bytes of a checkpoint a load of a part of it reads.
 #pragma once
 

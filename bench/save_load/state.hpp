@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The state that every method saves and loads: a transformer and its Adam moments, 1,200 tensors of very
 // unequal size.
 #pragma once

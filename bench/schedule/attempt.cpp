@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The trainer of a real run: the LeNet-5 of the examples.
 #include "schedule/attempt.hpp"
 

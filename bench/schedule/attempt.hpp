@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One process of a real run, which may be killed at any moment, and what it leaves behind for its parent.
 #pragma once
 

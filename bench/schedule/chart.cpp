@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of the pictures, in pixels.
 #include "schedule/chart.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables as pictures: groups of bars, and lines, in SVG files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One process per kind and size.
 #include "schedule/costs.hpp"
 

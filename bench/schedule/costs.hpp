@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a save and a restore take on this machine: Cairn's in the background, and the blocking ones of a peer.
 #pragma once
 

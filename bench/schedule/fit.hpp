@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How well the estimators predict losses: published curves with noise, half of each seen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cells, contestants and threads.
 #include "schedule/grid.hpp"
 

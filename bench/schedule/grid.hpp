@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The grid of simulated jobs, COCI's set-up: every stall, MTBF, end, number of workers and loss, under every policy and objective.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves at equal drops of the loss, at even intervals, and the optimum.
 #include "schedule/published.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // COCI's rule as published, by expected costs: under which objective does it save what was published?
 #pragma once
 

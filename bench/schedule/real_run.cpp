@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The parent of the training processes: starts, kills and counts.
 #include "schedule/real_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A real training run under real kills: LeNet-5 to a target loss, and what saving, redoing and restoring took from it.
 #pragma once
 

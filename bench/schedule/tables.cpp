@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From comparisons cell by cell to medians, intervals, tables and bars.
 #include "schedule/tables.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What policies cost over the grid of simulated jobs, as tables, figures and a picture.
 #pragma once
 

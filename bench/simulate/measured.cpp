@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves of one process and of ranks in threads, into the page cache.
 #include "simulate/measured.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Are predicted saves those that this machine makes?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cairn's checkpointer: asynchronous, its default, and blocking.
 #include <atomic>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the bench uses a checkpointer.
 #pragma once
 

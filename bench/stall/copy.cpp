@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two threads and memcpy.
 #include "stall/copy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The reference: what it takes two threads to copy the state into memory that is there.
 #pragma once
 

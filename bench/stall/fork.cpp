@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // fork(), and the child writes what the state was.
 #include <cerrno>
 #include <filesystem>

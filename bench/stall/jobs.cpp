@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Child processes of the bench: each makes a state, does one thing with it and prints numbers.
 #include "stall/jobs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Measurements, each in a process of its own that does nothing else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // torch::save of a list of tensors that view the state's memory: blocking, in a thread, and in a thread from a copy.
 #include <atomic>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The steps of the trainer, on one core.
 #include "stall/trainer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A trainer that rewrites its whole state in every step.
 #pragma once
 

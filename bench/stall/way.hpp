@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One way to save while training; Cairn and every peer are such ways, each in a file of its own.
 #pragma once
 

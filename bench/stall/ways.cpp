@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The ways that are compared.
 #include "stall/way.hpp"
 

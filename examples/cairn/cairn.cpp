@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The program cairn looks into checkpoints and runs, and changes them. `cairn --help` lists its commands.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The commands for single checkpoints: show, export, import, plan.
 #include <algorithm>
 #include <filesystem>

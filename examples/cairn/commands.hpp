@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The commands of the program. Each prints its result and returns the exit status: 0; 1: found a difference or damage. Errors are thrown.
 #pragma once
 

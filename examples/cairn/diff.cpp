@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The command diff: which arrays of two checkpoints differ, and by how much.
 #include <algorithm>
 #include <cmath>

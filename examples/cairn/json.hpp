@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // JSON for scripts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables, sizes and progress.
 #pragma once
 

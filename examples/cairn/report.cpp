@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The command report: a page about a run, with plots, in one HTML file.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The commands for runs: ls, prune, merge, verify.
 #include <algorithm>
 #include <csignal>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Each command of the program, on a run of a trainer and on what is none. Usage: test.sh CAIRN LENET GOLDEN
 set -euo pipefail
 

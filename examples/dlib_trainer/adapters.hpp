@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves dlib's tensors, solver and trainer with Cairn: their arrays as arrays, and the rest as the bytes that dlib's `serialize` writes.
 #pragma once
 

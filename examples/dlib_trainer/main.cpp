@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Trains a network of dlib with its dnn_trainer. It can be killed at any time, and continues when it is started again.
 #include <cairn/cairn.hpp>
 #include <dlib/dnn.h>

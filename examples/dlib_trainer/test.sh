@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Kills the dlib trainer, starts it again and compares bits. Usage: test.sh <program>
 set -euo pipefail
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Labelled images of handwritten digits, and batches of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Draws synthetic digits, for use without the MNIST files: each is a line of fixed shape, shifted, slanted and distorted at random.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads the idx files of the MNIST family, gzipped or not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layers of LeNet-5: their weights are plain structs, and free functions compute with them. A row is one image of a batch.
 #pragma once
 

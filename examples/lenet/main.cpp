@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Trains LeNet-5 on handwritten digits. It can be stopped or killed at any time, and continues when it is started again.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>

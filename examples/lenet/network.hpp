@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // LeNet-5 (LeCun et al. 1998): its weights, its scores for a batch of images, and the gradient of its loss.
 #pragma once
 

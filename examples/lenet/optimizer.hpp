@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // SGD with momentum, and Adam. Their state has the same type as the model, with one value or two per weight.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the programs that train LeNet-5 have in common: the options of their checkpoints, their data and their output.
 #pragma once
 

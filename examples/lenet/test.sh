@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Kills and stops the LeNet-5 trainer, starts it again and compares bits; hands it broken files. Usage: test.sh <program or build folder>
 set -euo pipefail
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The whole state of a training run as one plain struct, and one step of the training.
 #pragma once
 

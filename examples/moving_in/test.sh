@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # A run of the old program that the new one continues ends with the same bits. Usage: test.sh BEFORE AFTER
 set -euo pipefail
 

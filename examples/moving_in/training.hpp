@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The trainer of these examples, without its checkpoints: it fits a plane to points with noise.
 #pragma once
 

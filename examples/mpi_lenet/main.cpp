@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Trains LeNet-5 at all ranks of an MPI job, each on its part of every batch. The job can be stopped or killed at any time, and continues on any
 // number of ranks, bit for bit as on one.
 #include <cairn/adapters/eigen.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sums over the images of a batch, which the ranks of a job form together.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Kills and stops jobs of the MPI trainer, starts them again with other numbers of ranks, and compares bits. Usage: test.sh PROGRAM MPIEXEC
 set -euo pipefail
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Checks that every image of an epoch is used exactly once by a job and its restarts, and prints a line per epoch.
 # Usage: used_once.sh IMAGES EPOCHS RUN:STEP...    the files of each run (option --used), and its last step that counts: the later ones were lost
 set -euo pipefail

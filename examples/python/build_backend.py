@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Builds the wheel of the package cairn: CMake builds the module, and this puts it and the Python files into an archive.
 
 A backend of its own (PEP 517), since pip downloads any other one, and Cairn is installed without network. `pip install . --config-settings

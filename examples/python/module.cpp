@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in src/cairn/.
 #include <array>
 #include <cstddef>

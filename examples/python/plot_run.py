@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Plots the losses and the weights of a run: python plot_run.py RUN [PICTURE].
 
 The cells can be run one by one in an editor or notebook that knows `# %%`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The package against checkpoints of its own, and of a trainer in C++."""
 
 import ctypes

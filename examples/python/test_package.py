@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The package as users get it: by pip, and checked by mypy."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A small generative adversarial network in libtorch that learns to draw discs. Lines that end in `// +` are what Cairn adds to the trainer. Stop or kill it at any time
 // and start it again: the result is the same as without an interruption.
 //

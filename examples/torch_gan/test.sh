@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Kills the libtorch trainer, stops it by SIGTERM, starts it again and compares bits; counts the lines that Cairn adds. Usage: test.sh <program>
 set -euo pipefail
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Trains a small GPT on a text, at one or several ranks of an MPI job. Stop or kill it at any time and start it again, with 1, 2 or 4 ranks: the result is
 // the same as without an interruption, bit for bit.
 //

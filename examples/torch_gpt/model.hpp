@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A small GPT: a transformer that predicts the next character of a text.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Kills jobs of the GPT trainer and stops one by SIGTERM, starts them again on other numbers of ranks, and compares bits. Usage: test.sh PROGRAM MPIEXEC
 set -euo pipefail
 

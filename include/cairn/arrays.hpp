@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves arrays by their names, for programs that do not have the C++ types of a state: bindings, converters, tools.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/report.hpp"
 #include "cairn/save.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// An array and its name, which is the path of a leaf: "model.weight".
 struct named_array {
@@ -35,7 +36,7 @@ CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const na
 CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
                                      const checkpoint& like, const save_options& options = {});
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/arrays.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The one object that a trainer holds: restores, decides when to save, saves in the background, and removes old checkpoints.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/retention.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 class any_group;  // group/base.hpp
 
@@ -148,7 +149,7 @@ class checkpointer {
   std::unique_ptr<detail::session, detail::session_end> self_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/checkpointer.ipp"  // IWYU pragma: keep

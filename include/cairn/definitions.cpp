@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // All definitions in one unit, for builds without CMake. Compile it once per program and define CAIRN_SEPARATE_COMPILATION for all
 // units (core/config.hpp). The units of cairn::compiled are the files listed here: CMake reads this list.
 #if !defined(CAIRN_SEPARATE_COMPILATION)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a checkpointer reports to its observer.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// One thing that happened. `what` says which of the other members have a meaning.
 struct event {
@@ -103,4 +104,4 @@ inline void notify(const observer& on_event, const event& what) noexcept {
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

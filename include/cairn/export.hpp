@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Exports a checkpoint for other programs: all arrays decoded, in safetensors files with the names that Hugging Face's readers expect.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/inspect.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 struct export_options {
   /// True for the arrays to export, by their name in the checkpoint. Not set: all.
@@ -44,7 +45,7 @@ struct export_report {
 CAIRN_INLINE export_report export_safetensors(const checkpoint& from, const std::string& path,
                                               const export_options& options = {});
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/export.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An observer that exports checkpoints for other programs while the training goes on.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/event.hpp"
 #include "cairn/export.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace observers {
 
@@ -42,7 +43,7 @@ class exporter {
 
 }  // namespace observers
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/exporter.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Makes a checkpoint of the arrays in files of other programs: numpy's .npy and .npz, PyTorch's zip files, safetensors. Programs that include it link
 // libzip.
 #pragma once
@@ -15,7 +16,7 @@
 #include "cairn/report.hpp"
 #include "cairn/save.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 struct import_options {
   /// True for the arrays to import, by their name in the file. Not set: all.
@@ -51,4 +52,4 @@ inline import_report import_file(const std::string& file, const std::string& pat
   });
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Looks into a checkpoint without a state: its step, metrics and tensors, and the values of each.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "cairn/state/category.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// A tensor of a checkpoint.
 struct tensor_info {
@@ -137,7 +138,7 @@ struct checkpoint_summary {
 [[nodiscard]] CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name,
                                            const codec_rules& codecs = {});
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/inspect.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Loads a state once, from a path, a store or an open checkpoint.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options);
@@ -49,7 +50,7 @@ load_report load(const checkpoint& from, State& state, const load_options& optio
   return detail::load(from, detail::refer_to_load(state), options);
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/load.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The order in which training goes through its data, as a part of the state.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/state/adapter.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 struct loop_options {
   std::uint64_t seed = 0;
@@ -143,7 +144,7 @@ struct adapter<loop> {
   static void set(loop& to, const detail::saved_loop& saved);
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/loop.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Turns the newest deltas of a chain into one, or into a whole checkpoint, that restores the same bits and needs fewer files.
 // Programs whose checkpointers merge (chain_options::merge_every) include it.
 #pragma once
@@ -11,7 +12,7 @@
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Replaces checkpoint `name` by one that restores the same values, bit for bit, and is built on the checkpoint that the oldest of
 /// the merged deltas was built on, or on none. The others stay as they are: retention may remove what nothing needs any more. The
@@ -29,7 +30,7 @@ inline constexpr merge_functions merging{&merge_checkpoints, &open_joint_merge};
 inline const bool merge_is_known = (known_merge = &merging, true);
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/chain/merge.ipp"        // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Observers that print events: a line for people, or JSON lines for programs. No other header of Cairn prints.
 #pragma once
 
@@ -11,11 +12,11 @@
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/event.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 class line_file;
 }
 
-namespace cairn::observers {
+namespace cairn::inline v0_1::observers {
 
 /// For people: one line for the outcome of each save, merge, removal and restore, and for each warning. On a terminal it also draws a bar for
 /// the running save. `stream` must outlive the observer.
@@ -69,7 +70,7 @@ class all {
   std::vector<observer> observers_;
 };
 
-}  // namespace cairn::observers
+}  // namespace cairn::inline v0_1::observers
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/observers.ipp"  // IWYU pragma: keep

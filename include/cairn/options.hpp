@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
 // `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options of a checkpointer
 // that would do nothing are errc::invalid.
@@ -21,7 +22,7 @@
 #include "cairn/signals.hpp"
 #include "cairn/store/retention.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Which checkpoint is the best one.
 struct metric_order {
@@ -125,4 +126,4 @@ struct checkpointer_options {
   std::chrono::duration<double> preempt_deadline{30};
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the trainer reports of a step, and what saves, loads, merges and the checkpointer report back.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/core/save_report.hpp"  // IWYU pragma: export
 #include "cairn/state/base.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// What the trainer reports about the step that it has done.
 struct observation {
@@ -126,7 +127,7 @@ struct save_stats {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/report.ipp"  // IWYU pragma: keep

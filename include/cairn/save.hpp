@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves a state once, as one checkpoint: in a directory of its own or in a store.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// How to save one checkpoint.
 struct save_options {
@@ -49,7 +50,7 @@ save_report save(any_store store, std::string_view name, const State& state, con
   return detail::save(std::move(store), name, cairn::refer(state), options);
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/save.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Notices signals that ask a process to stop, so that a training loop can poll for them.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 class signal_watch;
@@ -43,7 +44,7 @@ class signals {
   std::shared_ptr<detail::signal_watch> watch_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/signals.ipp"  // IWYU pragma: keep

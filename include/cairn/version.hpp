@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The version of the library. That of the format is in store/.
 #pragma once
 

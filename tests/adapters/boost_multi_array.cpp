@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/boost_multi_array.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/cereal.hpp"
 
 #include <cereal/types/array.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/delta_base.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/encoded_piece.hpp"
 
 #include "catch.hpp"

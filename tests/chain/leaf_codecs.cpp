@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/leaf_codecs.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/leaf_encoder.hpp"
 
 #include <limits>

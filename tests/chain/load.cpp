@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/load.hpp"
 
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/merge_hook.hpp"
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/request_queue.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/save_pipeline.hpp"
 
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/chain/shared_reads.hpp"
 
 #include <random>

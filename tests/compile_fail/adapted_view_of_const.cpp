@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: also of the elements of a span
 // expect: "weights"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a tensor whose elements have no dtype
 // expect: "grid: points"
 #include <vector>

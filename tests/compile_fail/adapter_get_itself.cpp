@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: contains a T
 // expect: "first"
 // expect: "second"

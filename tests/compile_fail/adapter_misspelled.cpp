@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a cairn::adapter has `view.object.`, which returns a cairn::tensor_view, or `get.object.` and `set.object, value.`
 // expect: "clock: watch"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a part that an adapter passes must not be const
 // expect: "const int"
 // expect: a raw pointer does not say how much it points to

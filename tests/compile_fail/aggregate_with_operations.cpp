@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: specialise cairn::adapter for its class
 // expect: "weight\.first: float ?\*"
 #include <array>

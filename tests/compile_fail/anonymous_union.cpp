@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a union does not say which member is alive
 // expect: "member 2 of state"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: using cairn_bases = cairn::bases<Base>
 // expect: "state"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists these, too
 // expect: "state"
 #include "cairn/state/describe.hpp"

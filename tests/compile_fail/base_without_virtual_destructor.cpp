@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: give the base class a virtual destructor
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a base class without virtual functions does not tell the type of an object
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

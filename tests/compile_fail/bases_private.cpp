@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: public line `using cairn_bases = cairn::bases<Base>;`
 // expect: "hidden: dense"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn: a cereal function loads into something const
 // expect: pass_to.*const int
 // lines: 45 calls of cereal are between the member and the state

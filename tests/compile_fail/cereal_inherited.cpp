@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: has only the cereal functions of a base class, which leave out its own members
 // expect: "state"
 #include "cairn/adapters/cereal.hpp"

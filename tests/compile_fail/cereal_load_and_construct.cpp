@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: "pointer: my_type"
 // expect: load_and_construct is not called
 #include <cereal/types/memory.hpp>

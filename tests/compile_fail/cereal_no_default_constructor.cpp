@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: is tried on a new object first, so this class needs a default constructor
 // expect: "state"
 #include "cairn/adapters/cereal.hpp"

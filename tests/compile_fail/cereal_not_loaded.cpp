@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: has a cereal function that saves it, but none that loads it
 // expect: "state"
 #include "cairn/adapters/cereal.hpp"

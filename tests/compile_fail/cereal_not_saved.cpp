@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: has a cereal function that loads it, but none that saves it
 // expect: "state"
 #include "cairn/adapters/cereal.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a pointer to a polymorphic class needs the closed list of types that it may point to
 // expect: "std::unique_ptr<base>"
 // lines: 45 calls of cereal are between the member and the state

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a raw pointer does not say how much it points to
 // expect: "int ?\*"
 // lines: 45 calls of cereal are between the member and the state

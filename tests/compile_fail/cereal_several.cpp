@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: has several cereal functions of one kind, perhaps inherited ones
 // expect: "state"
 #include "cairn/adapters/cereal.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: gives a member a former name that another member has
 // expect: "layers\.\*: layer"
 #include <string>

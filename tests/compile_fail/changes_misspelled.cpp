@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn_changes names a member that the class does not have
 // expect: "layers\.\*: layer"
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: is not made of cairn::renamed, added, since and removed
 // expect: "state"
 #include <string>

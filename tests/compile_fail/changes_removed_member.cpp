@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: removes one that it has
 // expect: "state"
 #include <string>

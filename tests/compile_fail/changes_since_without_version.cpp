@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: is for a class with a cairn_version of at least N
 // expect: "state"
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: drop its const
 // expect: "rows: std::(__cxx11::)?list<row>"
 #include <list>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: drop its const
 // expect: "best: std::optional<const float>"
 #include <optional>

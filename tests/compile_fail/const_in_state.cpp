@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a const object cannot be loaded into: use cairn::const_state
 #include <vector>
 

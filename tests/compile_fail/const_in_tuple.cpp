@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a const member cannot be loaded into
 // expect: "both\.1"
 #include <tuple>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: drop its const
 // expect: "best: std::variant<int, const float>"
 #include <variant>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: must not make one for a deleter of yours
 // expect: "first: std::unique_ptr<const int,
 #include <memory>

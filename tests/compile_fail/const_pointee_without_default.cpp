@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: replaces an object behind a pointer to const, so its type needs a default constructor
 // expect: "first: std::shared_ptr<const scale>"
 #include <memory>

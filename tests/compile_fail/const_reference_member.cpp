@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a reference member cannot be made by a load
 // expect: "state"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a const state can be saved but not loaded into
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: only saved, nor can a cairn::const_state
 // expect: "parts"
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a raw pointer does not say how much it points to
 // expect: "best_so_far\.text_encoder\.layers\.\*\..*self_attention\.weights: float ?\*"
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: would lose its own members
 // expect: "weights: named"
 #include <cstddef>

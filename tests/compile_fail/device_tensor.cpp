@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions
 // expect: "weight: gpu_tensor"
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: this type of Eigen has no adapter in cairn/adapters: save the matrix or vector that it is made from
 // expect: or specialise cairn::adapter
 // expect: "weights: Eigen::Transpose<

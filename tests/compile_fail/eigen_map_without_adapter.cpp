@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: for the types of Eigen include cairn/adapters/eigen.hpp
 // expect: "weights: Eigen::Map<Eigen::Matrix<.*float, -1,
 // options: -isystem /usr/include/eigen3

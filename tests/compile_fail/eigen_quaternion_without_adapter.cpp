@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: include cairn/adapters/eigen.hpp, or geometry.hpp
 // expect: "turn: Eigen::Quaternion<
 // options: -isystem /usr/include/eigen3

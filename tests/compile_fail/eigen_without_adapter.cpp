@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: include cairn/adapters/eigen.hpp
 // expect: "weights: Eigen::Matrix"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: such as enable_shared_from_this
 // expect: "state"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: give it a public line
 // expect: "trainer<0>"
 // expect: "trainer<1>"

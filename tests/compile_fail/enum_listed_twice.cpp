@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists a value or a name twice
 // expect: "one: kind"
 #include <string>

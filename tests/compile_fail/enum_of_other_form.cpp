@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn::enumerators<
 // expect: "phase: kind"
 #include "cairn/state/describe.hpp"

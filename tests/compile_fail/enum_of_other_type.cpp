@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a value of another type
 // expect: "one: kind"
 #include <string>

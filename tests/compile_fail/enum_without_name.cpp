@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: without a name in C
 // expect: "all\.\*: kind"
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: an estimator with a memory has both .void remember\(cairn::policy_memory&\) const. and
 #include <optional>
 

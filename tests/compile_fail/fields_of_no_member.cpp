@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists only the addresses of members
 // expect: "a: with_static"
 // expect: "b: with_number"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn_fields is a public line `static auto cairn_fields\(\)
 // expect: "a: not_static"
 // expect: "b: not_a_list"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn_fields is a public line `static auto cairn_fields\(\)
 // expect: "counter"
 #include "cairn/state/describe.hpp"

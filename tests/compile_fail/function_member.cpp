@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: list the other members
 // expect: "layers\.\*\.activation: std::.*function<.*float ?\(float\)>"
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: inherits the field list of a base class
 // expect: "first: dense"
 #include <memory>

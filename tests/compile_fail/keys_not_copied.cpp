@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: keys that cannot be copied
 // expect: "keys: std::set<key>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: their operator= does not allow
 // expect: "all: std::__cxx11::list<node|"all: std::list<node
 #include <list>

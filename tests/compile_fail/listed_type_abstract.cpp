@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists an abstract class, of which no object can exist
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

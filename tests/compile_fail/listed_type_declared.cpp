@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists a class that is only declared here
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists a type that is not derived from Base, or not publicly, or more than once
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: lists two classes of the same name
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

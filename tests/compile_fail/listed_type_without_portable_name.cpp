@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: C\+\+ name differs from compiler to compiler: give it one
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn::polymorphic<Base> lists no class
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

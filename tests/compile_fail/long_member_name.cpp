@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a raw pointer does not say how much it points to
 // expect: "all\..*exponential_moving_average_of_the_sq.*uared_gradient: float ?\*"
 #include <vector>

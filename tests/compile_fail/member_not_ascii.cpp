@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a raw pointer does not say how much it points to
 // expect: "gr\?\?e: float ?\*"
 #include "cairn/state/describe.hpp"

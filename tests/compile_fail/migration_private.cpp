@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: is a public member `void cairn_migrate
 // expect: "layer"
 #include "cairn/state/describe.hpp"

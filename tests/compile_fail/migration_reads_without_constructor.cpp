@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: stored_parts::get makes the value that it returns
 // expect: use `load` into an object that exists
 // lines: 15 there is one error

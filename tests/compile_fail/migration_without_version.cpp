@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn_migrate is a public member .void cairn_migrate
 // expect: "state"
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: include cairn/adapters/boost_multi_array.hpp
 // expect: "weights: boost::multi_array<double
 #include <boost/multi_array.hpp>

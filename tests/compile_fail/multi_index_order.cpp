@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: an order of its own
 // expect: "all: boost::multi_index::
 // expect: "list: boost::multi_index::

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: list the other members
 // expect: "guard: std::mutex"
 #include <mutex>

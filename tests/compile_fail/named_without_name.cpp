@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: gives a class a name or a former name without characters
 // expect: unique_ptr<layer>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: give their type a default constructor
 // expect: "all: std::vector<number>"
 #include <vector>

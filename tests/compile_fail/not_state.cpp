@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: If it is not state .a mutex, a thread, a function, a cache.: cairn::skip<T>
 // expect: "thing: std::any"
 // expect: "worker: std::thread"

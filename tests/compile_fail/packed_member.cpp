@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a bit-field or a packed member has no address
 // expect: "member (2|step) of state"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: __metadata__ is
 // expect: "member __metadata__ of state"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: have the same path
 // expect: "a: member x of derived"
 // expect: "b: member a of underscore"

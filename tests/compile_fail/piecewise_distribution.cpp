@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cannot be read back exactly
 // expect: "draw: std::.*piecewise_linear_distribution<>"
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a pointer to an incomplete type: include its definition
 // expect: "hidden: std::unique_ptr<model::.*implementation>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: does not say how long it is: use std::vector
 // expect: "weights: std::unique_ptr<float ?\[\]>"
 #include <memory>

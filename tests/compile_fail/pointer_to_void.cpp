@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: does not say what it points to
 // expect: "handle: std::shared_ptr<void>"
 #include <memory>

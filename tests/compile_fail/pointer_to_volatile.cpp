@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: an object behind a pointer to volatile cannot be saved: drop the volatile
 // expect: "flag: std::unique_ptr<volatile int>"
 #include <memory>

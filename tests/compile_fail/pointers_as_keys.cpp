@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn: pointers as keys
 // expect: "keys: std::set<std::shared_ptr<int> ?>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: saves are reported to a policy by .void saved\(const cairn::save_cost&\)
 // expect: restarts are reported to a policy by .void restarted\(const cairn::restart&\)
 // expect: what a policy knows is asked for by .cairn::policy_memory remember\(\) const

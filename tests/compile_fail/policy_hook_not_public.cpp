@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: the policy.s .saved. is not callable
 #include "cairn/schedule/base.hpp"
 

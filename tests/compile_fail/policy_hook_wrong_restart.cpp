@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: the policy.s .restarted. is not callable as .void restarted\(const cairn::restart&\)
 #include "cairn/schedule/base.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a policy with a memory has both
 #include "cairn/schedule/base.hpp"
 

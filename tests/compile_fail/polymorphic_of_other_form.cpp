@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn::one_of<A, B>
 // expect: "head: std::unique_ptr<layer
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: needs the closed list of types
 // expect: "first: std::unique_ptr<layer>"
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What most of these programs include. It is compiled once per build folder; see ../CMakeLists.txt.
 #include <array>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: name direct, public and unambiguous base classes
 // expect: "state"
 #include "cairn/state/describe.hpp"

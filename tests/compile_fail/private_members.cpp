@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: give it a public line
 // expect: "state"
 #include "cairn/state/describe.hpp"

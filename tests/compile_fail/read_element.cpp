@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: read<T> takes the type of one element
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Passes when a program does not compile, and the compiler
 # - gives each advice of the lines `// expect: <extended regex>`,
 # - reports an error in each line that ends in `// error`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: leaves out the members that are not state
 // expect: "layer"
 #include "cairn/state/describe.hpp"

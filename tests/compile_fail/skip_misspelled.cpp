@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: cairn_skip has a name that no member of this struct has
 // expect: "layer"
 #include <vector>

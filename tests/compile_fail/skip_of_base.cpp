@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: belong to the class that contains them
 // expect: "layer"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: public line `using cairn_skip = cairn::names
 // expect: "layer"
 #include "cairn/state/describe.hpp"

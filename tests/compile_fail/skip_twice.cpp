@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: or has one twice
 // expect: "layer"
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a span of elements that are not of fixed layout
 // expect: "names: std::span<std::(__cxx11::)?basic_string<
 #include <span>

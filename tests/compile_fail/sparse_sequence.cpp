@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: would be lost
 // expect: "a: boost::numeric::ublas::
 // expect: "b: boost::numeric::ublas::

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: ignoring return value
 #include "cairn/checkpointer.hpp"
 

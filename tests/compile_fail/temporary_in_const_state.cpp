@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: give cairn::const_state an object that lives longer
 #include <vector>
 

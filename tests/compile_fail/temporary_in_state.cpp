@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a temporary object is gone when the state is used
 #include <vector>
 

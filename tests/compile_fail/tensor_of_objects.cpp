@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a tensor whose elements have no dtype
 // expect: "words: cairn::tensor_view<std::.*basic_string<char> ?>"
 #include <string>

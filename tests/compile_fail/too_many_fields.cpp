@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: an aggregate of more than 100 fields
 // expect: "state"
 #include "cairn/state/describe.hpp"

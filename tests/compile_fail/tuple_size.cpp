@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: std::tuple_size of this class is less than the number of its members
 // expect: "size: user::three"
 #include <cstddef>

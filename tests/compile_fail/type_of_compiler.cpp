@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: this type of the standard library or of the compiler cannot be saved
 // expect: "name: std::.*string_view
 // expect: "wide: __int128

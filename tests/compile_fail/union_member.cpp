@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a union does not say which member is alive
 // expect: "n: number"
 #include "cairn/state/describe.hpp"

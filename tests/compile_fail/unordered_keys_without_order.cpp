@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: need operator<
 // expect: "keys: std::unordered_set<key, hash>"
 #include <unordered_set>

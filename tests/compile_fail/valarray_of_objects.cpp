@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: use std::vector
 // expect: "names: std::valarray<std::.*basic_string<char> ?>"
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a version is a public line
 // expect: "state"
 #include <string>

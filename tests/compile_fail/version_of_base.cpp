@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: a class in cairn_bases has a cairn_version
 // expect: "layers\.\*: dense"
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: is a public line `static constexpr unsigned cairn_version
 // expect: "layer"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // expect: use std::atomic
 // expect: "member (1|step) of state"
 #include "cairn/state/describe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/catalog.hpp"
 
 #include "catch.hpp"

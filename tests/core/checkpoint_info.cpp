@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/checkpoint_info.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/dtype.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiled with -ffast-math, under which std::isnan is always false.
 #include "cairn/core/float_bits.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/float_types.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/io_advice.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/leaf.hpp"
 
 #include "catch.hpp"

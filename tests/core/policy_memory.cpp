@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/policy_memory.hpp"
 
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/core/record_columns.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The C library's calls that change files, each under its own name: passes them on and, while a recorder is there,
 // writes down those that change something below its directory.
 #undef _FORTIFY_SOURCE  // with it, headers define some of these functions themselves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a program did to a directory tree, as a list of operations on inodes, and the recorder that makes it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The crash matrix: a process that saves is killed at every one of its system calls; what it had published is there,
 // whole, and the next save goes on from it.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A disk with a cache that a crash empties: what was synced is there afterwards, of the rest any part.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The fault matrix: every system call about files fails or comes short. No crash, no hang, no success that is
 // none, no harm to what is published; the next save does well.
 #include <algorithm>

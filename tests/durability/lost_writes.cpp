@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A crash of the machine at any moment, on a disk that keeps what was synced and any part of the rest: after each, the
 // newest checkpoint whose save had returned is restored, or a newer one, bit by bit.
 #include "cairn/checkpointer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the crash matrix and the fault matrix do to a directory of checkpoints, and what must be there afterwards.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ten thousand saves of states of all sizes, by all codecs, with restarts, merging and retention: every restart
 // restores what was saved, and nothing grows, neither memory nor descriptors nor threads nor files.
 #include "cairn/checkpointer.hpp"

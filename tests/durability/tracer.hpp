@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs an action in a process under ptrace: lists its system calls, kills it at one, makes one fail or come short.
 #pragma once
 

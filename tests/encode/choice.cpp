@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/choice.hpp"
 
 #include "cairn/encode/lc.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/code_table_text.hpp"
 

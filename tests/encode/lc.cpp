@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/code_table_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Decodes some elements of payloads of which only the bytes that the codec asks for are there.
 #pragma once
 

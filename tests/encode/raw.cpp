@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/raw.hpp"
 
 #include <array>

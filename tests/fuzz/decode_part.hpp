@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Decodes some elements of a payload, whose bytes are there only after the codec has asked for them.
 #pragma once
 

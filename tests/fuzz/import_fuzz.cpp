@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Hostile bytes as the header of an array of numpy and as a pickle of PyTorch: they are read, or cairn::error is thrown, in a bounded time.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A bound on all memory that is allocated at the same time, by the hooks of the address sanitizer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Hostile bytes as a payload of the lossless codec, for a few elements of any type: it fills them or throws errc::corrupt, and
 // allocates no more than a few times their size. And any elements: they come back bit for bit.
 #include <cstdint>

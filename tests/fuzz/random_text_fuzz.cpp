@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fuzzes the texts of random engines and distributions: each is refused, or its object draws.
 #include <cstddef>
 #include <cstdint>

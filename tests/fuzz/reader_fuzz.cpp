@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Hostile bytes as a lone file, as a shard under an index that vouches for it, and as an index: the reader either gives
 // leaves that fit the bytes, or throws cairn::error. All memory together is at most a multiple of the input's size.
 #include <cstdint>

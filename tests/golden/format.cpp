@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "golden/format.hpp"
 
 #include "cairn/chain/reader.hpp"

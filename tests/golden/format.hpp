@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The state that is frozen in tests/golden/format-1 and format-2: every dtype, scalars, empty leaves, slices, structure and odd metrics; in version 2 also
 // boxes, text of a user, and losses.
 #pragma once

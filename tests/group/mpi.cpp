@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program for mpiexec, which mpi.sh and two_hosts.sh run. Usage: mpi collectives
 //   mpi save | train | restore | refused | silent DIRECTORY
 //   mpi die | die_in_background | die_merging DIRECTORY RANK CALL

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs a program of mpi.cpp with several numbers of ranks. Usage: mpi.sh SCENARIO FOLDER PROGRAM MPIEXEC [OPTION]...
 set -euo pipefail
 scenario=$1 folder=$2 program=$3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/group/rank_messages.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/group/team.hpp"
 
 #include <functional>

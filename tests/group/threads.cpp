@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/group/threads.hpp"
 
 #include <cstring>

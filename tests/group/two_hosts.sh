@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs MPI jobs on two hosts, a and b, with 2 ranks each: namespaces with a name, a boot, processes, shared memory and a network of their own. They share
 # a directory through two mounts of the lying file system (durability/filesystems/lying.hpp); what a host has not synced is lost when it loses power.
 # Usage: two_hosts.sh crash | elsewhere FOLDER PROGRAM MPIEXEC ON_FILESYSTEM     PROGRAM: that of mpi.cpp

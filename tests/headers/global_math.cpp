@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Including Cairn adds no overloads to the global mathematical functions of the C library: they would change a program's results.
 #include <cairn/cairn.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files that are as hard to read as their size allows: JSON of the smallest members, of every kind that a checkpoint has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // glibc's malloc with a count around it. RapidJSON calls malloc, and operator new does.
 #include "hostile/live_memory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counts the memory that this program has allocated and not yet freed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The memory that reading a file takes is bounded by its size.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Whatever name a file has in whatever field, a message is one line of bounded length that a terminal shows as it is.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/import/array_importer.hpp"
 
 #include <cstdint>

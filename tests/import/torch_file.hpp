@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes what torch.save writes, for tests: the operations of a pickle, and a zip archive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/import/torch_pickle.hpp"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/import/zip_archive.hpp"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes zip archives, for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which thread runs next: all choices within a bound, or random ones.
 #pragma once
 

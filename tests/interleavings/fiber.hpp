@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A thread of execution that runs when another one switches to it: on a stack of its own, in the thread of the system that makes all of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A group of ranks whose threads a scheduler runs: the ranks are its processes 0, 1, ...
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One run of several ranks under a scheduler: what each rank has seen, and whether that and what the run leaves is right.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "interleavings/scheduler.hpp"
 
 #include <cstdint>

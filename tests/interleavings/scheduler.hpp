@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs the threads of a test one at a time, in an order that the test chooses: any of their interleavings can be had, and had again.
 #pragma once
 

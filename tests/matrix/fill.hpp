@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Gives an object of any type random values and sizes, the same ones with each compiler.
 #pragma once
 

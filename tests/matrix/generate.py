@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes the units of the matrix test: generate.py FOLDER [--part I/N]
 
 The types are every category nested in every category, and a sample of 2,000 types nested three and four deep. A nesting that C++ does

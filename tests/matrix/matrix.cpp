@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saves and loads objects of all types of the matrix, empty and filled, in memory: what comes back describes itself by the same bytes.
 // The descriptions are those of the golden file, whichever compiler made this program: what one saves is what the other loads.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One type of the matrix, as a table of functions: the checks are not templates.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The headers of the standard library's types.
 #pragma once
 

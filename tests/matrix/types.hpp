@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One class or class template for each category of types that the standard library does not have.
 #pragma once
 

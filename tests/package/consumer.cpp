@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A first program: saves a struct, loads it into a new one, compares.
 #include <cairn/cairn.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A user's program that needs cairn::mpi. Runs as one rank without mpiexec.
 #include <cairn/checkpointer.hpp>
 #include <cairn/group/mpi.hpp>

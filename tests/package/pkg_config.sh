@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds and runs the consumer with what pkg-config says about an installed Cairn.
 # Usage: pkg_config.sh cairn|cairn-compiled|one_unit <compiler> <prefix> <scratch folder>
 # one_unit: without the library; the program compiles cairn/definitions.cpp itself.

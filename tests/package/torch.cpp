@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A user's program that needs cairn::torch.
 #include <torch/torch.h>
 

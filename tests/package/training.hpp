@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The state of the consumer.
 #pragma once
 

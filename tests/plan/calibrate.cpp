@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/plan/calibrate.hpp"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/plan/cost.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/plan/item_list.hpp"
 
 #include <cstdint>

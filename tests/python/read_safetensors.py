@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An independent reader: knows the rules of safetensors and nothing of Cairn. Usage: read_safetensors.py <folder>
 
 Every *.safetensors below the folder is read by the rules and each of its tensors is compared with what the writing program

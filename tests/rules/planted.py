@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The rules themselves: each finds a breach that is planted in a small tree, and none in the tree without it."""
 
 import os.path
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import rules
 
-HEADER = "// A header.\n#pragma once\n"
+LICENSE = "// SPDX-License-Identifier: MIT\n"
+HEADER = LICENSE + "// A header.\n#pragma once\n"
 SUM = "#include <range/v3/numeric/accumulate.hpp>\n"
-RECIPE = """self.requires("range-v3/1")\nre.search(r'#define CAIRN_VERSION "(.+)"', header)\n"""
+RECIPE = """# SPDX-License-Identifier: MIT
+self.requires("range-v3/1")\nre.search(r'#define CAIRN_VERSION "(.+)"', header)\n"""
 
 
 def include(*names):
@@ -30,13 +33,13 @@ def tree(**changed):
         files[path] = HEADER + "".join(f'#include "cairn/{r if r.endswith(".hpp") else r + "/some.hpp"}"\n' for r in sorted(may))
     files["checkpointer.hpp"] += '#include "cairn/run/checkpointer.ipp"\n'
     files["run/checkpointer.ipp"] = HEADER + '#include "cairn/checkpointer.hpp"\n' + SUM
-    files["definitions/run.cpp"] = '// Definitions.\n#include "cairn/run/checkpointer.ipp"\n'
-    files["definitions.cpp"] = '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
+    files["definitions/run.cpp"] = LICENSE + '// Definitions.\n#include "cairn/run/checkpointer.ipp"\n'
+    files["definitions.cpp"] = LICENSE + '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
     files["fields.hpp"] = HEADER + '#include "cairn/state/field_list.hpp"\n'
     files["state/field_list.hpp"] = HEADER
     files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n" + quoted("train, save")
-    files["../../examples/a.cpp"] = "// [train]\ntrain();\n// [train]\n{\n  // [save]\n  save();\n  // [save]\n}\n"
-    files["../../bench/a.cpp"] = "// A bench program.\n"
+    files["../../examples/a.cpp"] = LICENSE + "// [train]\ntrain();\n// [train]\n{\n  // [save]\n  save();\n  // [save]\n}\n"
+    files["../../bench/a.cpp"] = LICENSE + "// A bench program.\n"
     for path in [path for path in files if path.endswith(".hpp")]:
         files["../../tests/" + path.removesuffix("hpp") + "cpp"] = include("cairn/" + path)
     files["version.hpp"] += "".join(f"#define CAIRN_VERSION_{part} 1\n" for part in ("MAJOR", "MINOR", "PATCH")) + '#define CAIRN_VERSION "1.1.1"\n'
@@ -44,11 +47,12 @@ def tree(**changed):
     files["../../docs/design.md"] = "```\nsave_all    calls checkpointer::save(state)\n```\n"
     files["checkpointer.hpp"] += "class checkpointer {\nvoid save();\n};\nvoid save_all();\n"
     all_files = {os.path.normpath("include/cairn/" + path): text for path, text in (files | changed).items() if text is not None}
-    return all_files | {".cmake/dependencies.cmake": 'set(cairn_dependencies "range-v3" "Threads")\n'}
+    return all_files | {".cmake/dependencies.cmake": '# SPDX-License-Identifier: MIT\nset(cairn_dependencies "range-v3" "Threads")\n'}
 
 
 def namespace(name):
-    return HEADER + f"namespace {name} {{\n}}\n"
+    """In the inline namespace of the version of tree()."""
+    return HEADER + f"namespace {name.replace('cairn', 'cairn::inline v1_1', 1)} {{\n}}\n"
 
 
 # (rule, a part of what it says, the planted files)
@@ -70,10 +74,14 @@ PLANTED = [
     ("includes", "'tools' has no row", {"tools/a.hpp": HEADER}),
     ("includes", "'tools.hpp' has no row", {"tools.hpp": HEADER}),
     ("includes", 'own headers are included as "cairn/..."', {"core/a.hpp": include("some.hpp")}),
-    ("namespaces", "run/a.hpp:3: defines names for users", {"run/a.hpp": namespace("cairn")}),
-    ("namespaces", "run/a.ipp:3: defines names for users", {"run/a.ipp": namespace("cairn")}),
-    ("virtual", "run/a.hpp:4: a virtual function that is not CAIRN_INLINE: void save() override;", {"run/a.hpp": HEADER + "struct a {\n  void save() override;\n};\n"}),
-    ("virtual", "run/a.hpp:4: a virtual function that is not CAIRN_INLINE: virtual void save(int);", {"run/a.hpp": HEADER + "struct a {\n  virtual void save(int);\n};\n"}),
+    ("namespaces", "run/a.hpp:4: defines names for users", {"run/a.hpp": namespace("cairn")}),
+    ("namespaces", "run/a.ipp:4: defines names for users", {"run/a.ipp": namespace("cairn")}),
+    ("license", "core/a.hpp:1: no SPDX", {"core/a.hpp": "// A header.\n#pragma once\n"}),
+    ("license", "tests/a.sh:1: no SPDX", {"../../tests/a.sh": "#!/usr/bin/env bash\nset -e\n"}),
+    ("inline_namespace", "core/a.hpp:4: not in namespace cairn::inline v1_1", {"core/a.hpp": HEADER + "namespace cairn::detail {\n}\n"}),
+    ("inline_namespace", "core/a.hpp:4: not in namespace cairn::inline v1_1", {"core/a.hpp": HEADER + "namespace cairn::inline v1_0::detail {\n}\n"}),
+    ("virtual", "run/a.hpp:5: a virtual function that is not CAIRN_INLINE: void save() override;", {"run/a.hpp": HEADER + "struct a {\n  void save() override;\n};\n"}),
+    ("virtual", "run/a.hpp:5: a virtual function that is not CAIRN_INLINE: virtual void save(int);", {"run/a.hpp": HEADER + "struct a {\n  virtual void save(int);\n};\n"}),
     ("same_interface", "save.hpp: includes cairn/event.hpp header-only",
      {"save.hpp": include("cairn/run/save.ipp"), "run/save.ipp": include("cairn/event.hpp")}),
     ("same_interface", "schedule/every.hpp: includes cairn/core/error.hpp header-only",
@@ -89,27 +97,27 @@ PLANTED = [
     ("fence", "rapidjson/reader.h is included only by", {"store/index.ipp": HEADER + "#include <rapidjson/reader.h>\n"}),
     ("fence", "cairn.hpp: includes the kernels",
      {"cairn.hpp": include("cairn/encode/simd/each_target.hpp"), "encode/simd/each_target.hpp": HEADER}),
-    ("codec_names", "store/a.hpp:3: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
+    ("codec_names", "store/a.hpp:4: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
     ("design", "names checkpointer::load, which", {"../../docs/design.md": "```\ncheckpointer::load    loads\n```\n"}),
     ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),
     ("design", "names load_all, which", {"../../docs/design.md": "```\nsave_all    calls (load_all)\n```\n"}),
     ("float_bits", "std::isnan is always false", {"core/a.hpp": HEADER + "inline bool a(double b) { return std::isnan(b); }\n"}),
-    ("language", "core/a.hpp:3: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
+    ("language", "core/a.hpp:4: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
     ("language", "docs/a.md:2: ", {"../../docs/a.md": "one\nlearned by\nheart\n"}),
     ("folders", "tools/: not one of", {"../../tools/a.cpp": "// A tool.\n"}),
     ("folders", "bench/: missing", {"../../bench/a.cpp": None}),
-    ("printing", "core/a.hpp:3: the library does not print", {"core/a.hpp": HEADER + 'std::puts("done");  // not std::cout\n'}),
-    ("header_form", "core/a.hpp:1: the first line", {"core/a.hpp": "#pragma once\n"}),
-    ("header_form", "core/a.hpp: no #pragma once", {"core/a.hpp": "// A header.\n"}),
-    ("header_form", "core/a.hpp: 302 lines", {"core/a.hpp": HEADER + "\n" * 300}),
+    ("printing", "core/a.hpp:4: the library does not print", {"core/a.hpp": HEADER + 'std::puts("done");  // not std::cout\n'}),
+    ("header_form", "core/a.hpp:2: the second line", {"core/a.hpp": LICENSE + "#pragma once\n"}),
+    ("header_form", "core/a.hpp: no #pragma once", {"core/a.hpp": LICENSE + "// A header.\n"}),
+    ("header_form", "core/a.hpp: 303 lines", {"core/a.hpp": HEADER + "\n" * 300}),
     ("header_form", "core/helpers.hpp: a name that says nothing", {"core/helpers.hpp": HEADER}),
     ("mirror", "core/a.hpp: no test mirrors it", {"core/a.hpp": HEADER}),
     ("mirror", "tests/core/some.cpp: includes catch.hpp first", {"../../tests/core/some.cpp": include("catch.hpp", "cairn/core/some.hpp")}),
     ("mirror", "tests/core/a.cpp: mirrors no header", {"../../tests/core/a.cpp": HEADER}),
     ("catch", 'tests/a.cpp:1: include "catch.hpp"', {"../../tests/a.cpp": "#include <catch2/catch.hpp>\n"}),
-    ("unfinished", "core/a.hpp:3: ", {"core/a.hpp": HEADER + "// TO" "DO\n"}),
+    ("unfinished", "core/a.hpp:4: ", {"core/a.hpp": HEADER + "// TO" "DO\n"}),
     ("dependencies", "zlib: named by only one of", {"../../conanfile.py": RECIPE + 'self.requires("zlib/1")\n'}),
-    ("dependencies", "state/a.hpp:3: boost/pfr.hpp belongs to no package", {"state/a.hpp": HEADER + "#include <boost/pfr.hpp>\n"}),
+    ("dependencies", "state/a.hpp:4: boost/pfr.hpp belongs to no package", {"state/a.hpp": HEADER + "#include <boost/pfr.hpp>\n"}),
     ("dependencies", "reads 1.1 from version.hpp, whose parts say 1.1.1", {"../../conanfile.py": RECIPE.replace("(.+)", r"(\d\.\d)\.1")}),
     ("snippets", "docs/a.md: the snippet 'save' differs", {"../../docs/a.md": quoted("save", "store();\n")}),
     ("snippets", "docs/a.md: the snippet 'load' differs", {"../../docs/a.md": quoted("load")}),
@@ -118,7 +126,7 @@ PLANTED = [
     ("definitions", "run/checkpointer.ipp: included 0 times", {"definitions/run.cpp": "// Definitions.\n"}),
     ("definitions", "run/checkpointer.ipp: included 2 times", {"definitions/run.cpp": include(*["cairn/run/checkpointer.ipp"] * 2)}),
     ("definitions", "definitions/run.cpp: included 0 times", {"definitions.cpp": "// All definitions.\n"}),
-    ("packages", "state/a.hpp:3: uses an internal part of Boost.PFR", {"state/a.hpp": HEADER + "boost::pfr::detail::fields_count\n"}),
+    ("packages", "state/a.hpp:4: uses an internal part of Boost.PFR", {"state/a.hpp": HEADER + "boost::pfr::detail::fields_count\n"}),
     ("packages", "requires range-v3, of which no file", {"run/checkpointer.ipp": include("cairn/checkpointer.hpp")}),
     ("cycles", "core/b.ipp: includes cairn/core/a.hpp, which may still be including cairn/core/b.hpp",
      {"core/a.hpp": include("cairn/core/b.hpp"), "core/b.hpp": include("cairn/core/b.ipp"), "core/b.ipp": include("cairn/core/a.hpp")}),

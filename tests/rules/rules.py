@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The rules of the source tree that a compiler does not check. Usage: rules.py <rule> <root>
 
 Each function rule_NAME(root, files) yields one line per breach; `files` are the paths in git's view of the tree.
@@ -67,7 +68,7 @@ PUBLIC = {
 }
 
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
-FOR_USERS = re.compile(r"^namespace cairn(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|stores))? {$", re.M)
+FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|stores))? {$", re.M)
 
 # What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
 PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
@@ -117,7 +118,7 @@ PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?pri
 # The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters, group/mpi.hpp and import/zip_archive.hpp may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
-LONGEST_HEADER = 300
+LONGEST_HEADER = 301  # with the line of the licence
 UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))
 VAGUE = re.compile(r"util|helper|manager")
 CODEC_NAME = re.compile(r'"(raw|lossless|lc[0-9]*)"')
@@ -206,7 +207,7 @@ def rule_namespaces(root, files):
         folder, _, name = file.removeprefix("include/cairn/").rpartition(".")[0].partition("/")
         if name and name not in PUBLIC.get(folder, ()) and not (file.endswith(".ipp") and f"include/cairn/{name}.hpp" in files):
             for number, line in enumerate(lines_of(root, file), 1):
-                if line == "namespace cairn {":
+                if re.fullmatch(r"namespace cairn::inline v\d+_\d+ {", line):
                     yield f"{file}:{number}: defines names for users, but is not in the list PUBLIC of tests/rules/rules.py"
 
 
@@ -340,14 +341,33 @@ def rule_printing(root, files):
 def rule_header_form(root, files):
     for file in library(files):
         lines = lines_of(root, file)
-        if not re.match(r"// \S.*", lines[0] if lines else ""):
-            yield f"{file}:1: the first line is not a '// ' comment with the header's job"
+        if not re.match(r"// \S.*", lines[1] if len(lines) > 1 else ""):
+            yield f"{file}:2: the second line is not a '// ' comment with the header's job"
         if "#pragma once" not in lines and not file.endswith((".cpp", "-inl.hpp", "/each_target.hpp")):
             yield f"{file}: no #pragma once"
         if len(lines) > LONGEST_HEADER:
             yield f"{file}: {len(lines)} lines; one job takes at most {LONGEST_HEADER}"
         if VAGUE.search(Path(file).name):
             yield f"{file}: a name that says nothing"
+
+
+def rule_license(root, files):
+    """Every source file has its licence in the first line, or in the second after #!."""
+    for file in files:
+        if file.endswith((".hpp", ".ipp", ".cpp", ".py", ".sh", ".cmake", "CMakeLists.txt")):
+            lines = lines_of(root, file)
+            if not any(re.fullmatch(r"(//|#) SPDX-License-Identifier: MIT", line) for line in lines[:2]):
+                yield f"{file}:1: no SPDX-License-Identifier"
+
+
+def rule_inline_namespace(root, files):
+    """Names of the library are in the inline namespace of its version, so that two versions can be in one program."""
+    major, minor = re.findall(r"#define CAIRN_VERSION_M\w+ (\d+)", text_of(root, "include/cairn/version.hpp"))
+    wanted = f"namespace cairn::inline v{major}_{minor}"
+    for file in library(files):
+        for number, line in enumerate(lines_of(root, file), 1):
+            if re.match(r"namespace cairn\b", line) and not re.match(wanted + r"(::[a-z_:]+)? {$", line):
+                yield f"{file}:{number}: not in {wanted}"
 
 
 def rule_virtual(root, files):

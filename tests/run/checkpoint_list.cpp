@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/checkpoint_list.hpp"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/policy_driver.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/preempt_plan.hpp"
 
 #include "catch.hpp"

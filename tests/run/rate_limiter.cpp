@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/rate_limiter.hpp"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/record.hpp"
 
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/replica_check.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/run/save_progress.hpp"
 
 #include <memory>

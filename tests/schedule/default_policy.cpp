@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/schedule/default_policy.hpp"
 
 #include "cairn/schedule/interval.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A run driven by hand: what a policy sees of it, and where it saves.
 #pragma once
 

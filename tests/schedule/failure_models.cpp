@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/schedule/failure_models.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/schedule/planner.hpp"
 
 #include <algorithm>

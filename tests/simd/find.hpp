@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs all kernels and all codecs; compiled into every unit, with its own flags.
 #pragma once
 

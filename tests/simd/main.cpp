@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compares what the units say. Silent when all is well.
 #include <cstdio>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a unit says of the kernels that it has; included by units that are compiled for different machines.
 #pragma once
 

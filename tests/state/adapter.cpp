@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/adapter.hpp"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/adapter_field.hpp"
 
 #include <string>

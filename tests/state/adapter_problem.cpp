@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/adapter_problem.hpp"
 
 #include <tuple>

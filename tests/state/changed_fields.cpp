@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/changed_fields.hpp"
 
 #include <vector>

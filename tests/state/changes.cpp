@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/changes.hpp"
 
 #include "cairn/fields.hpp"

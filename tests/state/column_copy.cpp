@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/column_copy.hpp"
 
 #include <memory>

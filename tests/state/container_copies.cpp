@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/container_copies.hpp"
 
 #include <atomic>

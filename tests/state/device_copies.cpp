@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/device_copies.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/enum_table.hpp"
 
 #include <array>

@@ -1,1 +1,2 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/fetch_leaf.hpp"

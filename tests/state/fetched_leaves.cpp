@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/fetched_leaves.hpp"
 
 #include <algorithm>

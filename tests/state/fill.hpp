@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fills objects of any type: with distinct values and two elements per container, or at random.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A description kept in memory as a checkpoint would keep it: what the tests of state/ load from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/listed.hpp"
 
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/member_name.hpp"
 
 #include "catch.hpp"

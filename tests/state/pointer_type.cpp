@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/pointer_type.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/random_text.hpp"
 
 #include <algorithm>

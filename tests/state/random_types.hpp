@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Engines and distributions of the standard library, as tables of functions: their texts, and what reading a text gives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Records that are hard to count and to read.
 #pragma once
 

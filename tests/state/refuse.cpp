@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/refuse.hpp"
 
 #include <string_view>

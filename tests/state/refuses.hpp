@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checks of loads that are refused.
 #pragma once
 

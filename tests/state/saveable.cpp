@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/saveable.hpp"
 
 #include <type_traits>

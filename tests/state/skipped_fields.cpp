@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/skipped_fields.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/stable_name.hpp"
 
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/stored_parts.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/stored_state.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/user_lines.hpp"
 #include "cairn/state/type_problem.hpp"
 

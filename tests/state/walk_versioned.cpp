@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/state/walk_versioned.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/chain_metadata.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/directory_transaction.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/encoded_tensors.hpp"
 
 #include <limits>

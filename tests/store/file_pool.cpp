@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/file_pool.hpp"
 
 #include <atomic>

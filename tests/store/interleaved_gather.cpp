@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/interleaved_gather.hpp"
 
 #include <algorithm>

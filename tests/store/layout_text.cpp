@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/layout_text.hpp"
 
 #include "catch.hpp"

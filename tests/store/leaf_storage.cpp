@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/leaf_storage.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/owner_record.hpp"
 
 #include <sys/wait.h>

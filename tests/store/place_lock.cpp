@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/place_lock.hpp"
 
 #include <sys/wait.h>

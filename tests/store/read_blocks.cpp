@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/read_blocks.hpp"
 
 #include <algorithm>

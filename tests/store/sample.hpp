@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the tests of the store share: scratch directories, random leaves, and what an error said.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/shard_metadata.hpp"
 
 #include "catch.hpp"

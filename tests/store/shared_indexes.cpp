@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/shared_indexes.hpp"
 
 #include <string>

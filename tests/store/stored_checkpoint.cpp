@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/store/stored_checkpoint.hpp"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/closed_in_children.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/line_file.hpp"
 
 #include "catch.hpp"

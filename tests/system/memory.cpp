@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/memory.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/owner_process.hpp"
 
 #include "catch.hpp"

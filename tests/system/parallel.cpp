@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/parallel.hpp"
 
 #include <atomic>

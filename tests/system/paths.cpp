@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/paths.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/posix.hpp"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/start_thread.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/system/stream_copy.hpp"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program of which no unit includes cairn/encode/lc.hpp.
 #include "cairn/encode/choice.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program of which no unit includes cairn/merge.hpp.
 #include "cairn/run/session.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the old program saved its state with Boost.Serialization.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A trainer that saves its state with Boost.Serialization.
 #include <cstdio>
 #include <fstream>

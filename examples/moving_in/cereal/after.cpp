@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same trainer with Cairn. It reads the file of the old program once.
 #include <cairn/cairn.hpp>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A trainer that saves its state with cereal.
 #include <cstdio>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the old program wrote its state to a file, and read it.
 #pragma once
 

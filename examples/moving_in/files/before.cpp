@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A trainer that writes its state to a file by hand.
 #include <fstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same trainer with Cairn. It reads the files of the old program once.
 #include "archive.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A trainer that saves its state with torch::save.
 #include "archive.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The trainer of this example, without its checkpoints: a network that learns a function of two numbers.
 #pragma once
 

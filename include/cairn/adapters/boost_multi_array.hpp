@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The arrays of Boost.MultiArray as leaves of a state, saved and loaded in place.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/tensor_view.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -60,4 +61,4 @@ struct adapter<boost::multi_array_ref<Element, Dimensions>> {
   [[nodiscard]] static auto view(array& object) { return detail::multi_array_view(object); }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

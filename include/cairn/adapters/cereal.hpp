@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // States of types that have cereal functions: `serialize`, `save` and `load`, or `save_minimal` and `load_minimal`.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/state/problem.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Why a T cannot be saved or loaded through its functions. `Makes`: a load makes another T.
 template <class T, bool Makes>
@@ -121,4 +122,4 @@ struct bridge<T> {
   static void walk(walker& w, T& object) { walk_archived(w, std::addressof(object), cereal_functions<T>::whole); }
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Eigen's dense matrices, vectors and arrays as leaves of a state, saved and loaded in place, and views of them.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/tensor_view.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -167,4 +168,4 @@ struct adapter<Eigen::PermutationMatrix<Size, MaxSize, Index>> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

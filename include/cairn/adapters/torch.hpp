@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a trainer with libtorch has as parts of a state: modules, optimizers, tensors, generators, samplers, learning rate schedulers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of chain/reader.hpp: reads the elements of leaves, and decodes them along the chain.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Which elements of a slice are wanted.
 struct slice_overlap {
@@ -254,4 +255,4 @@ CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, con
   read_decoded(decoded, options);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

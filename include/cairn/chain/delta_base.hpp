@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the next delta is built on: the newest checkpoint of the chain, and the values that a reader restores from it.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/chain/options.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The newest checkpoint of a chain, which is the parent of the next delta, and its references: the values that a reader restores from it,
 /// bit for bit. After a failure they are not certain, and are dropped.
@@ -123,4 +124,4 @@ class delta_base {
   code_tables tables_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

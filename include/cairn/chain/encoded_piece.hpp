@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A piece as it will be stored: the output of encoding and merging, and the input of the writer.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/store/write_piece.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A piece that is stored as a payload, or as it is.
 struct encoded_piece : piece {
@@ -47,4 +48,4 @@ struct encoded_piece : piece {
   return result;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which codec encodes each leaf of a save.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/encode/choice.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Smaller leaves are not encoded: the description of the encoding in the file's header takes about as many bytes.
 inline constexpr std::uint64_t least_encoded_bytes = 256;
@@ -61,4 +62,4 @@ class leaf_codecs {
   std::vector<bool> is_raw_;          // by rule
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Encodes the pieces of a save. For codecs that use the parent: passes them its values, and keeps those that a reader of this save restores.
 #pragma once
 
@@ -26,7 +27,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What a checkpoint with encoded pieces records about them.
 struct encode_summary {
@@ -257,4 +258,4 @@ class leaf_encoder {
   encode_summary result_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Loads a checkpoint, or the newest of a store that can be restored, into a state: checks all, then changes the state in place.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Throws errc::invalid if the options have a step. For loads that do not choose a checkpoint by its step.
 CAIRN_INLINE void refuse_step(const load_options& options);
@@ -56,7 +57,7 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event, team& ranks);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/chain/load.ipp"     // IWYU pragma: keep

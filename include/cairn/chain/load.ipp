@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of chain/load.hpp.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 using path_set = std::set<std::string, std::less<>>;
 using check_reader = std::function<void(const chain_reader&)>;
@@ -239,4 +240,4 @@ CAIRN_INLINE load_report load_named(const any_store& store, std::string_view nam
   return load_named(store, name, state, options, {}, changed, alone);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of merge.hpp.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/system/clock.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Divides each shard so that the elements of a part have at most `most` bytes, except where a part is one piece.
 inline void divide_shards(std::vector<std::vector<merged_part>>& shards, std::span<const leaf> leaves,
@@ -159,9 +160,9 @@ struct opened_merge {
   std::optional<merger> merged;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   detail::opened_merge open(store, name, options);
@@ -178,4 +179,4 @@ CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string&
   return report;
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How checkpointers merge: through functions that only programs that include cairn/merge.hpp contain.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_ref.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// One rank's part of a merge by a group of ranks: it merges and writes the pieces that it has in the newest checkpoint of the chain, as one shard. None of
 /// its functions communicates. Destroyed before the checkpoint is published, it leaves the chain as it was.
@@ -55,4 +56,4 @@ struct merge_functions {
 /// Null when no unit of the program includes cairn/merge.hpp. Set before main.
 inline constinit std::atomic<const merge_functions*> known_merge{nullptr};
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

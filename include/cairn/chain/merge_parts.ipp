@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of merge.hpp: one piece of the merged checkpoint, of the same piece in the links of the chain.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/store/order.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A piece of the merged checkpoint, and that of the newest link which it replaces.
 struct merged_part {
@@ -200,4 +201,4 @@ class part_merger {
       known_pieces_;  // by link: a leaf and its pieces
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of merge.hpp: the merge by a group of ranks.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// All ranks open the same checkpoint, and so list the same pieces for each of them.
 class rank_merge final : public joint_merge {
@@ -81,4 +82,4 @@ CAIRN_INLINE std::unique_ptr<joint_merge> open_joint_merge(any_store& store, con
   return std::make_unique<rank_merge>(store, job);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

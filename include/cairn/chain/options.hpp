@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The options of loading, of chains of checkpoints and of merging them.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/reshape.hpp"
 #include "cairn/encode/choice.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// How the ranks of a group read the arrays that all of them load.
 enum class read_sharing {
@@ -76,4 +77,4 @@ struct merge_options {
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads a checkpoint and its ancestors, and decodes every leaf.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/store/reader.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct placed_request;
 
@@ -103,7 +104,7 @@ class chain_reader {
 [[nodiscard]] CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
                                                                           const codec_rules& rules = {});
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/chain/decode.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of reader.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/code_table_text.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 [[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
   for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
@@ -195,4 +196,4 @@ CAIRN_INLINE void chain_reader::require_slices(std::size_t leaf, const box& regi
     require_codecs(link, links_[link]->slices_of(plan[link], region));
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Hands out the elements of requests in order, some bytes at a time.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/store/reader.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Of whole arrays in contiguous memory.
 class request_queue {
@@ -53,4 +54,4 @@ class request_queue {
   std::uint64_t left_ = 0;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

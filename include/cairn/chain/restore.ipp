@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of chain/load.hpp: the choice of the checkpoint.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/store/branches.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Loads the checkpoint `name` of the store, and reports that as an event.
 inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
@@ -149,4 +150,4 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
                       : restore_first(store, newest_first, state, options, on_event, ranks);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

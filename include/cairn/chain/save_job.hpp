@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The input of one save: what is saved, how, and the functions that are called during the save.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/chain/options.hpp"
 #include "cairn/state/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What a running save calls. Each may be empty. What they throw cancels the save.
 struct save_hooks {
@@ -52,4 +53,4 @@ struct save_job {
   }
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Encodes and writes the shards of one save, in order, and publishes the checkpoint.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What the other ranks need to know of the checkpoint that the leader has published.
 struct published_by_leader {
@@ -86,7 +87,7 @@ class save_pipeline {
 CAIRN_INLINE save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards = 1,
                                          delta_base* base = nullptr);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/chain/save_pipeline.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of save_pipeline.hpp.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Reads the references of the base from its newest checkpoint: those of the pieces, or of all leaves. False if that can no longer be read.
 inline bool read_references(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base& base,
@@ -228,4 +229,4 @@ CAIRN_INLINE save_report save_checkpoint(any_store& store, const save_job& job, 
   return pipeline.finish();
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The reads of ranks that load the same arrays: each reads and decodes a part of them, and sends it to the others, where that takes less time than that each
 // reads all.
 #pragma once
@@ -14,7 +15,7 @@
 #include "cairn/group/team.hpp"
 #include "cairn/store/reader.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Whether a leaf belongs to one rank of those that saved it.
 [[nodiscard]] inline bool is_rank_state(const catalog& contents, std::string_view path) {
@@ -32,7 +33,7 @@ CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_r
                                 const read_options& options, read_sharing how, team& ranks,
                                 std::uint64_t least_measured = std::uint64_t{256} << 20U);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/chain/shared_reads.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of shared_reads.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The same at all ranks that have the same requests.
 [[nodiscard]] inline std::uint64_t hash_of(std::span<const read_request> requests, read_sharing how) {
@@ -131,4 +132,4 @@ CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_r
     readers.read_all(readers.left());
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

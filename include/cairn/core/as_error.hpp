@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Converts any exception to a cairn::error.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Converts any exception to cairn::error: errors of the system are errc::io, too little memory is errc::no_memory, and what is not known is
 /// errc::invalid, also a std::length_error: Cairn itself asks a container for its `max_size` first. `what` is the start of the message, except for a
@@ -39,4 +40,4 @@ auto with_errors(const std::string& what, const Act& act) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A box of an array: the elements whose index is, in each dimension, in a range.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct box {
   extents first;  ///< the lowest index, by dimension
@@ -102,4 +103,4 @@ void for_each_common_run(std::uint64_t first, std::uint64_t count, const extents
   });
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a stored checkpoint offers to a load: its leaves and structure, and a function that reads the bytes of a leaf.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A whole leaf of a checkpoint, however it is cut into slices and spread over shards.
 struct stored_leaf {
@@ -46,4 +47,4 @@ struct catalog {
   }
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a checkpoint records besides arrays and structure: step, metrics, text of the user, and the memory of the policy.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/core/policy_memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct checkpoint_info {
   std::uint64_t step = 0;
@@ -26,4 +27,4 @@ struct checkpoint_info {
   return true;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

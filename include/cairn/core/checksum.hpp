@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // XXH3-64 checksums and their text form of 16 lower-case hexadecimal digits.
 #pragma once
 
@@ -25,7 +26,7 @@ XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t* state, const void* input
 }
 #endif
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::size_t checksum_digits = 16;
 
@@ -78,4 +79,4 @@ inline void append_hex(std::string& text, std::uint64_t value) {
   return value;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

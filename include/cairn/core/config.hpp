@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What Cairn needs of the compiler, and where the code behind the templates is compiled: in every unit that includes Cairn, or once per
 // program.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Converts elements from one dtype to another, and says which conversions keep every value.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Which differences of dtype between a checkpoint and a state a load converts.
 enum class conversion : std::uint8_t {
@@ -80,7 +81,7 @@ struct dtype_range {
                                         std::span<std::byte> out) noexcept;
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/core/convert.ipp"  // IWYU pragma: keep

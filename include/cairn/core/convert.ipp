@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of convert.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/core/float_types.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Calls `action` with a value of the C++ type that stores `type`.
 template <class Action>
@@ -125,4 +126,4 @@ CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to, s
                          : convert_through<wide_integer>(from, in.data(), to, out.data(), count);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The element types of the safetensors format, their names and sizes.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// The type of a leaf's elements, little-endian in memory and on disk.
 enum class dtype : std::uint8_t {
@@ -78,4 +79,4 @@ inline constexpr std::array<dtype_traits, dtype_count> dtype_table{{{"BOOL", 1, 
   return std::nullopt;
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a file records of an encoded piece: codec, dtype and shape of the elements, and the error of a lossy codec.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// The error of a lossy codec: decoded elements against the real ones.
 struct loss {
@@ -51,4 +52,4 @@ struct encoding_info {
 };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

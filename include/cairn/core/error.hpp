@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The one exception of the library: a code to branch on and a sentence for people.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/core/io_advice.hpp"
 #include "cairn/core/printable.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Why an operation failed. `corrupt`, `unreadable` and `not_found` of a checkpoint make a restore try the next one; all others end it.
 enum class errc {
@@ -111,4 +112,4 @@ class sentence_part {
                   detail::io_advice(std::string(file), number)});
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // NaN and infinities, told by their bits: with -ffast-math a compiler takes std::isnan to be false. By reference, since Clang then also takes
 // arguments that are passed by value to be finite.
 #pragma once
@@ -5,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::uint32_t float_exponent_bits = 0x7F80'0000;
 inline constexpr std::uint64_t double_exponent_bits = 0x7FF0'0000'0000'0000;  // also the bits of infinity
@@ -33,4 +34,4 @@ inline constexpr std::uint64_t quiet_nan_bits = 0x7FF8'0000'0000'0000;
   return (std::bit_cast<std::uint64_t>(value) & double_sign_bit) != 0;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

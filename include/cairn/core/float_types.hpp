@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Storage types for 2-byte and 1-byte floating point, converted to and from float with round-to-nearest-even.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -100,4 +101,4 @@ using float8_e5m2 = detail::small_float<std::uint8_t, 5, 2, true>;
 
 static_assert(sizeof(float16) == 2 && sizeof(bfloat16) == 2 && sizeof(float8_e4m3) == 1 && sizeof(float8_e5m2) == 1);
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

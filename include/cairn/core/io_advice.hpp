@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a person needs to know beside the system's own words when a file cannot be opened, read or written.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// "; /data/rnus is not there": the highest directory of an absolute path that is missing. Empty if the path is there, and for the location of
 /// a store that is no directory.
@@ -15,7 +16,7 @@ namespace cairn::detail {
 /// low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
 [[nodiscard]] CAIRN_INLINE std::string io_advice(std::string path, int number);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/core/io_advice.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of io_advice.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/core/io_advice.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The directory above; empty for "/" and for a name alone.
 [[nodiscard]] inline std::string above(const std::string& path) {
@@ -53,4 +54,4 @@ CAIRN_INLINE std::string io_advice(std::string path, int number) {
          text(::geteuid());
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The leaf: one array of a state, as bytes and numbers, without the user's types.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/core/dtype.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 static_assert(std::endian::native == std::endian::little, "cairn stores memory as it is: little-endian machines only");
 
@@ -74,4 +75,4 @@ struct leaf : memory_view {
 };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pieces of leaves, and how leaves are cut into pieces for shards.
 //
 // Terms of all stages:
@@ -21,7 +22,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// `count` consecutive elements of leaf number `leaf`, in row-major order, from element `first` on.
 struct piece {
@@ -108,4 +109,4 @@ inline void check_shards(std::size_t shards) {
   return result;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a policy has learned.
 #pragma once
 
@@ -5,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// What a policy has learned, as named lists of numbers. Every checkpoint keeps it; it is not part of the state.
 using policy_memory = std::map<std::string, std::vector<double>>;
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

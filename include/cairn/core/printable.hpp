@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Text of unknown origin as it is shown to people: of bounded length, and without characters that a terminal obeys.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
 [[nodiscard]] CAIRN_INLINE std::size_t utf8_bytes(std::string_view text) noexcept;
@@ -19,7 +20,7 @@ namespace cairn::detail {
 /// escaped, for example as \x1b or \u202e. What is printable already stays as it is, backslashes too.
 [[nodiscard]] CAIRN_INLINE std::string printable(std::string_view text);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/core/printable.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of printable.hpp.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "cairn/core/printable.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 [[nodiscard]] inline bool continues_character(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
@@ -67,4 +68,4 @@ CAIRN_INLINE std::string printable(std::string_view text) {
   return shown;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Neighbouring leaves that are columns of the same records. Their elements lie between one another in memory, so they are cut at the same
 // record, and copied together.
 #pragma once
@@ -10,7 +11,7 @@
 
 #include "cairn/core/leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Columns of an array of records: the leaves from number `first` on. Each has as many elements in one record as in any other.
 struct record_columns {
@@ -48,4 +49,4 @@ inline constexpr std::uint64_t most_record_bytes = 4096;
   return all;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

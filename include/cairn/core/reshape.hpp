@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which differences of shape between a checkpoint and a state a load accepts, and which elements it loads then.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Whether a load accepts an array of another shape, of as many dimensions. The array keeps the shape that it has in the state, and its
 /// elements that are not in the checkpoint keep their values.
@@ -32,7 +33,7 @@ namespace detail {
 [[nodiscard]] CAIRN_INLINE std::string_view reshaping_advice(const extents& from, const extents& to) noexcept;
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/core/reshape.ipp"  // IWYU pragma: keep

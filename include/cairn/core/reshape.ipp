@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of reshape.hpp.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/core/reshape.hpp"
 #include "cairn/core/strided.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept {
   if (from.size() != to.size() || allowed == reshaping::none) return from == to;
@@ -36,4 +37,4 @@ CAIRN_INLINE std::string_view reshaping_advice(const extents& from, const extent
                                                  : "";
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

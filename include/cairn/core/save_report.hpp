@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The report of a save.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/core/encoding.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// What a save did.
 struct save_report {
@@ -27,4 +28,4 @@ struct save_report {
   std::vector<std::string> unmatched_rules{};
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Random orders that are the same on every machine and with every standard library.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::uint64_t mix_increment = 0x9e3779b97f4a7c15;
 
@@ -38,4 +39,4 @@ inline constexpr std::uint64_t mix_increment = 0x9e3779b97f4a7c15;
   return order;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Moves any range of elements between a strided view and packed row-major bytes.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The strides of a packed row-major array, in bytes.
 [[nodiscard]] CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes);
@@ -32,7 +33,7 @@ CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, 
 /// Copies `in` over the packed bytes of the flattened view from `first_byte` on, which may be within an element.
 CAIRN_INLINE void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/core/strided.ipp"  // IWYU pragma: keep

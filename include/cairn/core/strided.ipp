@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of strided.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/core/strided.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
   std::vector<std::int64_t> strides(shape.size());
@@ -139,4 +140,4 @@ CAIRN_INLINE void scatter_bytes(const memory_view& view, std::uint64_t first_byt
   move_range<strided_direction::scatter>(view, first_byte, in.data(), in.size());
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a list of arrays cannot express about a state: sizes of lists of objects, keys, null pointers, shared objects.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What is stored about the object at a path.
 struct structure_entry {
@@ -34,4 +35,4 @@ struct structure_entry {
 /// Path -> entry, in path order.
 using structure = std::map<std::string, structure_entry, std::less<>>;
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definitions of chain/ without merging.
 #include "cairn/chain/decode.ipp"
 #include "cairn/chain/load.ipp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definitions of what fits curves or costs, where Eigen is installed.
 #if __has_include(<Eigen/Cholesky>)
 #include "cairn/plan/calibrate.ipp"

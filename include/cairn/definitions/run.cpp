@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definitions of run/.
 #include "cairn/run/arrays.ipp"
 #include "cairn/run/checkpoint_list.ipp"

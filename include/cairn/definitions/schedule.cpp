@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definitions of schedule/, but for the fits.
 #include "cairn/schedule/default_policy.ipp"
 #include "cairn/schedule/optimum.ipp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definitions of core/ and state/.
 #include "cairn/core/convert.ipp"
 #include "cairn/core/io_advice.ipp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The definitions of store/ and system/.
 #include "cairn/store/base.ipp"
 #include "cairn/store/chain_metadata.ipp"

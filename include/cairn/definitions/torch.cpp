@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The adapters of libtorch. No part of cairn::compiled: the target cairn::torch compiles it, in the project that uses it.
 #include "cairn/adapters/torch/data.hpp"
 #include "cairn/adapters/torch/module.ipp"
@@ -5,7 +6,7 @@
 #include "cairn/adapters/torch/tensor.ipp"
 
 #if defined(CAIRN_SEPARATE_COMPILATION)
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 template void walk<at::Tensor>(walker&, void*);
 template void walk<at::Generator>(walker&, void*);
 template void walk<std::map<std::string, at::Tensor>>(walker&, void*);
@@ -14,5 +15,5 @@ template void walk<torch::data::samplers::SequentialSampler>(walker&, void*);
 template void walk<torch::data::samplers::DistributedRandomSampler>(walker&, void*);
 template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*);
 template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 #endif

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contract of encode/: what a codec takes and gives, and any_codec. A codec turns the elements of a piece into fewer bytes, and back.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/encode/code_table.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 class code_tables;
 
@@ -234,4 +235,4 @@ class any_codec {
   std::shared_ptr<const interface> self_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

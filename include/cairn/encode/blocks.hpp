@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A payload of blocks, each coded by one thread: the u32 sizes of all blocks, then the blocks in order.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/encode/base.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The largest size of `blocks` blocks of at most `block_bound` bytes each.
 [[nodiscard]] constexpr std::size_t blocks_bound(std::size_t blocks, std::size_t block_bound) noexcept {
@@ -113,4 +114,4 @@ template <class Need, class Decode>
   return good;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

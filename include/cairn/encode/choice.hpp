@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which codec encodes a leaf, by its path, and which one decodes a payload, by its name.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/encode/lossless.hpp"  // IWYU pragma: export
 #include "cairn/encode/raw.hpp"       // IWYU pragma: export
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Leaves whose paths match the pattern are encoded by the codec. `*` stands for any characters, dots included, `?` for one,
 /// `[ab]` for one of these.
@@ -80,7 +81,7 @@ class known_codec {
 };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/choice.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of choice.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/encode/choice.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Codecs of Cairn that a program includes the header of, and these headers.
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
@@ -57,4 +58,4 @@ CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_
        {where, ": encoded by \"", name, "\", which is no codec of cairn and not among the given ones"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

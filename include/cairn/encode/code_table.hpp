@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // A Huffman code table that several payloads share.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Bits of the code of each byte value, at most 12; 0: the value has no code.
 using code_lengths = std::array<std::uint8_t, 256>;
@@ -17,4 +18,4 @@ struct code_table {
   friend bool operator==(const code_table&, const code_table&) = default;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

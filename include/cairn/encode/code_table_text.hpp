@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Code tables made from code lengths, and their text form in a checkpoint.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/encode/code_tables.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The table of these lengths, with its id.
 [[nodiscard]] inline code_table make_code_table(const code_lengths& lengths) noexcept {
@@ -43,4 +44,4 @@ inline constexpr std::string_view length_digits = "0123456789abc";
   return table;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

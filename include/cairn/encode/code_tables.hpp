@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The Huffman code tables of a chain of checkpoints, which stores each once; payloads name it by id.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 #include "cairn/encode/code_table.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// The tables of a chain of checkpoints, the newest last.
 class code_tables {
@@ -43,4 +44,4 @@ class code_tables {
   std::unordered_map<std::uint64_t, std::size_t> position_;  // of the table with that id
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

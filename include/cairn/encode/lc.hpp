@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The lossy delta codec: the change of each element since the parent checkpoint as a symbol of two or three bits, Huffman-coded.
 // A program that writes or loads such checkpoints includes this header.
 #pragma once
@@ -15,7 +16,7 @@
 #include "cairn/encode/lc/codec.hpp"
 #include "cairn/encode/lc/options.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace codecs {
 
@@ -87,4 +88,4 @@ inline const known_codec lc2_is_known{"lc2", [] { return any_codec(codecs::lc<2>
 inline const known_codec lc3_is_known{"lc3", [] { return any_codec(codecs::lc<3>{}); }};
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

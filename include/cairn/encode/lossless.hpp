@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The lossless codec: splits elements of any type into byte planes, and Huffman-codes the planes that become smaller.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/encode/base.hpp"
 
-namespace cairn::codecs {
+namespace cairn::inline v0_1::codecs {
 
 /// Restores all bits. Takes out zero elements where there are many. Of the other elements, bytes of equal significance form a plane:
 /// coding pays for the plane of the exponents of floating-point numbers, and rarely for the lower ones. A piece that becomes less than
@@ -38,7 +39,7 @@ struct lossless {
   [[nodiscard]] CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) const;
 };
 
-}  // namespace cairn::codecs
+}  // namespace cairn::inline v0_1::codecs
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/lossless.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of lossless.hpp.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/encode/lossless/plan.hpp"
 #include "cairn/encode/memory_pool.hpp"
 
-namespace cairn::detail::lossless {
+namespace cairn::inline v0_1::detail::lossless {
 
 /// The first four bytes of a payload: version, flags, log2 of the elements of a block, format of the elements.
 struct payload_header {
@@ -130,9 +131,9 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
                        from.payload.subspan(header.bytes), from.threads, need, decode);
 }
 
-}  // namespace cairn::detail::lossless
+}  // namespace cairn::inline v0_1::detail::lossless
 
-namespace cairn::codecs {
+namespace cairn::inline v0_1::codecs {
 
 CAIRN_INLINE std::size_t lossless::bound(dtype type, std::size_t bytes) const noexcept {
   namespace engine = detail::lossless;
@@ -201,4 +202,4 @@ CAIRN_INLINE std::optional<std::vector<std::byte>> lossless::merge(const merge_r
   return payload;
 }
 
-}  // namespace cairn::codecs
+}  // namespace cairn::inline v0_1::codecs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A pool of scratch memory: a thread takes memory that is free, so that not every block touches new pages.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Movable objects that are expensive to make: as many as there are threads that use one at the same time. Thread-safe.
 template <class Memory>
@@ -36,4 +37,4 @@ class memory_pool {
   std::vector<Memory> free_;  // guarded by mutex_
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The codec that stores elements as they are.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/encode/base.hpp"
 
-namespace cairn::codecs {
+namespace cairn::inline v0_1::codecs {
 
 /// For leaves that are to be plain tensors, which any reader of safetensors can open. Models `codec`.
 struct raw {
@@ -31,4 +32,4 @@ struct raw {
   }
 };
 
-}  // namespace cairn::codecs
+}  // namespace cairn::inline v0_1::codecs

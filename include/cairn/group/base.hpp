@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contract of a group: the ranks of one job, and the few collectives with which they agree.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace groups {
 
@@ -107,4 +108,4 @@ class any_group {
   std::shared_ptr<interface> self_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A group whose ranks are the processes of an MPI communicator. Opt-in: needs MPI, version 3 or newer.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
 
-namespace cairn::mpi {
+namespace cairn::inline v0_1::mpi {
 
 namespace detail {
 
@@ -208,4 +209,4 @@ class group {
   unsigned rank_ = 0, size_ = 1;
 };
 
-}  // namespace cairn::mpi
+}  // namespace cairn::inline v0_1::mpi

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the ranks of a team tell each other as text. What another rank has sent is checked before it is used.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bytes of a message of a failure besides its sentence: the code, and whether the state has changed.
 inline constexpr std::size_t failure_head = 2;
@@ -65,4 +66,4 @@ inline constexpr std::size_t failure_head = 2;
   return texts;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the ranks of a checkpointer act together: all succeed or all throw the same error, and the leader, rank 0, decides for all.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/group/base.hpp"
 #include "cairn/group/rank_messages.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// All ranks call the same functions in the same order. What one of them throws, all throw: the error of the lowest rank that has failed, which
 /// its text names. A rank that does not answer within the time limit is errc::lost_rank; the team is then broken, and all further calls throw
@@ -142,7 +143,7 @@ class team {
   groups::started round_{};
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/group/team.ipp"  // IWYU pragma: keep

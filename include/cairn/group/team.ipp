@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of group/team.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/group/team.hpp"
 #include "cairn/system/clock.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE team::team(any_group group, std::chrono::milliseconds limit)
     : group_(std::move(group)), rank_(group_->rank()), size_(group_->size()), limit_(limit) {
@@ -173,4 +174,4 @@ CAIRN_INLINE void team::require_same_list(std::string_view what, std::span<const
   fail(errc::mismatch, {"the ranks differ in ", what});  // by a collision of hashes
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A group whose ranks are threads of one process: for trainers of several threads, and for tests.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/group/base.hpp"
 
-namespace cairn::groups {
+namespace cairn::inline v0_1::groups {
 
 namespace detail {
 class meeting;
@@ -39,7 +40,7 @@ class threads {
   std::shared_ptr<detail::membership> self_;
 };
 
-}  // namespace cairn::groups
+}  // namespace cairn::inline v0_1::groups
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/group/threads.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of group/threads.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/group/threads.hpp"
 
-namespace cairn::groups {
+namespace cairn::inline v0_1::groups {
 
 namespace detail {
 
@@ -178,4 +179,4 @@ CAIRN_INLINE std::vector<unsigned> threads::roll_call(std::chrono::milliseconds 
   return self_->at->behind(self_->rank);
 }
 
-}  // namespace cairn::groups
+}  // namespace cairn::inline v0_1::groups

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads the arrays in a file of numpy, PyTorch or safetensors, or in a directory of safetensors files, into memory.
 #pragma once
 
@@ -26,7 +27,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/paths.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Reads the arrays of a file into memory, under the names that they get.
 class array_importer {
@@ -249,4 +250,4 @@ class array_importer {
   std::vector<std::string> skipped_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

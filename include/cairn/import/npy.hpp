@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The header of an array in numpy's format (.npy), parsed from untrusted bytes.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// An array in a .npy file. Source: numpy.lib.format, versions 1.0 to 3.0.
 struct npy_header {
@@ -154,4 +155,4 @@ class npy_dict {
   return header;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

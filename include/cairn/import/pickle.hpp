@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The values that a pickle of Python describes, read from untrusted bytes. Nothing that it names is run.
 #pragma once
 
@@ -14,7 +15,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A value of a pickle. Its texts are in the bytes of the pickle. It names other values by their numbers (pickle_machine::at).
 struct pickle_value {
@@ -296,4 +297,4 @@ class pickle_machine {
   std::unordered_map<std::uint64_t, std::size_t> memo_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The tensors and numbers that a pickle of PyTorch describes, by their names.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/import/pickle.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A tensor or a number, and its place in the dicts, lists and tuples of the pickle: "model.0.weight".
 struct pickled_array {
@@ -231,4 +232,4 @@ class torch_pickle {
   std::uint64_t names_ = 0, names_bytes_ = 0;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The files in a zip archive, by libzip.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// An archive that is open for reading, which may be damaged or hostile. Of the format zip64, too; compressed by deflate, or not.
 class zip_archive {
@@ -90,4 +91,4 @@ class zip_archive {
   std::vector<entry> entries_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

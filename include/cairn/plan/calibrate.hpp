@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds what writing a share costs, from measured writes.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/plan/cost.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 /// What one rank has written, and how long it took.
 struct measured_write {
@@ -20,7 +21,7 @@ struct measured_write {
 /// finite.
 [[nodiscard]] CAIRN_INLINE write_cost calibrate(std::span<const measured_write> samples);
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/plan/calibrate.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of plan/calibrate.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/plan/calibrate.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 CAIRN_INLINE write_cost calibrate(std::span<const measured_write> samples) {
   if (samples.empty()) fail(errc::invalid, {"a calibration has no samples"});
@@ -52,4 +53,4 @@ CAIRN_INLINE write_cost calibrate(std::span<const measured_write> samples) {
   return {best[0], best[1], best[2]};
 }
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // What writing its share costs a rank, as a function of bytes and pieces.
 #pragma once
 
 #include <cstdint>
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 /// Seconds that one rank takes to write: base + per_byte * bytes + per_tensor * tensors. `calibrate` finds them (plan/calibrate.hpp).
 struct write_cost {
@@ -14,4 +15,4 @@ struct write_cost {
   }
 };
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan

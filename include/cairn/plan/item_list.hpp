@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The items of a plan: what it cuts and deals as one. An item is a leaf, or all columns of an array of records.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/record_columns.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 /// What a plan knows of a leaf.
 struct leaf_size {
@@ -75,7 +76,7 @@ class item_list {
 };
 
 }  // namespace detail
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/plan/item_list.ipp"  // IWYU pragma: keep

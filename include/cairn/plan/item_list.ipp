@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of plan/item_list.hpp.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "cairn/plan/item_list.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves) {
   std::vector<leaf_size> sizes;
@@ -50,4 +51,4 @@ CAIRN_INLINE item item_list::item_of(const cairn::detail::record_columns& column
 }
 
 }  // namespace detail
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The plan of a save by several ranks that hold the same state: sizes of leaves and loads of ranks -> the pieces that each rank writes.
 //
 // A pure function in whole numbers: the same on every rank, whatever its machine. Terms:
@@ -18,7 +19,7 @@
 #include "cairn/core/record_columns.hpp"
 #include "cairn/plan/item_list.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 /// What the plan knows of a rank. The total of its bytes is to be in proportion to its weight.
 struct rank_load {
@@ -82,7 +83,7 @@ class partition {
   std::uint64_t small_below_ = 0;                     // bytes; 0: no item is small
 };
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/plan/partition.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of plan/partition.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/plan/partition.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 namespace detail {
 
@@ -274,4 +275,4 @@ CAIRN_INLINE input_hash partition::hash() const {
   return {digest.high64, digest.low64};
 }
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan

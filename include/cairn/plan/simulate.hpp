@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long saves and loads by many ranks take: a plan and the speeds of a machine -> predicted seconds.
 //
 // The model has no clock and no files. The parts of a save follow one another, and each part ends when its slowest rank has ended: a
@@ -10,7 +11,7 @@
 #include "cairn/plan/cost.hpp"
 #include "cairn/plan/partition.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 /// Nodes of equal ranks that write to one file system, and what Cairn costs there. Rates are bytes per second and above 0, costs are seconds and 0 or more.
 /// The defaults are of no real machine: a large cluster with a parallel file system.
@@ -60,7 +61,7 @@ struct prediction {
 /// it must not be.
 [[nodiscard]] CAIRN_INLINE prediction simulate(const partition& plan, const machine& on);
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/plan/simulate.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of plan/simulate.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/plan/simulate.hpp"
 
-namespace cairn::plan {
+namespace cairn::inline v0_1::plan {
 
 namespace detail {
 
@@ -108,4 +109,4 @@ CAIRN_INLINE prediction simulate(const partition& plan, const machine& on) {
   return result;
 }
 
-}  // namespace cairn::plan
+}  // namespace cairn::inline v0_1::plan

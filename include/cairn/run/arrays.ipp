@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of arrays.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/run/inspect.ipp"
 #include "cairn/run/save.ipp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 namespace detail {
 
 /// The arrays as leaves, with the structure of another checkpoint.
@@ -65,4 +66,4 @@ CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const na
   });
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

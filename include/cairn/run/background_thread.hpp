@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A thread that runs jobs one after another.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "cairn/system/start_thread.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The first job starts the thread. The destructor finishes the running job and joins.
 class background_thread {
@@ -77,4 +78,4 @@ class background_thread {
   std::thread thread_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

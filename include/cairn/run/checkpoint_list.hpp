@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The published checkpoints in the history of a run: the newest one, what retention removes, and how a run continues from an earlier step.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/store/naming.hpp"
 #include "cairn/store/retention.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Not thread-safe, except where it says "any thread".
 class checkpoint_list {
@@ -116,7 +117,7 @@ class checkpoint_list {
   std::set<std::string> unusable_;                 // those that a restore passed over
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/checkpoint_list.ipp"  // IWYU pragma: keep

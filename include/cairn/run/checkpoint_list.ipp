@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of checkpoint_list.hpp.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::vector<std::string> checkpoint_list::names() const {
   return named_by_step(history_of(store_.list()));
@@ -274,4 +275,4 @@ CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(con
   return known_.emplace(name, std::move(made)).first->second;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of checkpointer.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/run/session.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 CAIRN_INLINE void detail::session_end::operator()(session* ended) const noexcept {
   if (ended->is_owned()) delete ended;
@@ -72,4 +73,4 @@ CAIRN_INLINE save_stats checkpointer::stats() const { return self_->stats(); }
 
 CAIRN_INLINE const any_store& checkpointer::store() const noexcept { return self_->store(); }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of export.hpp.
 #pragma once
 
@@ -25,7 +26,7 @@
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 namespace detail {
 
 inline constexpr std::string_view exported_suffix = ".safetensors", exported_file = "model.safetensors",
@@ -245,4 +246,4 @@ CAIRN_INLINE export_report export_safetensors(const checkpoint& from, const std:
                              [&] { return detail::export_safetensors(from.reader(), path, options); });
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

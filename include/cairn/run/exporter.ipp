@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of exporter.hpp.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/system/paths.hpp"
 #include "cairn/system/start_thread.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 namespace observers {
 
 /// The checkpoints to export, and the thread that does it.
@@ -113,4 +114,4 @@ CAIRN_INLINE void exporter::operator()(const event& what) const { worker_->take(
 
 }  // namespace observers
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of inspect.hpp.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/paths.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 namespace detail {
 
 /// Is there one checkpoint at `path`, or a single file?
@@ -175,4 +176,4 @@ CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, cons
                              [&] { return checkpoint(detail::open_chain(store, name, codecs)); });
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of session.hpp: what one rank does for a save or merge of all ranks in the background. session_ranks.ipp says when.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/run/session.hpp"
 #include "cairn/run/session_save.ipp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A save of all ranks in the background, or the merge after it.
 struct session::joint_save {
@@ -223,4 +224,4 @@ CAIRN_INLINE void session::drop_joint_save(const error& cause) {
   ended->save->progress->failed(failure);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of load.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/run/inspect.ipp"
 #include "cairn/store/directory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
   if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
@@ -41,4 +42,4 @@ CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, c
   return load_from(from.reader(), state, options);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of loop.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/shuffle.hpp"
 #include "cairn/loop.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 CAIRN_INLINE std::span<const std::uint64_t> batch::mine(std::uint64_t rank, std::uint64_t ranks) const {
   if (rank >= ranks) fail(errc::invalid, {"the part of rank ", rank, " of ", ranks, " ranks in a batch"});
@@ -63,4 +64,4 @@ CAIRN_INLINE void adapter<loop>::set(loop& to, const detail::saved_loop& saved) 
   to = std::move(fresh);
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of observers.hpp.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/system/json.hpp"
 #include "cairn/system/line_file.hpp"
 
-namespace cairn::observers {
+namespace cairn::inline v0_1::observers {
 namespace detail {
 
 /// Seconds since 1970 with three decimals, whatever the locale.
@@ -105,4 +106,4 @@ CAIRN_INLINE void json_lines::operator()(const event& what) const {
   file_->add(detail::json_line(what));
 }
 
-}  // namespace cairn::observers
+}  // namespace cairn::inline v0_1::observers

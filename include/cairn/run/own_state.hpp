@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The parts of a state that one rank of a group alone has: its per-rank state, and its boxes of larger arrays.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/state/base.hpp"
 #include "cairn/store/structure.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Whether a path is, or is below, that of the value of rank `rank` of some per-rank object.
 class own_paths {
@@ -126,4 +127,4 @@ inline void separate_own(save_job& job, unsigned rank) {
   return texts;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

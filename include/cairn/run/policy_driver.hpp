@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Calls the policy of a checkpointer: measures times, asks it once per step, reports saves and restarts, and stores its memory in the
 // checkpoints. Only `ask` throws what the policy throws; the other members report it as events.
 #pragma once
@@ -19,7 +20,7 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/system/clock.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The times of one save, by `policy_driver::seconds`. Of a checkpoint that was restored, only the step is known.
 struct save_timeline {
@@ -218,4 +219,4 @@ class policy_driver {
   bool has_stepped_ = false;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Plans what is done between a signal and its deadline: how long the running save may take, and how the newest state is then stored.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/run/record.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct preempt_plan {
   double grace_seconds = 0;  ///< that the running save gets before it is cancelled
@@ -34,4 +35,4 @@ struct preempt_plan {
   return plan;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

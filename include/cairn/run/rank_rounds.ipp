@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of session.hpp: the rounds in which the ranks of a group vote, and what follows from a verdict.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/run/session.ipp"
 #include "cairn/system/clock.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// In place of the hash of a copy: the rank copies its state if the others do, or its copy has failed.
 inline constexpr std::uint64_t will_copy = 1;
@@ -223,4 +224,4 @@ CAIRN_INLINE void session::end_rounds() noexcept {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

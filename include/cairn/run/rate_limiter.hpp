@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Limits the bytes per second of a save or merge in the background, and cancels it from another thread.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Limits one save to a number of bytes per second, and ends it when it is cancelled. Thread-safe.
 class rate_limiter {
@@ -95,4 +96,4 @@ class rate_limiter {
   std::atomic<bool> cancelled_{false};
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // State shared by the training thread and the background thread: events, totals, the newest checkpoint, a pending error.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/report.hpp"
 #include "cairn/schedule/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A published checkpoint, and when its background work began; for a synchronous save, when it was published.
 struct published_save {
@@ -105,4 +106,4 @@ class run_record {
   std::optional<error> failure_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

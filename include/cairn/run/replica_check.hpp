@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compares a sample of what all ranks of a group should have in common: another part of the state at each save.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/strided.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Of the leaves' bytes in order, those from a point that is a hash of the step: 1/200 of them, at least 64 KiB, or all. So any sequence of steps spreads
 /// over the leaves as random points do. O(leaves).
@@ -93,4 +94,4 @@ namespace cairn::detail {
   return text;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Definitions of report.hpp.
 #pragma once
 
 #include "cairn/report.hpp"
 #include "cairn/run/save_progress.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 CAIRN_INLINE bool save_handle::done() const { return !save_ || save_->done(); }
 
@@ -17,4 +18,4 @@ CAIRN_INLINE save_report save_handle::get() const {
   return save_->get();
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

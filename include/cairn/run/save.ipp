@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of save.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline save_job job_of(std::string_view name, description what, const save_options& options) {
   save_job job{.name = std::string(name), .what = std::move(what)};
@@ -46,4 +47,4 @@ CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state 
   });
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

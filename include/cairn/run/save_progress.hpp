@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The state of one save, running or ended, which the checkpointer shares with the handles of the save.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/save_report.hpp"
 #include "cairn/system/owner_process.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw errc::invalid.
 class save_progress {
@@ -61,4 +62,4 @@ class save_progress {
   std::optional<error> failure_;       // guarded by mutex_
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

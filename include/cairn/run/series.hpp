@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The checkpoints of one run in their store: restores, saves and merges them, and keeps track of the chain of deltas.
 #pragma once
 
@@ -30,7 +31,7 @@
 #include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/store/index.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks functions that are
 /// thread-safe.
@@ -180,7 +181,7 @@ class checkpoint_series {
   std::string losses_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/series.ipp"            // IWYU pragma: keep

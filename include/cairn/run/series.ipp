@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of series.hpp.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A save between `begin` and `finish`.
 struct checkpoint_series::running_save {
@@ -214,4 +215,4 @@ CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
   return checkpoints_.remove_later(step);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

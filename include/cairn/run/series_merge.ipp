@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of series.hpp: merging.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/run/series.ipp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
   const auto& every = options_.chain.merge_every;
@@ -95,4 +96,4 @@ CAIRN_INLINE error checkpoint_series::cancel_merge(const error& cause) {
   return merge_failed(std::make_exception_ptr(cause));
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of series.hpp: looks whether what is to be saved is published already.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Whether all files that `index` lists are there and have their sizes.
 [[nodiscard]] inline bool has_files(const any_store& store, std::string_view name, const checkpoint_index& index) {
@@ -163,4 +164,4 @@ CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

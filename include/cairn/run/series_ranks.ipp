@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of series.hpp: the save of several ranks.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/run/series.ipp"
 #include "cairn/store/shard_record.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
 CAIRN_INLINE void checkpoint_series::require_same_restore(const load_options& options, std::string_view order) {
@@ -175,4 +176,4 @@ CAIRN_INLINE error checkpoint_series::cancel_together(const save_job& job, const
   return failed(about(event::kind::failed, job), std::make_exception_ptr(cause), is_reported);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The implementation of a checkpointer: asks the policy, copies the state, and saves the copy in the background thread.
 #pragma once
 
@@ -33,7 +34,7 @@
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The background thread uses `series_`, `staging_`, and members that are thread-safe. The training thread uses `series_` and `staging_`
 /// only while the background thread has no job, except for the functions of `series_` that any thread may call.
@@ -211,7 +212,7 @@ class session {
   background_thread background_;  // declared last: it joins before anything that it uses is destroyed
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/session.ipp"             // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of session.hpp: what the trainer calls.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Throws errc::invalid for options that are out of range or would do nothing.
 inline void check_options(const checkpointer_options& options) {
@@ -268,4 +269,4 @@ CAIRN_INLINE double session::stalled(const stopwatch& since) {
   return seconds;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of session.hpp: what runs in the background thread, and how the trainer's thread waits for it.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/run/session.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Encodes and writes staged shards; after the last ones publishes the checkpoint, then merges and removes what is due. The handle of the
 /// save is done last, when the checkpointer is ready for the next save.
@@ -137,4 +138,4 @@ CAIRN_INLINE void session::report_hang() noexcept {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of session.hpp: a checkpointer of several ranks.
 //
 // Each call begins a round, in which all ranks vote (vote.hpp). `step` leaves its round under way and takes its verdict at the next call; the other
@@ -31,7 +32,7 @@
 #include "cairn/run/session.ipp"
 #include "cairn/state/describe.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
   meet();
@@ -265,4 +266,4 @@ CAIRN_INLINE step_outcome session::preempt_together(any_state state, const obser
   return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of session.hpp: the saves that the training thread starts.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/store/index.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Describes the state and builds the job of its save from the options and the kind that the policy has chosen.
 CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
@@ -271,4 +272,4 @@ CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& n
   return outcome;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

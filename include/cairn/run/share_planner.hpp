@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How the state is divided between the ranks of a group, from the bytes that the save before has written.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/plan/partition.hpp"
 #include "cairn/run/own_state.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The same at all ranks, as its inputs are.
 class share_planner {
@@ -113,4 +114,4 @@ class share_planner {
   return pieces;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

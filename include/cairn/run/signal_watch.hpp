@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The signal handler, and what it shares with a set of signals.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The handler of all signals that are watched.
 CAIRN_INLINE void on_signal(int number);
@@ -80,7 +81,7 @@ struct signal_table {
 };
 inline constinit signal_table signals_of_process;
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/run/signals.ipp"  // IWYU pragma: keep

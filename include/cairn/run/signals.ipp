@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of signals.hpp and signal_watch.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/run/signal_watch.hpp"
 #include "cairn/signals.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 namespace detail {
 
 CAIRN_INLINE void on_signal(int number) {
@@ -102,4 +103,4 @@ CAIRN_INLINE int signals::number() const noexcept { return watch_ ? watch_->numb
 
 CAIRN_INLINE double signals::seconds_since() const noexcept { return watch_ ? watch_->seconds_since() : 0; }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

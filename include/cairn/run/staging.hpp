@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copies the elements of pieces into its own memory, so that the state may change while they are saved.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/stream_copy.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A piece to copy. It is not copied if its leaf owns its memory.
 struct planned_copy : piece {
@@ -224,4 +225,4 @@ struct staging_plan {
   fail(errc::invalid, {"the state is too large for copies of ", *limit, " bytes"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

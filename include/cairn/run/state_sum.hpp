@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A checksum of a whole state, by which a save knows that the state is the one that is published already.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// XXH3-64 of paths, dtypes, shapes, structure and all elements. How the leaves are cut into pieces does not matter.
 class state_sum {
@@ -75,4 +76,4 @@ class state_sum {
   return sum.value();
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the ranks of a group agree on in each call: every rank votes, and all derive the same verdict from the largest number of each field.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/schedule/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// How far a rank is with the save that all ranks make together in the background.
 enum class save_phase : std::uint8_t {
@@ -103,4 +104,4 @@ struct verdict {
   return all;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The default policy: chooses when to save, and as what kind, by what saves are observed to cost.
 #pragma once
 
@@ -22,7 +23,7 @@
 #include "cairn/schedule/planner.hpp"
 #include "cairn/schedule/workload.hpp"
 
-namespace cairn::policies {
+namespace cairn::inline v0_1::policies {
 
 /// The kinds of saves that a policy may choose from.
 enum class save_kinds : std::uint8_t {
@@ -230,4 +231,4 @@ class adaptive {
   double age_ = 0;                   // of the process, in seconds
 };
 
-}  // namespace cairn::policies
+}  // namespace cairn::inline v0_1::policies

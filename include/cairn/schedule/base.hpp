@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contract of `schedule/`: what was observed, as plain numbers -> whether to save now, and as what.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/core/policy_memory.hpp"
 #include "cairn/schedule/erasure.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// A point of a run, as a policy sees it. Policies have no clock of their own, so tests can drive them.
 struct moment {
@@ -187,4 +188,4 @@ class any_policy {
   detail::cloned<interface> self_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

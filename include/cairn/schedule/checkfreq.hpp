@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // CheckFreq's rule: as often as one save can follow the other, within a budget.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
-namespace cairn::policies {
+namespace cairn::inline v0_1::policies {
 
 struct checkfreq_options {
   double budget_percent = 3.5;       ///< of the training time that saves may take; not positive: 0
@@ -71,4 +72,4 @@ class checkfreq {
   schedule::observed_run run_;
 };
 
-}  // namespace cairn::policies
+}  // namespace cairn::inline v0_1::policies

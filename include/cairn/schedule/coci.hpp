@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // COCI's rule: saves at equal drops of the loss.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
-namespace cairn::policies {
+namespace cairn::inline v0_1::policies {
 
 struct coci_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
@@ -146,4 +147,4 @@ class coci {
   double position_ = 0, saved_position_ = 0;  // in steps of the curve
 };
 
-}  // namespace cairn::policies
+}  // namespace cairn::inline v0_1::policies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Policies that contain others: any of several, and a bound on the overhead of one.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// Adds what an inner policy remembers, with `prefix` before each name.
 inline void remember_as(const std::string& prefix, const any_policy& inner, policy_memory& memory) {
@@ -25,9 +26,9 @@ inline void recall_as(const std::string& prefix, any_policy& inner, const policy
   inner.recall(part);
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule
 
-namespace cairn::policies {
+namespace cairn::inline v0_1::policies {
 
 /// Saves when one of several policies does, as the kind that the first of these asks for, but no step twice. Each is asked at every step,
 /// and all saves and restarts are reported to each. They remember by their position in the list: append only.
@@ -124,4 +125,4 @@ class bounded_overhead {
   double spent_ = 0, trained_ = 0;  // seconds
 };
 
-}  // namespace cairn::policies
+}  // namespace cairn::inline v0_1::policies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What any_policy and any_estimator share: deep copies, and checks of the optional members of a user's type.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Owns an object that derives from `Interface`, and copies it by `Interface::clone`, which returns a std::unique_ptr.
 template <class Interface>
@@ -111,4 +112,4 @@ concept misspells_recall = requires(Type& self, const Memory& kept) { self.recal
                            requires(Type& self, const Memory& kept) { self.on_recall(kept); } ||
                            requires(Type& self, const Memory& kept) { self.restore(kept); };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

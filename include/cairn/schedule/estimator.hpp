@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Curves of a loss, and the contract of estimators: losses, one by one -> the curve that they follow, if one can be trusted.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/erasure.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// A loss as a function of the step x.
 struct loss_curve {
@@ -161,4 +162,4 @@ class any_estimator {
   detail::cloned<interface> self_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

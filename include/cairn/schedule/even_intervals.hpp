@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Even intervals from the cost of a save and the mean time between failures: Young's and Daly's rules.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/observed_run.hpp"
 
-namespace cairn::policies {
+namespace cairn::inline v0_1::policies {
 
 struct even_interval_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
@@ -47,4 +48,4 @@ using young = even_interval<schedule::young_interval>;
 /// Daly, A higher order estimate of the optimum checkpoint interval for restart dumps, 2006: two more terms.
 using daly = even_interval<schedule::daly_interval>;
 
-}  // namespace cairn::policies
+}  // namespace cairn::inline v0_1::policies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The two plain policies: every n steps, and every period of time.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/schedule/base.hpp"
 
-namespace cairn::policies {
+namespace cairn::inline v0_1::policies {
 
 /// Saves at every multiple of `steps`, or at the first step after one where the count jumps. 0: never.
 struct every_steps {
@@ -35,4 +36,4 @@ struct every {
   }
 };
 
-}  // namespace cairn::policies
+}  // namespace cairn::inline v0_1::policies

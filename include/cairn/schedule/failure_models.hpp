@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Models of failures of workers, and of early stops of jobs.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 #include "cairn/core/float_bits.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the expected failures within `age` seconds after its
 /// start. H(0) = 0; H never falls and is finite. A worker survives that long with probability exp(-H), n workers with exp(-n H).
@@ -173,4 +174,4 @@ class past_jobs {
 };
 
 }  // namespace early_stops
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Young's and Daly's formulas for the interval between saves, and when a save is due. Invalid numbers give bounded results.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "cairn/core/float_bits.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// In seconds: no policy that measures goes longer than this without a checkpoint, whatever it measures.
 inline constexpr double longest_interval = 3600;
@@ -44,4 +45,4 @@ inline constexpr int probe_steps = 10;
   return since >= longest_interval || since * (since + iteration) >= best * best;
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

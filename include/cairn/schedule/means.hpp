@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Running means of quantities that change slowly, and a budget for what saves take from the training.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// The mean of a quantity that may change slowly, in O(1). The newest values have most weight, and a value counts for at most `clip` times
 /// the mean before it. The first value, which often includes one-time work, is dropped where the second is less than a quarter of it.
@@ -98,4 +99,4 @@ class save_budget {
   std::array<running_mean, 3> means_{running_mean(unclipped), running_mean(unclipped), running_mean(unclipped)};
 };
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The mean time between failures, as a run learns it.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its decimal logarithm. The
 /// default knows little: between three quarters of an hour and a month, with a probability of two thirds.
@@ -122,4 +123,4 @@ class mtbf_estimate {
 };
 
 }  // namespace schedule
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

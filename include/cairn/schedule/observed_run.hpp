@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a measuring policy knows of its run: time since the newest checkpoint, iteration times, costs of saves, failures.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/schedule/mtbf.hpp"
 #include "cairn/schedule/means.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// Iteration times, and how much saves slow the training down. Iterations at whose beginning or end a save runs in the background are
 /// `beside` a save, the others are `alone`.
@@ -292,4 +293,4 @@ class observed_run {
   std::uint64_t began_at_ = 0, step_ = 0, saved_step_ = 0;
 };
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

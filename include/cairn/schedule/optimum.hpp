@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The plan of saves with the least expected cost: exact, for any objective, by dynamic programming.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// What a plan for a job is expected to cost. Each list has an entry per boundary; all but `save` rise.
 struct cost_model {
@@ -48,7 +49,7 @@ struct plan {
 /// the best i for each j lies on a lower envelope of lines, which is walked along once (derived in docs/scheduling.md). O(N).
 [[nodiscard]] CAIRN_INLINE plan optimum(const cost_model& of);
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/schedule/optimum.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of optimum.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/schedule/optimum.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 namespace detail {
 
 /// The lower envelope of lines that come with falling slopes, queried at rising x. Amortised O(1).
@@ -135,4 +136,4 @@ CAIRN_INLINE plan optimum(const cost_model& of) {
   return found;
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Says when the next save is due under an objective: by the density of the optimum, or by the exact optimum of what is left.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// What the options say about the run.
 struct run_options {
@@ -92,7 +93,7 @@ class planner {
   std::uint64_t saved_step_ = 0, look_again_ = 0;
 };
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/schedule/planner.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of planner.hpp.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/schedule/optimum.hpp"
 #include "cairn/schedule/planner.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 namespace detail {
 
 inline constexpr double few_saves = 16;         // left: then the optimum decides
@@ -115,4 +116,4 @@ CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment&
   return checkpoint_step(now) + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

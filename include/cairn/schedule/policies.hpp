@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // All policies. Objectives by the loss, and COCI's rule, also need an estimator: cairn/schedule/fits/estimators.hpp.
 #pragma once
 

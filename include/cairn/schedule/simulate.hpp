@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Simulated jobs with failures: a policy and a seed -> what saving, failures and restoring cost.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// Random numbers by index: each depends only on the seed and its index (splitmix64: Steele, Lea, Flood 2014). O(1).
 class seeded_numbers {
@@ -218,7 +219,7 @@ template <class Part>
   return difference_of(a, b, [what](const outcome& each) { return each.of(what).without_restoring(); });
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/schedule/simulate.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of simulate.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "cairn/schedule/simulate.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 namespace detail {
 
 /// What the jobs of a simulation have in common.
@@ -272,4 +273,4 @@ CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy,
   return all;
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

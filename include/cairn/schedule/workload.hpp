@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The model of a job, the objectives of saving, and the prices of waiting and of lost work under each objective.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// A job without failures and saves. Iterations are numbered from 0. Boundary k lies before iteration k; saves are made at boundaries, of
 /// which there are steps() + 1.
@@ -81,7 +82,7 @@ struct prices {
 /// O(N). Throws errc::invalid where the sizes of the workload's lists do not match, or a duration is not positive and finite.
 [[nodiscard]] CAIRN_INLINE prices prices_of(objective what, const workload& job);
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/schedule/workload.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of workload.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/workload.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 namespace detail {
 
 inline void check(const workload& job) {
@@ -58,4 +59,4 @@ CAIRN_INLINE prices prices_of(objective what, const workload& job) {
   return all;
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The customization point for types of other libraries.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/extending.md has an example of each form.
 /// Specialise it with one of these three:
@@ -127,4 +128,4 @@ template <class T>
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

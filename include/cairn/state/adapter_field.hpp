@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What an adapter's `fields(object, field)` gets as `field`, and the walk of objects with such adapters.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/state/walk_tensor.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Passes the parts of an adapted object to Cairn. `fields` must pass the same parts for the purposes `check` and `apply` of one load.
 class adapter_field {
@@ -58,4 +59,4 @@ void walk_adapted(walker& w, T& object) {
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Why a cairn::adapter cannot be used.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/record.hpp"
 #include "cairn/state/tensor_view.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
@@ -92,4 +93,4 @@ consteval problem problem_of_adapter() {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

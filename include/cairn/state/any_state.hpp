@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 // A reference to a state of any type, so that only `state/` has templates over the state's type.
 #pragma once
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 class walker;
@@ -19,4 +20,4 @@ struct any_state {
 /// A reference to a state that a checkpoint can be loaded into, which is not const.
 struct any_mutable_state : any_state {};
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

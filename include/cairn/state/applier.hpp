@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The second walk of a load: gives a state the checkpoint's structure, and lists where its arrays are to be read.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A container to be resized after its memory has been prepared: `resize(container, size)`.
 struct growth {
@@ -61,7 +62,7 @@ class applier final : public loader {
   std::vector<read_heap> heaps_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/applier.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of applier.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/applier.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
@@ -71,4 +72,4 @@ CAIRN_INLINE void applier::keep_whole() {
          "object");
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks objects by functions that pass their values, one after another, to an archive, as other serialization libraries have them.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/state/operations.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 class archived_values;
 
@@ -110,7 +111,7 @@ CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operatio
 /// The same for an object that exists only inside a save or load function, or is a base class of an object.
 CAIRN_INLINE void walk_archived_part(walker& w, void* object, const archived_operations& how);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/archived.ipp"  // IWYU pragma: keep

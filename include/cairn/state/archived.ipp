@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of archived.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/archived.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Numbers as an array, or a single one.
 struct archived_numbers {
@@ -239,4 +240,4 @@ CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operatio
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

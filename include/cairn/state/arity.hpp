@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The number of fields of an aggregate, and of the base classes among them.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/state/leading_bases.hpp"
 #include "cairn/state/member_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 // These convert to the types of fields, in initializers that are not evaluated.
 
@@ -264,4 +265,4 @@ inline constexpr field_count counted_fields = count_fields<T>();
 template <class T>
 inline constexpr std::size_t arity = counted_fields<T>.fields - counted_fields<T>.bases;
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

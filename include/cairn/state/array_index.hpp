@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Arrays that have been described already: finds the leaf of one by its memory.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/position_index.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 class array_index {
  public:
@@ -30,4 +31,4 @@ class array_index {
   position_index positions_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

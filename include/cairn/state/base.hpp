@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contract of `state/`: from any C++ state to a flat list of leaves, and back into the same state.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/core/structure.hpp"
 #include "cairn/state/per_rank.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others. No path is twice in a
 /// list. An object that only one side has, such as one behind a pointer or a list of objects, is there once, without its parts.
@@ -60,4 +61,4 @@ struct target {
 inline constexpr unsigned max_nesting = 400;
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

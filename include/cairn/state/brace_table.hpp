@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // Whether an aggregate takes a number of empty braces. Each pair initializes one field, whatever its type is: also a whole C array.
 #pragma once
 
 #include <cstddef>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The largest number of empty braces that is tried.
 inline constexpr std::size_t most_braces = 101;
@@ -50,4 +51,4 @@ CAIRN_ROW(101, CAIRN_TEN CAIRN_TEN CAIRN_TEN CAIRN_TEN CAIRN_TEN CAIRN_TEN CAIRN
 #undef CAIRN_ROW
 // clang-format on
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

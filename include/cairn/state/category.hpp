@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Assigns each type to exactly one category, by its operations.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/state/own_operations.hpp"
 #include "cairn/state/skip.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 inline constexpr bool is_named_references = std::is_same_v<T, state> || std::is_same_v<T, const_state>;
@@ -166,4 +167,4 @@ consteval dtype dtype_of() {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

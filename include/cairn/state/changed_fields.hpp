@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a class says about its changes, as a table for the walker, and what is wrong with it.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/problem.hpp"
 #include "cairn/state/record.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 struct change_rows {
@@ -142,4 +143,4 @@ consteval problem problem_of_changes() {
   return problem::none;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The lines by which a class says how its members have changed since older checkpoints.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "cairn/state/name_text.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// A member that had other names: where a checkpoint does not have `Name`, it is loaded from the first of the `Former` names that it has.
 template <detail::name_text Name, detail::name_text... Former>
@@ -54,4 +55,4 @@ concept has_migration = requires(T& object, stored_parts& old) {
 };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The first walk of a load: compares a state with a checkpoint and changes nothing. Collects the report and all problems.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/state/overlaps.hpp"
 #include "cairn/state/tied_arrays.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 class checker final : public loader {
  public:
@@ -87,7 +88,7 @@ class checker final : public loader {
   std::string tied_, tied_to_;  // the paths of the owner that was last met again, and where it was met before
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/checker.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of checker.hpp.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/state/fetch_leaf.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
@@ -250,4 +251,4 @@ CAIRN_INLINE void checker::check_values(std::size_t index, const memory_view& vi
       fail(errc::corrupt, {stored.path, " in ", from.origin, " is BOOL but has a byte that is neither 0 nor 1"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

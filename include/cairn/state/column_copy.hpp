@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Copies elements that no array in the state holds, such as those of a set, into columns, and back.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/flat.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bools of one byte each, contiguous; std::vector<bool> is not.
 class bool_array {
@@ -256,7 +257,7 @@ void for_each_in_key_order(Container& container, const KeyOf&, const Action& act
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/column_copy.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of column_copy.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/column_copy.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end) {
   if (end < begin || end > stored.text.size())
@@ -26,4 +27,4 @@ CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(cons
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = numbered[i].first;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

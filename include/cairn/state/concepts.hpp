@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Concepts that recognise containers and other types by their operations, so that no header of a container is needed.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/float_types.hpp"
 #include "cairn/state/per_rank.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 concept small_float_type = std::same_as<T, float16> || std::same_as<T, bfloat16> || std::same_as<T, float8_e4m3> ||
@@ -250,4 +251,4 @@ concept distribution_type = requires(T& t) {
 template <class T>
 concept random_type = streamed<T> && !piecewise_type<T> && (random_engine_type<T> || distribution_type<T>);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Containers that are saved as columns or as a vector: sets, maps, and sequences that are not contiguous.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/resize.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// errc::mismatch: a container cannot get the stored number of elements.
 CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored);
@@ -245,7 +246,7 @@ struct copy_traits<T> {
   }
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/container_copies.ipp"  // IWYU pragma: keep

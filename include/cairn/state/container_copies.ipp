@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Definitions of container_copies.hpp.
 #pragma once
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) {
   const bool few = stored < limits.least;
@@ -33,4 +34,4 @@ CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values) {
                           " values in the checkpoint, so it is no map there; leave it out with filter"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

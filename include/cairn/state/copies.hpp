@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Types that are saved as a copy of another type, because their memory cannot be read or written as an array.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/random_text.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The number of bytes of a wide scalar that hold its value; the rest is padding, written as zero. With the options -std=gnu++, 128-bit integers and
 /// __float128 are wide scalars, too.
@@ -179,7 +180,7 @@ struct copy_traits<T> {
   static void put(T& value, type& stored) { adapter<T>::set(value, std::move(stored)); }
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/copies.ipp"  // IWYU pragma: keep

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Definitions of copies.hpp.
 #pragma once
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/copies.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void check_date(bool same) {
   if (!same)
@@ -19,4 +20,4 @@ CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored) {
                           " in the state; make it a bitset of that size, or leave it out with filter"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds classes that have the operations of a container, tensor or pointer from a base class: they may have further members.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/own_operations.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Larger than Base, unless Base has padding at its end in which a derived class puts members.
 template <class Base>
@@ -30,4 +31,4 @@ consteval bool may_lose_members() {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

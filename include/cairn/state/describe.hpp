@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Describes a state: a reference to any state -> its leaves and structure.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/state/state.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// A reference to a state that is saved.
 template <detail::state_object State>
@@ -53,7 +54,7 @@ template <state_object State>
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/describe.ipp"  // IWYU pragma: keep

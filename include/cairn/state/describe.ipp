@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of describe.hpp.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 CAIRN_INLINE any_state refer(const const_state& state) noexcept {
   return {static_cast<const detail::named_references*>(&state), detail::walk_references};
@@ -28,4 +29,4 @@ CAIRN_INLINE description describe(any_state state, rank_info here, std::string_v
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

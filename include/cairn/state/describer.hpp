@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Collects the leaves and the structure of a state during a walk. A shared object is described once.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/state/shared_objects.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The size of a description.
 struct description_size {
@@ -80,7 +81,7 @@ class describer final : public walker {
   shared_objects shared_{paths_};
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/describer.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of describer.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/state/describer.hpp"
 #include "cairn/state/stable_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Narrows the view of a box to the part that one of several copies saves: a range along the slowest dimension of more than one index. Returns the place
 /// of the part.
@@ -159,4 +160,4 @@ CAIRN_INLINE void describer::fail_duplicate_path(std::string_view path) {
   fail(errc::invalid, {"two parts of the state have the path ", path, "; rename a member or a map key"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

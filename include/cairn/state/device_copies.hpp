@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // How arrays are copied between the host and memory that the host cannot reach, such as a GPU's.
 #pragma once
 
 #include <cstddef>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// How to copy an array between the host and the memory where it is. Both functions return when the copy is complete, and throw if it
 /// fails. `context` is passed to both; it may be a queue or a stream.
@@ -18,4 +19,4 @@ struct device_copies {
   [[nodiscard]] explicit operator bool() const noexcept { return to_host || from_host; }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

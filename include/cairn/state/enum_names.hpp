@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The list of an enum's values that checkpoints know by name.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "cairn/state/name_text.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -42,4 +43,4 @@ template <class T>
 concept has_enum_names = names_its_values<T> && requires(const by_name<T>* list) { detail::take_enumerators(list); };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The names of an enum's values, as a table for the walker.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/name_text.hpp"
 #include "cairn/state/operations.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The number that stands for a value in a table of names: above 2^63 - 1, that number minus 2^64.
 template <class Enum>
@@ -82,7 +83,7 @@ consteval bool has_distinct_names() {
 /// The value of that present or former name; null if there is none.
 [[nodiscard]] CAIRN_INLINE const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/enum_table.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of enum_table.hpp, and of the walker for enums whose values have names.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/loader.hpp"
 #include "cairn/state/enum_table.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number) {
   for (const auto& each : names)
@@ -122,4 +123,4 @@ void loader::renumber(dtype type, void* memory, dtype stored_type, const Now& no
   if (answer == copy_answer::put) scatter({type, at_.shape, static_cast<std::byte*>(memory), strides}, 0, current);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

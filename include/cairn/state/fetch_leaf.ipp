@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of fetch_leaf.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/state/fetch_leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to) {
   const stored_leaf& stored = from.leaves[index];
@@ -33,4 +34,4 @@ CAIRN_INLINE void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_
   scatter(to, 0, bytes);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bytes of leaves that both walks of a load need: the check reads them, and the second walk does not read them again.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 #include "cairn/core/catalog.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Reads leaves of one catalog, and keeps their bytes: at most `most_bytes` in all. What does not fit is read each time.
 class fetched_leaves {
@@ -39,4 +40,4 @@ class fetched_leaves {
   std::uint64_t room_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

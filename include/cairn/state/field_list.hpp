@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // The lines by which a class with private members, or with base classes, lists what to save.
 #pragma once
 
 #include <type_traits>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Members to save, named as in the class; a trailing underscore is left out of the path:
 /// `static auto cairn_fields() { return cairn::fields<&counter::hits_, &counter::seen_>{}; }` as a public
@@ -38,4 +39,4 @@ template <class T>
 concept has_base_list = is_base_list<typename T::cairn_bases>;
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

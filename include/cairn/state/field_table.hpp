@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // References to all fields of an aggregate whose number of fields is known.
 #pragma once
 
 #include <cstddef>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::size_t max_fields = 100;
 
@@ -70,4 +71,4 @@ constexpr decltype(auto) bind_fields(Record& record, const Action& action) {
 #undef CAIRN_NAMES
 #undef CAIRN_ROW
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

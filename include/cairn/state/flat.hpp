@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Types with a fixed layout of elements. A container of them is saved as columns: one leaf per field, not per object.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/record.hpp"
 #include "cairn/state/skipped_fields.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 consteval bool is_flat();
@@ -181,4 +182,4 @@ consteval bool elements_move() {
 template <class T>
 concept text = contiguous<T> && std::same_as<typename T::value_type, char> && requires(T& t) { t.append(t); };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

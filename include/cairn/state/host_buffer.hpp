@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Buffers on the host that stand for arrays on a device, and keys for addresses in different memories.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/device_copies.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// An address, and the memory that it is an address in.
 struct memory_key {
@@ -59,7 +60,7 @@ class host_buffer {
   std::shared_ptr<std::byte[]> memory_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/host_buffer.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of host_buffer.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/host_buffer.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE host_buffer::host_buffer(std::string path, memory_view& view, const device_copies& copies)
     : path_(std::move(path)), device_(view.memory), bytes_(view.bytes()), copies_(copies) {
@@ -53,4 +54,4 @@ CAIRN_INLINE void host_buffer::write_device() const {
               [&] { copies_.from_host(device_, memory_.get(), bytes_, copies_.context); });
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

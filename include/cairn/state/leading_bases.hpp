@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tells base classes of an aggregate from members of the same type.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/state/brace_table.hpp"
 #include "cairn/state/member_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr unsigned hash_bits = 24;
 
@@ -51,4 +52,4 @@ consteval std::size_t bases_among() {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The fields and base classes that a class lists (`cairn_fields`, `cairn_bases`), and whether the list is its own or inherited.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/problem.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class Class, class Type>
 std::type_identity<Class> class_of_member(Type Class::*);
@@ -135,4 +136,4 @@ consteval problem problem_of_lists() {
     return problem::none;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

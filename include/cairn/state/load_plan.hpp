@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checks that a checkpoint fits a state, then gives the state the checkpoint's structure. The caller reads the arrays.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/state/applier.hpp"
 #include "cairn/state/checker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The constructor compares everything and changes nothing. `apply` changes sizes, keys and pointees, and lists where to read
 /// the arrays.
@@ -46,7 +47,7 @@ class load_plan {
   std::optional<applier> applier_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/load_plan.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of load_plan.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/state/overlaps.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE load_plan::load_plan(any_mutable_state state, const catalog& from, const match_options& options,
                                   rank_info here)
@@ -59,4 +60,4 @@ CAIRN_INLINE void load_plan::walk(walker& by) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

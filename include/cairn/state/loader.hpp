@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Answers a walk from a checkpoint: what all walks of a load have in common.
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "cairn/state/stored_state.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Why an object that a checkpoint has at two paths is not loaded into two. `first`: the other path.
 inline std::string only_pointers_share(const std::string& first) {
@@ -224,7 +225,7 @@ void loader::with_path(const Action& action) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/loader.ipp"           // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of loader.hpp, but those for sequences, maps and pointers: walk_sequence.ipp, walk_map.ipp, loader_pointers.ipp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/state/loader.hpp"
 #include "cairn/state/size_probe.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE bool loader::is_selected() {
   if (load_.stored.selects(at_.path)) return true;
@@ -260,4 +261,4 @@ CAIRN_INLINE copy_answer copy_loader::end_copy() {
   return left_out_before_.empty() ? whole_ : copy_answer::put;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

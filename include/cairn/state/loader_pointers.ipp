@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of loader.hpp: objects behind pointers.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/state/loader.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
   const bool is_there = found.address != nullptr;
@@ -87,4 +88,4 @@ CAIRN_INLINE bool loader::keeps_const(const found_object& found) const {
   return found.by->is_const && load_.stored.contents().has_structure && !load_.stored.find_entry(path());
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The names of members and types, read from the text of a function's signature that the compiler gives.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// True for a character of an identifier, including every byte of a UTF-8 sequence.
 constexpr bool is_identifier_char(char c) noexcept {
@@ -78,4 +79,4 @@ constexpr std::string_view type_name() noexcept {
   return stored_type_name<T>.view();
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Names as template arguments, and tables of them that are joined at compile time.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <std::size_t Size>
 struct name_text {
@@ -29,4 +30,4 @@ constexpr std::array<Element, (0 + ... + Sizes)> join_arrays(const std::array<El
   return joined;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables of functions: the operations of a type that the walker needs. The walker itself is free of templates over the state. Where a table
 // has a null function pointer, the type does not have that operation.
 #pragma once
@@ -15,7 +16,7 @@
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/resize.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 class walker;
 
@@ -207,4 +208,4 @@ struct copy_operations {
                          void (*action)(void* context, const void* memory, std::size_t bytes));
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds parts of a state that are in memory which a load frees or moves, since the object that owns this memory gets another structure.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Whether `path` is `outer` or below it. An empty `outer` is the whole state.
 [[nodiscard]] inline bool is_within(std::string_view path, std::string_view outer) noexcept {
@@ -125,7 +126,7 @@ class overlap_search final : public walker {
   std::vector<overlap> found_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/overlaps.ipp"  // IWYU pragma: keep

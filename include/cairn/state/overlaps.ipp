@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of overlaps.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/state/overlaps.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void overlap_search::begin_second() {
   step_ = step::second;
@@ -119,4 +120,4 @@ CAIRN_INLINE void overlap_search::report_unless_own(const owner& of, const std::
   found_.push_back({path, std::string(this->path())});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A type is a container, a tensor or a pointer because of its operations. Finds the class that declares these, and the aggregates that have
 // more fields than these need.
 #pragma once
@@ -16,7 +17,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/record.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class Class, class Result, bool Noexcept>
 std::type_identity<Class> class_of_function(Result (Class::*)() noexcept(Noexcept));
@@ -165,4 +166,4 @@ consteval std::uint64_t array_capacity() {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

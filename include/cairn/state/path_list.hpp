@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A list of the paths of leaves and entries in one buffer, which finds a path that two leaves have.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 #include "cairn/state/position_index.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Precondition: fewer than 2^32 paths.
 class path_list {
@@ -69,4 +70,4 @@ class path_list {
   std::vector<std::uint32_t> leaves_;  // the positions of their paths
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds members of a class that would have the same path in a checkpoint.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/record.hpp"
 #include "cairn/state/skipped_fields.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// "base" and "base1" to "base9"; the same name for all others.
 template <std::size_t I>
@@ -78,4 +79,4 @@ consteval std::string_view name_of_two() {
 /// The name of a part of a state that the format of files keeps for itself.
 inline constexpr std::string_view reserved_name = "__metadata__";
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

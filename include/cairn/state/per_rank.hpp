@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 // Marks state that differs between ranks, and defines how it is loaded on another number of ranks.
 #pragma once
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// The default of `per_rank`: a checkpoint of another number of ranks does not load.
 struct refuse_other_ranks {};
@@ -30,4 +31,4 @@ struct rank_info {
 };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

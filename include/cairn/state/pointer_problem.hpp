@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Why a pointer cannot be walked: its own type, or the list of types that it may point to.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/problem.hpp"
 #include "cairn/state/stable_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class Deleter>
 inline constexpr bool is_default_delete = false;
@@ -153,4 +154,4 @@ consteval problem find_pointer_problem() {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a walk tells about a pointer: the types that it may point to, and the names of those in a list.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/polymorphic.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// One class of a list.
 struct listed_type {
@@ -112,7 +113,7 @@ template <class Element, class Base = std::remove_cv_t<Element>>
 inline constexpr pointer_type pointer_type_of{&typeid(Base), sizeof(Base), name_for_messages<Base>(),
                                               find_class_list<Base>(), std::is_const_v<Element>};
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/pointer_type.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of pointer_type.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/stable_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE class_list::class_list(std::span<const listed_type> types) : types_(types) {
   for (const auto& each : types) {
@@ -39,4 +40,4 @@ CAIRN_INLINE const std::string& class_list::name(const listed_type& type) const 
   return names_[static_cast<std::size_t>(&type - types_.data())].front();
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // The closed list of types behind a pointer to a base class, and the names by which a checkpoint knows them.
 #pragma once
 
 #include "cairn/state/name_text.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// The types that an object behind a pointer to a base class may have. Each is a class, or a `named` class.
 template <class... Types>
@@ -35,4 +36,4 @@ concept has_type_list =
     names_its_types<Base> && requires(const polymorphic<Base>* list) { detail::take_type_list(list); };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A hash table of positions in a list that is kept elsewhere.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Finds equal entries of a list of fewer than 2^32 entries. It has 16 to 32 bytes per position: open addressing with linear probing. Hashes
 /// have to differ in their lower bits; entries whose hashes are near each other are near each other in memory.
@@ -62,4 +63,4 @@ class position_index {
   std::size_t size_ = 0;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 // Why a type cannot be saved or loaded. refuse.hpp has the advice for each.
 #pragma once
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 enum class problem : unsigned char {
   none,
@@ -93,4 +94,4 @@ consteval bool is_of_content(problem what) {
 /// Whether refuse_lines.hpp has the advice.
 consteval bool is_of_lines(problem what) { return what >= problem::fields_line && what <= problem::not_assigned; }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

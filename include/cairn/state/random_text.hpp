@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The text of a random engine or distribution. A text from a file may be hostile. It is taken only if the object that it makes is safe to use: a
 // draw reads and writes only the object's own memory, and it ends.
 #pragma once
@@ -18,7 +19,7 @@
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/member_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What the text of an engine of the standard library consists of: the text of its base, then its own numbers.
 struct engine_text {
@@ -121,7 +122,7 @@ struct random_object {
 template <class T>
 inline constexpr random_operations random_operations_of = random_object<T>::make();
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/random_text.ipp"  // IWYU pragma: keep

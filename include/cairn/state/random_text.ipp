@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of random_text.hpp.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/random_text.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 #if defined(_LIBCPP_VERSION)
 inline constexpr bool is_llvm_library = true;  // its texts have no positions, and no parts of a distribution
@@ -297,4 +298,4 @@ CAIRN_INLINE void read_random(const std::string& from, void* fresh, const random
                         "the type that was saved, or leave it out with filter"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The fields of a plain aggregate, by reference, type and name. The references come from Boost.PFR, or from own structured
 // bindings for records that PFR cannot read; the names from the compiler's spelling of a pointer to a member of an object that
 // is never made.
@@ -17,7 +18,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/problem.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 #if defined(__clang__)
 #pragma clang diagnostic push
@@ -182,4 +183,4 @@ inline constexpr short_name<field_name_view<Record, I>().size()> stored_field_na
 #pragma clang diagnostic pop
 #endif
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Refuses a state that cannot be saved or loaded: the first such part of its type becomes one static_assert, which names it.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/state/type_search.hpp"
 #include "cairn/state/walk_object.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
 /// last two arguments are there for its message. refuse_lines.hpp has further ones.
@@ -236,4 +237,4 @@ consteval walk_function checked_reference_walk() {
   return checked_walk<T, Loads>();
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Refuses a state because of a line that one of its classes has for Cairn, or because of a type of another library. refuse.hpp has the other
 // reasons: a function template would be too long with all of them.
 #pragma once
@@ -6,7 +7,7 @@
 #include "cairn/state/problem.hpp"
 #include "cairn/state/type_search.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What is wrong with the state.
 template <class State, bool Loads>
@@ -81,4 +82,4 @@ consteval walk_function checked_walk() {
   return nullptr;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

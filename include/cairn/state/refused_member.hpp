@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds the member because of which a record is refused, for the message.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/state/record.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct any_value {
   template <class T>
@@ -108,4 +109,4 @@ consteval std::string_view refused_member() {
     return {};
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

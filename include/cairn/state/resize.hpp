@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Changes the number of elements of a sequence in place, so that it keeps its allocator, its capacity and its memory.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/own_operations.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
@@ -129,7 +130,7 @@ void resize_to(T& object, std::uint64_t size) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/resize.ipp"  // IWYU pragma: keep

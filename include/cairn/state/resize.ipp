@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Definitions of resize.hpp.
 #pragma once
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/resize.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void check_iterated(std::uint64_t iterated, std::uint64_t size) {
   if (iterated != size)
@@ -12,4 +13,4 @@ CAIRN_INLINE void check_iterated(std::uint64_t iterated, std::uint64_t size) {
                          " elements, so the others would be lost; specialise cairn::adapter for its type"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

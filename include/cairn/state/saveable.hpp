@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which types can be saved and loaded.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/category.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -31,4 +32,4 @@ concept saveable =
 template <class T>
 concept loadable = saveable<T> && detail::not_const<T>;
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

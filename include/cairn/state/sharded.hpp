@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Marks arrays of which each rank holds a box.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walk_tensor.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -74,4 +75,4 @@ struct adapter<sharded<T>> {
   static any_tensor_view view(const sharded<T>& box) { return box.view(); }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

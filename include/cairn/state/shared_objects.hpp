@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds the objects of a state that several pointers share, and those that a save could not keep shared.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/path_list.hpp"
 #include "cairn/state/pointer_type.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Collects the shared objects of a state while it is described, in the order of the walk. Two pointers share an object if they lead to the same
 /// whole object: to one address and one type. A load could not share memory in other ways: `refuse_overlaps` finds pointers to a part of a
@@ -65,7 +66,7 @@ class shared_objects {
   std::vector<shared*> open_;  // whose walks have not ended
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/shared_objects.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of shared_objects.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/state/shared_objects.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::string_view shared_objects::begin(const std::string& path, const found_object& found,
                                                     std::shared_ptr<void> object, std::size_t leaves) {
@@ -88,4 +89,4 @@ CAIRN_INLINE void shared_objects::refuse_overlaps(const std::vector<leaf>& leave
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

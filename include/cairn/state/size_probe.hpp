@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds the stored size of a container that is saved as columns.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/stored_state.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The size is the first dimension of the first stored column; 1 where that has no such dimension. Where the load may reshape the column, it is
 /// the size `now`, unless that is 0.
@@ -67,4 +68,4 @@ class size_probe final : public walker {
   std::optional<std::uint64_t> size_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Marks members that are not state: mutexes, caches, pointers to memory of others.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/state/name_text.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// A member that is not state: no checkpoint has it, and a load leaves it as it is. In an element that a load makes, it has its default
 /// value. It acts as the `T`: `*member`, `member->x`, `member = value`, or `member` where a `T&` is needed.
@@ -56,4 +57,4 @@ template <class T>
 concept has_skip_list = requires { T::cairn_skip::contains(std::string_view{}); };
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

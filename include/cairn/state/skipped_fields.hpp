@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which fields of a record are not state.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/state/record.hpp"
 #include "cairn/state/skip.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// For each field of the record, whether the record's list names it.
 template <has_skip_list Record>
@@ -35,4 +36,4 @@ consteval bool is_skipped_field() {
     return false;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

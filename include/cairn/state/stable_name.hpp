@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The name of a type as a checkpoint stores it: the same for all compilers.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The name of the type in C++, for messages.
 [[nodiscard]] CAIRN_INLINE std::string readable_name(const std::type_info& type);
@@ -37,7 +38,7 @@ namespace cairn::detail {
   return true;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/stable_name.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of stable_name.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/stable_name.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 using name_tokens = std::vector<std::string>;
 
@@ -142,4 +143,4 @@ CAIRN_INLINE std::string with_inline_namespaces(std::string_view spelled, std::s
   return joined(to);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

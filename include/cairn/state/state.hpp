@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A state without a struct: references to objects, with names.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/state/base.hpp"
 #include "cairn/state/operations.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 class state;
 class const_state;
@@ -125,7 +126,7 @@ class const_state : public detail::named_references {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/state.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of state.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/state/state.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void named_references::add(reference one) {
   if (one.name.empty()) fail(errc::invalid, {"a part of a cairn::state has no name"});
@@ -32,4 +33,4 @@ CAIRN_INLINE void walk_references(walker& w, void* all) {
   for (const auto& each : static_cast<const named_references*>(all)->all()) w.part(each.name, each.object, each.walk);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a class's `cairn_migrate` reads: the parts of an object as an older version of the class stored them.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include <typeindex>
 #include <utility>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 class loader;
@@ -68,4 +69,4 @@ class stored_parts {
   std::map<std::string, column, std::less<>> columns_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a checkpoint has at the paths of a state, as a load's options rename and filter it, and what of it the load uses.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The path of the object that contains the one at `path`; empty if that is the whole state.
 [[nodiscard]] constexpr std::string_view outer_path(std::string_view path) noexcept {
@@ -118,7 +119,7 @@ class stored_state {
   std::optional<std::uint64_t> bytes_;                             // once it is asked for
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/stored_state.ipp"  // IWYU pragma: keep

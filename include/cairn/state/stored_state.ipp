@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of stored_state.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/state/stored_state.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::string stored_state::stored_path(std::string_view path) const {
   if (redirects_.empty()) return options_.rename ? options_.rename(path) : std::string(path);
@@ -239,4 +240,4 @@ CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
   return all;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

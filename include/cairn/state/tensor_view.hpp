@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Views of strided arrays in the caller's memory. Tensors of other libraries are saved through such views.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/device_copies.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// `shape` elements at `data`. Element (i, j, ...) is at data[i * strides[0] + j * strides[1] + ...]; an empty `strides`
 /// means row-major and packed. The memory is the caller's: a save reads from it and a load writes into it.
@@ -95,4 +96,4 @@ struct adapter<any_tensor_view> {
   static any_tensor_view view(const any_tensor_view& view) { return view; }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds arrays that share memory in the state and have different values in the checkpoint.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/state/device_copies.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The arrays that a load fills. Those with gaps between their elements are compared with arrays of the same strides, type and size that begin
 /// at the same address, packed ones with all packed arrays that overlap them.
@@ -41,7 +42,7 @@ class tied_arrays {
   std::vector<array> arrays_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/tied_arrays.ipp"  // IWYU pragma: keep

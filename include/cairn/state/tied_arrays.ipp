@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of tied_arrays.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/tied_arrays.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void tied_arrays::add(const memory_view& view, const device_copies* device, std::size_t index) {
   if (!view.memory || view.bytes() == 0) return;
@@ -59,4 +60,4 @@ CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_
   return found;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is known at compile time about a type: why it cannot be saved, and the types of its parts.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/type_problem.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct type_node;
 
@@ -160,4 +161,4 @@ constexpr type_part part_as(std::string_view name) {
 
 #undef CAIRN_PART
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

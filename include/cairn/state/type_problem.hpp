@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Why a type cannot be saved or loaded, its parts apart.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/user_lines.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What is wrong with elements that a load assigns, those of containers that are saved as columns.
 template <class T>
@@ -282,4 +283,4 @@ consteval problem problem_of() {
     return problem::none;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

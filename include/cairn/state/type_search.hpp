@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Searches the types that a state consists of, at compile time, for a part that cannot be saved or loaded.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/type_node.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The path of a part and its type: "layers.*.weights: float*".
 struct part_text {
@@ -159,4 +160,4 @@ consteval refusal find_refusal() {
 template <class State>
 inline constexpr refusal refusal_of = find_refusal<State>();
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Finds the lines that a class has for Cairn, but that would not be used: private ones, ones of another form, and those of a base class.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/state/problem.hpp"
 #include "cairn/state/skip.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct line_names {
   int cairn_fields, cairn_bases, cairn_skip, cairn_version, cairn_changes, cairn_migrate;
@@ -92,4 +93,4 @@ consteval problem problem_of_lines() {
     return shares_lines_with_base<T>() ? problem::lines_of_base : problem::none;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

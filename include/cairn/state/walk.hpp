@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Defines `walk<T>`, which calls the walk function of the category of T.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "cairn/state/walk_versioned.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 inline constexpr bool always_false = false;
@@ -127,4 +128,4 @@ void walk(walker& w, void* at) {
     static_assert(always_false<T>, "cairn: a type that cannot be saved");  // refuse.hpp says why
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

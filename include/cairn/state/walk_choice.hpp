@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks optionals and variants.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operations& how);
 CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations& how);
@@ -72,7 +73,7 @@ void walk_variant(walker& w, T& object) {
   detail::walk_variant(w, std::addressof(object), variant_of<T>::operations);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walk_choice.ipp"  // IWYU pragma: keep

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walk_choice.hpp.
 #pragma once
 
 #include "cairn/state/walk_choice.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operations& how) {
   w.note_owner(object, &how);
@@ -25,4 +26,4 @@ CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations
   w.content(alternative.at(object, what == presence::make ? access::make : access::find), alternative.content);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks types with a fixed number of parts: records, tuples, fixed arrays, complex numbers and durations.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "cairn/state/walk_versioned.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 void walk_complex(walker& w, T& object) {
@@ -149,4 +150,4 @@ void walk_fixed_array(walker& w, T& object) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

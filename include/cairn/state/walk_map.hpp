@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks maps whose values have paths of their own: those of their keys, or numbers.
 #pragma once
 
@@ -25,7 +26,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The integer type as which a key that is not text is written in a path.
 template <class Key>
@@ -251,7 +252,7 @@ void walk_map(walker& w, T& object) {
     w.entries(&object, entries_of<T>::operations);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walk_map.ipp"  // IWYU pragma: keep

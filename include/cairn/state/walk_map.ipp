@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walk_map.hpp, and of the functions of the walkers for maps.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class Number>
 bool parse_whole(const std::string& from, Number& number) {
@@ -160,4 +161,4 @@ CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
   if (trial) --prototypes_;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Declares the walk functions of all types, tells which types have an entry in the structure, and has the tables of operations that the walker
 // needs to make objects of a type.
 #pragma once
@@ -8,7 +9,7 @@
 #include "cairn/state/flat.hpp"
 #include "cairn/state/operations.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say. walk.hpp has the definition.
 template <class T>
@@ -64,4 +65,4 @@ inline constexpr object_operations object_operations_of = find_object_operations
 template <class T>
 inline constexpr content_operations content_operations_of{object_operations_of<T>, has_entry<T>};
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks per-rank state: the value of each rank has its own path.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline std::string rank_path(std::uint64_t rank) { return "rank" + std::to_string(rank); }
 
@@ -37,4 +38,4 @@ void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks owning pointers: unique, shared and weak, to one type or to one of a closed list of types.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how);
 /// `owner`: the pointer in the state. For a weak pointer, `pointer` is a temporary shared pointer that was made of it.
@@ -109,7 +110,7 @@ void walk_weak(walker& w, T& pointer) {
   if (strong != before) pointer = strong;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walk_pointer.ipp"  // IWYU pragma: keep

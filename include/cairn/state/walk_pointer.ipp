@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walk_pointer.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/state/walk_pointer.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The entry of that type; null if the pointer's list does not have it. `type` is null for a pointer without a list, which has one entry.
 template <class Entry>
@@ -61,4 +62,4 @@ CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks sequences: as columns if the elements have a fixed layout, else with one path per element.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Walks elements that are not saved as columns, each with its index as path.
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how);
@@ -159,7 +160,7 @@ void walk_container_adaptor(walker& w, T& object) {
   if constexpr (requires { typename T::value_compare; }) w.heap(std::addressof(object), heap_of<T>::operations);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walk_sequence.ipp"  // IWYU pragma: keep

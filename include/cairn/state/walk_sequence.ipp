@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walk_sequence.hpp, and of loader.hpp for sequences.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_sequence.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class Action>
 void for_each_element(void* sequence, const sequence_operations& how, Action action) {
@@ -93,4 +94,4 @@ CAIRN_INLINE bool loader::has_elements() const {
   return found && (found->shape.empty() || found->shape.front() > 0);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

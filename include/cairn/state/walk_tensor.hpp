@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks tensors of any library, and adapted types that are viewed as one array.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A view of any tensor. Strides count elements, as in all tensor libraries.
 template <class T>
@@ -138,7 +139,7 @@ void walk_tensor(walker& w, T& tensor) {
   detail::walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walk_tensor.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walk_tensor.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/walk_tensor.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Calls a function of an adapter. An error that it throws gets the path; the walk adds it to other exceptions.
 template <class Call>
@@ -126,4 +127,4 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
           view.device() ? &view.device() : nullptr);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

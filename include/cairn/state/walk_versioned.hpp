@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks classes whose members have changed since older checkpoints: renamed, added and removed members, versions and migrations.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 template <class P>
 P stored_parts::get(std::string_view name) {
@@ -88,7 +89,7 @@ void pass_members(walker& w, const object_members& members) {
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walk_versioned.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walk_versioned.hpp and stored_parts.hpp, and of the functions of the walker for them.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_versioned.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 CAIRN_INLINE bool stored_parts::has(std::string_view name) const { return walker_->has_stored(name); }
 
@@ -191,4 +192,4 @@ CAIRN_INLINE void loader::run_migration(void* object, const version_operations& 
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

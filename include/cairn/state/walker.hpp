@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Walks a state: the interface between the walk functions of all types and what a walk is for: saving, checking or loading.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/tensor_view.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct stored_leaf;
 
@@ -278,7 +279,7 @@ class walker {
   [[nodiscard]] std::string_view content_name() const noexcept { return at_.path.empty() ? "value.value" : "value"; }
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/state/walker.ipp"  // IWYU pragma: keep

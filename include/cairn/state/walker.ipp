@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of walker.hpp, but those for maps: walk_map.ipp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/state/base.hpp"
 #include "cairn/state/walker.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void walker::enter(std::string_view name) {
   if (at_.lengths.size() == max_nesting)
@@ -150,4 +151,4 @@ CAIRN_INLINE void walker::require_check(std::string_view name) const {
     fail(errc::invalid, {path(), ": its adapter passes a prototype of ", name, " when the part itself has to exist"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

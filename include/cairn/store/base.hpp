@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
 // Threads: in all options, 0 stands for as many as keep the device busy. These are
@@ -19,7 +20,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace stores {
 
@@ -217,7 +218,7 @@ class any_store {
   std::shared_ptr<interface> self_;
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/base.ipp"  // IWYU pragma: keep

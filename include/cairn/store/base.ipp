@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/base.hpp.
 #pragma once
 
 #include "cairn/store/base.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 CAIRN_INLINE void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
                               std::span<const std::span<std::byte>> into) {
@@ -23,4 +24,4 @@ CAIRN_INLINE std::string read_text(const source& file, std::uint64_t offset, std
   return text;
 }
 
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores

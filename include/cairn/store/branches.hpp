@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which checkpoints of a place the newest run has in its history, where several runs have branched off one another (when_older::branch).
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/store/naming.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The branch with the largest number. `names` are in the order of checkpoint_before.
 [[nodiscard]] inline run_branch newest_branch(const std::vector<std::string>& names) {
@@ -70,4 +71,4 @@ namespace cairn::detail {
          parse_branch(history.front()).number != number;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

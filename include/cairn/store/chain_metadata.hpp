@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a checkpoint shares with others of its chain, its parent and code tables, as JSON text, and back from untrusted text.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store does not read them.
 using stored_tables = std::map<std::string, std::string, std::less<>>;
@@ -30,7 +31,7 @@ CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent);
 /// The form of a string of 16 hexadecimal digits, whose number is passed to `use`.
 [[nodiscard]] CAIRN_INLINE json_form digits_form(std::function<void(std::uint64_t)> use);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/chain_metadata.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of chain_metadata.hpp.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent) {
   json.begin_object().key("name").text(parent.name, "the parent's name");
@@ -48,4 +49,4 @@ CAIRN_INLINE stored_tables read_tables(std::string_view text, std::string_view o
   return tables;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is in a store's root: checkpoints, and directories that are being written, replaced or deleted.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// A directory on disk: its path for messages, open.
 struct open_directory {
@@ -282,4 +283,4 @@ inline std::vector<std::string> recover(const open_directory& root, const recove
   return live;
 }
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

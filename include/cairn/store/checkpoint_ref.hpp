@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // A reference from a checkpoint to another one: its name and id.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as the checkpoint
 /// restores the same values, even when merging stores them in other bytes.
@@ -15,4 +16,4 @@ struct checkpoint_ref {
   friend bool operator==(const checkpoint_ref&, const checkpoint_ref&) = default;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store in a directory: one subdirectory per checkpoint, published by renaming it into place.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/store/naming.hpp"
 #include "cairn/store/owner_record.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 struct directory_options {
   bool durable = true;  ///< publishing waits for the disk; new files are written with direct I/O
@@ -58,7 +59,7 @@ class directory {
   std::shared_ptr<detail::shared_lock> lock_;
 };
 
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/directory.ipp"  // IWYU pragma: keep

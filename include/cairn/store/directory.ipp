@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/directory.hpp.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
@@ -203,4 +204,4 @@ CAIRN_INLINE void directory::remove(std::string_view name) {
   detail::delete_directory(*root, now_at, there, nullptr);
 }
 
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A checkpoint of a directory store that is being written: into a hidden directory, which is renamed when it is complete.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/system/closed_in_children.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// Files that are being written into a directory.
 class new_files {
@@ -219,4 +220,4 @@ class directory_transaction final : public transaction {
   new_files files_;
 };
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The encodings of a shard's tensors as JSON text, and back from untrusted text.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/encoding.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// By tensor key.
 using encoded_tensors = std::map<std::string, encoding_info, std::less<>>;
@@ -25,7 +26,7 @@ inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
 /// The encodings of `text`. errc::corrupt names `origin`.
 [[nodiscard]] CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/encoded_tensors.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of encoded_tensors.hpp.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all) {
   json_writer json;
@@ -51,4 +52,4 @@ CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::st
   return all;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Few open files for readers of many: the file that was used least recently is closed, and opened again when it is needed.
 #pragma once
 
@@ -16,7 +17,7 @@
 
 #include "cairn/store/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The files that a reader may keep open: a part of those that the process may.
 [[nodiscard]] inline std::size_t most_open_files() noexcept {
@@ -141,4 +142,4 @@ class pooled_file final : public stores::source {
   mutable file_pool::entries::iterator place_;  // if it is open
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

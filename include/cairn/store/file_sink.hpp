@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A new file: written through the page cache, or past it with direct I/O where it has to be durable.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// How the bytes of a new file reach the disk.
 enum class file_mode {
@@ -98,4 +99,4 @@ class file_sink final : public sink {
   file_mode mode_;
 };
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

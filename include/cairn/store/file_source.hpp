@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A file open for reading.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 class file_source final : public source {
  public:
@@ -53,4 +54,4 @@ class file_source final : public source {
   return std::make_unique<file_source>(AT_FDCWD, path, path);
 }
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Names of directories in a store's root that are no checkpoints yet, or no longer.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// `.tmp-<name>.<attempt>`: is being written or deleted. `.old-<name>.<attempt>`: a checkpoint that is being replaced, on a file system that
 /// cannot exchange names; it is the checkpoint `<name>` while there is no other one.
@@ -57,4 +58,4 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
   return attempt.empty() ? entry : entry.substr(0, entry.size() - attempt.size() - 1);
 }
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

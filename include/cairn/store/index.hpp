@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The index of a checkpoint, index.json, which is written last: step, metrics, shards with their checksums, structure, and where each leaf is.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/store/leaf_storage.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct index_shard {
   std::string file;
@@ -67,7 +68,7 @@ enum class index_part : std::uint8_t {
 /// index cannot be read. Reads the index of each link.
 [[nodiscard]] CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/index.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of index.hpp.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept {
   if (index.id) return *index.id;
@@ -232,4 +233,4 @@ CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store that keeps the text of an index and nothing else: what a save would publish, without writing it.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// Saves may be made to it, but it has no checkpoints. Copies share the text.
 class index_only {
@@ -74,4 +75,4 @@ class index_only {
   std::shared_ptr<std::string> text_ = std::make_shared<std::string>();
 };
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The leaves in the text of an index: written, and read from untrusted text.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline void write_leaf(json_writer& json, const stored_leaf& leaf, const leaf_storage& storage) {
   json.line().begin_object().key("path").text(leaf.path, "the path").key("dtype").text(name(leaf.type));
@@ -111,4 +112,4 @@ class leaf_reader {
   std::vector<double> lost_, restored_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fills and hashes several chunks together. If their elements are fields of the same records, each cache line of the records is fetched
 // once for all of them.
 #pragma once
@@ -13,7 +14,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A chunk that is filled step by step; what a step has filled is hashed while it is in the cache.
 class growing_chunk {
@@ -62,7 +63,7 @@ struct strided_run {
 /// Fills the chunks from the runs, and always continues with the run that is at the lowest address.
 CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/interleaved_gather.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of interleaved_gather.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/interleaved_gather.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Elements per index of the first dimension.
 [[nodiscard]] inline std::uint64_t row_elements(const memory_view& view) noexcept {
@@ -42,4 +43,4 @@ CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<g
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

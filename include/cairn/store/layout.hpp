@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where the elements of a leaf are: how it is cut into pieces, and which shard has each of them.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A piece of a leaf in a shard: a run of its elements in row-major order, or a box.
 struct placed_piece {
@@ -85,7 +86,7 @@ CAIRN_INLINE void for_each_piece(const leaf_layout& layout, const extents& shape
 /// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.
 [[nodiscard]] CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/layout.ipp"  // IWYU pragma: keep

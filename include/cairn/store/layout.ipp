@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of layout.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/store/layout.hpp"
 #include "cairn/store/order.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Boxes that are cut in more dimensions are refused: the check of them takes time exponential in it.
 inline constexpr std::size_t max_cut_dimensions = 8;
@@ -242,4 +243,4 @@ CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& pi
   return sentence({path, "[", ranges, "]"});
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of a leaf as members of a JSON object, and back from untrusted text.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/store/layout.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Writes the members of a leaf in the index: `"shard":2`, `"runs":[0,0,1,40]`, `"grid":[[0,4,8],[3]],"shards":[[0,4,1]]` or
 /// `"boxes":[[0,0,0,3,2]]`.
@@ -43,7 +44,7 @@ class layout_reader {
   rows shards_, boxes_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/layout_text.ipp"  // IWYU pragma: keep

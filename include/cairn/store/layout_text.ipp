@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of layout_text.hpp.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/store/layout_text.hpp"
 #include "cairn/store/shape_text.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout) {
   if (layout.cuts == nullptr) return static_cast<void>(json.key("shard").natural(layout.shard));
@@ -95,4 +96,4 @@ CAIRN_INLINE std::string_view layout_reader::take(leaf_layout& to) {
   return to.cuts = std::make_shared<const leaf_cuts>(std::move(made)), "";
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a leaf is stored: its layout, and what is known of its encoding and losses without its shards.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/store/layout.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Of a leaf with pieces that are encoded. Pieces that are not, since that does not pay, may lie beside them.
 struct leaf_encoding {
@@ -42,4 +43,4 @@ struct leaf_storage {
   std::shared_ptr<const restored_loss> restored;  ///< null: the elements have been restored from no lossy checkpoint
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

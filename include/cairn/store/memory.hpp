@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store in memory: for fast rollback and for tests. Its contents end with the process.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 namespace detail {
 struct memory_contents;
@@ -34,7 +35,7 @@ class memory {
   std::shared_ptr<detail::memory_contents> contents_;
 };
 
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/memory.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/memory.hpp.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/store/order.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
@@ -252,4 +253,4 @@ CAIRN_INLINE void memory::remove(std::string_view name) {
   contents_->published.erase(std::string(name));
 }
 
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Names of checkpoints and of the files in them: "step-000000120", "shard-00000-of-00004.safetensors", "index.json".
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// The order of checkpoints: names without a step by name, then branches by number, each by step.
 [[nodiscard]] CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b);
@@ -57,7 +58,7 @@ struct run_branch {
 CAIRN_INLINE void require_checkpoint_name(std::string_view name);
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/naming.ipp"  // IWYU pragma: keep

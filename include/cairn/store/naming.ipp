@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of naming.hpp.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -107,4 +108,4 @@ CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b) {
   return std::tuple(of_a->branch.number, of_a->step, a) < std::tuple(of_b->branch.number, of_b->step, b);
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sorts lists by one std::sort of indices, which is compiled once instead of once per type of element.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The numbers from 0 to `count` - 1, sorted by `before(a, b)`. O(n) if they are in order already.
 [[nodiscard]] inline std::vector<std::size_t> sorted_order(
@@ -33,4 +34,4 @@ void sort_items(std::vector<Item>& items, const Before& before) {
   items = std::move(sorted);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

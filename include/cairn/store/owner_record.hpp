@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which process saves to a place: what the owner of a lock writes for others.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 /// A job of a cluster's scheduler. A process of a later restart of the same job takes the lock of an earlier one at once: the scheduler has ended
 /// that, also where its host cannot be asked.
@@ -64,7 +65,7 @@ struct owner_record {
 [[nodiscard]] CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text);
 
 }  // namespace detail
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/owner_record.ipp"  // IWYU pragma: keep

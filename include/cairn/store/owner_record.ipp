@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/owner_record.hpp.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores {
+namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
@@ -193,4 +194,4 @@ CAIRN_INLINE scheduler_job scheduler_job::of_environment() {
   return {};
 }
 
-}  // namespace cairn::stores
+}  // namespace cairn::inline v0_1::stores

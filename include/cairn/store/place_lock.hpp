@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The lock of a store's root, which excludes processes of all hosts that share its file system.
 //
 // The lock is a directory, `.lock`, with one file, `owner`. It is made under a hidden name and renamed to `.lock`: a rename fails where a directory
@@ -25,7 +26,7 @@
 #include "cairn/system/closed_in_children.hpp"
 #include "cairn/system/owner_process.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// The name of the lock in the root, and of the file in it.
 inline constexpr std::string_view lock_name = ".lock", owner_file = "owner";
@@ -82,7 +83,7 @@ class place_lock {
   std::thread renewing_;
 };
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/place_lock.ipp"  // IWYU pragma: keep

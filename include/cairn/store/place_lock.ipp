@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/place_lock.hpp.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/system/posix.hpp"
 #include "cairn/system/start_thread.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// Deletes a lock's file and its directory, unless another process has put its own there. `held` is open: no other lock loses its file.
 inline void delete_lock(const open_directory& root, const std::string& name, const open_directory& held) {
@@ -195,4 +196,4 @@ CAIRN_INLINE void place_lock::check() const {
                     ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
 }
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

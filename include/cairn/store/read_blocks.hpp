@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads parts of shards into memory, and compares the checksums of their blocks while they are in the cache: in one pass, on several threads.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bytes [begin, end) of a shard's data section, which are those of `into` from byte `at` of its packed elements on.
 struct read_step {
@@ -35,7 +36,7 @@ CAIRN_INLINE void read_blocks(const stored_checkpoint& checkpoint, std::vector<r
 /// Reads and checks the blocks that have not been checked yet, all of them before it returns. errc::corrupt names file, byte and leaf.
 CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/read_blocks.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of read_blocks.hpp.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bytes that are read by one call and then hashed: they stay in the cache of a core.
 inline constexpr std::uint64_t read_bytes = std::uint64_t{256} << 10U;
@@ -223,4 +224,4 @@ CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<c
   run_tasks(checkpoint, tasks, {}, threads);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

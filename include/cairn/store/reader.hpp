@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads one checkpoint: lists its leaves, and verifies and copies their stored bytes in parallel.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// All elements of a stored leaf, a box or a run of them, to be read into memory of the same dtype and element count.
 struct read_request {
@@ -151,7 +152,7 @@ class checkpoint_reader {
   std::shared_ptr<stored_checkpoint> opened_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/reader.ipp"  // IWYU pragma: keep

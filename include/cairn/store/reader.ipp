@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/reader.hpp.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The memory of a leaf as an array of `shape`. Null if it is strided and has another shape: then the elements must be copied.
 [[nodiscard]] inline std::optional<memory_view> with_shape(const memory_view& into, const extents& shape) {
@@ -148,4 +149,4 @@ CAIRN_INLINE void checkpoint_reader::read(std::span<const read_request> requests
   read_leaves(*opened_, requests, options);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

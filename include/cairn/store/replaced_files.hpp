@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Replaces files in a directory: new files are written under hidden names, and renamed when all of them are complete.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// New files in a directory, under hidden names until `publish`. What is not published is removed. A directory_transaction replaces whole directories.
 class replaced_files {
@@ -92,4 +93,4 @@ class replaced_files {
   std::vector<file> made_;
 };
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which checkpoints to remove: those that no rule keeps. A pure function, which removes nothing itself.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Keep the `count` checkpoints with the best `metric`; all of them as long as none has that metric.
 struct keep_best_rule {
@@ -60,7 +61,7 @@ CAIRN_INLINE void check_rules(const retention_rules& rules);
                                                                const retention_rules& rules);
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/retention.ipp"  // IWYU pragma: keep

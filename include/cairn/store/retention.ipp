@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of retention.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/store/order.hpp"
 #include "cairn/store/retention.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void check_rules(const retention_rules& rules) {
   const auto fail_zero = [](std::string_view rule) { fail(errc::invalid, {rule, " is 0: std::nullopt is no rule"}); };
@@ -105,4 +106,4 @@ CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry>
   return plan;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

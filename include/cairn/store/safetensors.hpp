@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The header of a safetensors file: written, and parsed from untrusted bytes.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/base.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The data section of a shard begins at a multiple of this, so that it can be written with direct I/O.
 inline constexpr std::uint64_t data_alignment = 4096;
@@ -52,7 +53,7 @@ struct safetensors_header {
                                                                       std::string_view origin,
                                                                       std::optional<std::uint64_t> expected = {});
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/safetensors.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of safetensors.hpp.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept {
   bytes = width;
@@ -147,4 +148,4 @@ CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& fi
   return header;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The shape of an array as a JSON list, and back.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::size_t max_dimensions = 64;
 
@@ -27,4 +28,4 @@ inline void write_shape(json_writer& json, const extents& shape) {
   }));
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lays out a shard: a safetensors file whose metadata adds what only Cairn knows: slices, encodings, code tables, block checksums.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/write_piece.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A shard to be written: its header with room for checksums, and the piece of every tensor.
 struct shard_layout {
@@ -37,7 +38,7 @@ struct shard_layout {
 /// Puts the checksums of the blocks into the header of the laid-out shard.
 CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/shard.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of shard.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard) {
   if (!of.place) return {shard, which.first, which.count, {}};
@@ -89,4 +90,4 @@ CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std:
   layout.header_text.replace(layout.header_text.find(key) + key.size(), digits.size(), digits);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bytes of a shard's data section, wherever they are in memory.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/shard.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Finds them: in payloads, in staged copies, or in the memory of a leaf.
 class shard_bytes {
@@ -80,4 +81,4 @@ class shard_bytes {
   const shard_layout& layout_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What Cairn's metadata say about a shard, from untrusted bytes.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/safetensors.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::string_view format_version = "2";
 
@@ -66,7 +67,7 @@ struct shard_metadata {
 /// "w[0:70]":{"leaf":"w","shape":[10,10],"first":0,"count":70}, or for a box "w[0:3,4:8]":{"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]}
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/shard_metadata.ipp"  // IWYU pragma: keep

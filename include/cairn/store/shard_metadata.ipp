@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of shard_metadata.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
   json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");
@@ -166,4 +167,4 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
   return metadata;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What ranks tell each other of the shards that they have written, as JSON text.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/leaf_storage.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What the writer of an index needs to know of shards that another rank has written.
 struct shard_record {
@@ -40,7 +41,7 @@ struct shard_record {
 /// errc::corrupt names `origin`.
 [[nodiscard]] CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/shard_record.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of shard_record.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::string write_shard_record(const shard_record& record) {
   json_writer json;
@@ -130,4 +131,4 @@ CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std:
   return {read.begin(), read.end()};
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

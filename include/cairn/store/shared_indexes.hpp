@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A store whose indexes one rank has read for all: what a file system shows differs between hosts for a time, and thousands of ranks that read the same
 // file wait for each other.
 #pragma once
@@ -17,7 +18,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 
-namespace cairn::stores::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// Opens the files of another store, for reading alone. It keeps the text of each index that is opened; the store of another rank that has these texts opens
 /// the same indexes. Copies share the texts. One thread at a time opens indexes.
@@ -89,4 +90,4 @@ class shared_indexes {
       std::make_shared<std::map<std::string, std::string, std::less<>>>();
 };
 
-}  // namespace cairn::stores::detail
+}  // namespace cairn::inline v0_1::stores::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the order of their shards share blocks, and
 // a block that the next slice needs too is not read again.
 #pragma once
@@ -15,7 +16,7 @@
 #include "cairn/store/reader.hpp"
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// One thread at a time. Holds the blocks of one slice, and of up to 256 shards used before the last blocks of the slices as they are and of those that are
 /// encoded: four each at most.
@@ -120,4 +121,4 @@ class slice_window {
   std::uint64_t begin_ = 0;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

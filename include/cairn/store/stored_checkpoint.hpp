@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An opened checkpoint: its index, and its shards, which are opened when they are needed.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/stored_shard.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A piece of a leaf, and where it is.
 struct stored_slice {
@@ -104,7 +105,7 @@ auto open_again(const Open& open, const Replaced& replaced) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/stored_checkpoint.ipp"  // IWYU pragma: keep

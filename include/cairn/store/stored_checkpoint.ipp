@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of stored_checkpoint.hpp.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/store/order.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_piece piece) const {
   const auto& [path, type, shape] = contents.leaves[leaf];
@@ -270,4 +271,4 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> f
   return opened;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

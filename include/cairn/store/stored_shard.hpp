@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A shard of a checkpoint: its file, its header, and where its tensors are. Opened when it is needed first.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard_metadata.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 struct stored_shard {
   std::unique_ptr<stores::source> file;
@@ -88,4 +89,4 @@ class shard_list {
   std::function<stored_shard(std::size_t, file_pointer)> parse_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

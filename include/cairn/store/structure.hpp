@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The structure of a state as JSON text, and back from untrusted text.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its only key.
 [[nodiscard]] CAIRN_INLINE std::string write_structure(const structure& all);
@@ -24,7 +25,7 @@ CAIRN_INLINE void write_structure(json_writer& json, const structure& all);
 [[nodiscard]] CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin,
                                                     std::uint64_t file_bytes);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/structure.ipp"  // IWYU pragma: keep

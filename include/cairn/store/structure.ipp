@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/structure.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The field of an entry's kind, and the form of its value.
 struct structure_field {
@@ -105,4 +106,4 @@ CAIRN_INLINE structure read_structure(std::string_view text, std::string_view or
   return all;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A piece to be written: where its bytes are, and how they are encoded.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/store/chain_metadata.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The input of the writer. What it refers to must outlive the write.
 struct write_piece : piece {
@@ -17,4 +18,4 @@ struct write_piece : piece {
   const stored_tables* tables = nullptr;  ///< the code tables that the payload names; may be null
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

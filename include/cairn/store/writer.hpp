@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes leaves as one checkpoint: lays out its shards, hashes and writes them block by block on a few threads, and commits.
 #pragma once
 
@@ -24,7 +25,7 @@
 #include "cairn/store/shard_record.hpp"
 #include "cairn/store/write_piece.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// What a checkpoint contains.
 struct checkpoint_spec {
@@ -126,7 +127,7 @@ CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_v
 /// store cannot keep files.
 CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/store/writer.ipp"        // IWYU pragma: keep

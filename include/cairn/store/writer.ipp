@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/writer.hpp.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A shard that is being written.
 struct new_shard {
@@ -283,4 +284,4 @@ CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const c
   return true;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of store/writer.hpp: a checkpoint of several writers.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "cairn/store/writer.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::string checkpoint_writer::begin() {
   transaction_ = store_.begin(name_);
@@ -75,4 +76,4 @@ CAIRN_INLINE std::vector<std::uint64_t> checkpoint_writer::stored_bytes() const 
   return bytes;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

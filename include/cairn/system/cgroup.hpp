@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The memory that the control groups of a process let it have.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bytes of memory and swap that a process may have by its cgroup and those around it; 2^64 - 1 if they set no limit. Of version 1 the limit
 /// on swap is not read.
@@ -18,7 +19,7 @@ namespace cairn::detail {
 /// That of this process.
 [[nodiscard]] CAIRN_INLINE std::uint64_t cgroup_memory(std::uint64_t swap);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/cgroup.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of cgroup.hpp.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/system/cgroup.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
@@ -65,4 +66,4 @@ CAIRN_INLINE std::uint64_t cgroup_memory(std::uint64_t swap) {
   return cgroup_memory(text_of_file("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Measures elapsed time, and lets it pass.
 #pragma once
 
 #include <chrono>
 #include <thread>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Measures the seconds since its construction.
 class stopwatch {
@@ -23,4 +24,4 @@ inline void yield_processor() { std::this_thread::yield(); }
 /// The calling thread sleeps.
 inline void pause_for(std::chrono::microseconds time) { std::this_thread::sleep_for(time); }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

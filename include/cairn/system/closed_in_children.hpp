@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Closes locked files in forked children, which would otherwise keep the locks after the end of their parent.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/system/posix.hpp"
 
-namespace cairn::posix {
+namespace cairn::inline v0_1::posix {
 
 /// For as long as it lives, a forked child closes its copy of a file, which is not open there then. Not noticed: `vfork`, `_Fork` and raw
 /// system calls.
@@ -54,4 +55,4 @@ class closed_in_children {
   descriptor* file_;
 };
 
-}  // namespace cairn::posix
+}  // namespace cairn::inline v0_1::posix

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reads untrusted JSON of a given form (json_form), and writes JSON. Only json.ipp includes RapidJSON, which does both.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A JSON text nested deeper than this is refused.
 inline constexpr std::size_t max_json_depth = 8;
@@ -145,7 +146,7 @@ template <class Map, class Value>
   return is_new;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/json.ipp"  // IWYU pragma: keep

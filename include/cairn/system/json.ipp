@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of json.hpp.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include "cairn/core/printable.hpp"
 #include "cairn/system/json.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// RapidJSON's parser calls this for each value. Compares the value with the form that is expected there, and uses it.
 class json_reader {
@@ -294,4 +295,4 @@ CAIRN_INLINE json_form json_map(json_form value, json_form::at_key add) {
   return form;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A file to which whole lines are appended, from any thread.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/system/posix.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Appends each line by one call, so that a process that is killed leaves whole lines. What cannot be written is lost. Thread-safe.
 class line_file {
@@ -33,7 +34,7 @@ class line_file {
   bool cut_ = false;  // the last line lacks its end
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/line_file.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of line_file.hpp.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/system/line_file.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE line_file::line_file(const std::string& path)
     : file_(posix::open_at(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT)) {
@@ -46,4 +47,4 @@ CAIRN_INLINE void line_file::write(int number, std::string_view line) {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Memory: what the machine has, pages prepared before they are filled, and uninitialised page-aligned buffers.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// Bytes of a page of memory, and what direct I/O aligns to.
 inline constexpr std::size_t page_bytes = 4096;
@@ -90,7 +91,7 @@ class huge_buffer {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/memory.ipp"  // IWYU pragma: keep

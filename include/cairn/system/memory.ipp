@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of system/memory.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::uint64_t machine_memory() {
   static const std::uint64_t most = [] {
@@ -80,4 +81,4 @@ CAIRN_INLINE huge_buffer::~huge_buffer() {
   if (start_ != nullptr) ::munmap(start_, bytes_);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

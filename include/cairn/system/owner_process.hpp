@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Detects that an object is used in a forked child: the child has a copy of the object, but not its threads.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// How often this process and its ancestors have been forked since the first `owner_process` was made: each forked child has a number that is
 /// larger by one. A handler of pthread_atfork counts, since `getpid` would be a system call in each step, which takes longer than the rest of
@@ -35,4 +36,4 @@ class owner_process {
   std::uint64_t forks_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A loop over independent items on a few threads.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "cairn/core/config.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// The number of threads that 0 stands for: that of the cores, but at most 8, which are enough for the whole bandwidth of the memory.
 [[nodiscard]] CAIRN_INLINE unsigned default_threads() noexcept;
@@ -29,7 +30,7 @@ CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
                                    const std::function<std::uint64_t(std::size_t item)>& bytes_of,
                                    const std::function<void(std::size_t item, unsigned threads)>& body);
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/system/parallel.ipp"  // IWYU pragma: keep

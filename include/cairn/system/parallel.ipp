@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of parallel.hpp.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/start_thread.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE unsigned default_threads() noexcept { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
 
@@ -63,4 +64,4 @@ CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
   parallel_for(small.size(), threads, [&](std::size_t i, unsigned) { body(small[i], 1); });
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Splits paths into directory and name, and makes them absolute.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/core/error.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A path's directory and the name in it: "a/b" -> {"a", "b"}, "b/" -> {".", "b"}.
 struct path_parts {
@@ -68,4 +69,4 @@ struct path_parts {
   }
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // System calls on files and directories, whose errors become cairn::error.
 #pragma once
 
@@ -24,7 +25,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/system/paths.hpp"
 
-namespace cairn::posix {
+namespace cairn::inline v0_1::posix {
 
 /// Owns an open file.
 class descriptor {
@@ -213,4 +214,4 @@ inline void read_all(int file, std::span<const std::span<std::byte>> buffers, st
          by_name.st_dev == open.st_dev && by_name.st_ino == open.st_ino;
 }
 
-}  // namespace cairn::posix
+}  // namespace cairn::inline v0_1::posix

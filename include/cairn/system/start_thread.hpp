@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Starts threads that leave signals to the threads of the program.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which profilers count. Throws
 /// std::system_error as std::thread does.
@@ -30,4 +31,4 @@ template <class Thread = std::thread, class Work>
   return Thread(std::forward<Work>(work));
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

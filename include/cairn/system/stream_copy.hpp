@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A copy that does not load its destination into the cache: 1.4 times the rate of memcpy for memory that is not read soon.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/system/memory.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 #if defined(__SSE2__)
 inline void stream_line(std::byte* to, const std::byte* from) noexcept {
@@ -46,4 +47,4 @@ inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes)
   std::memcpy(to, from, bytes);
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

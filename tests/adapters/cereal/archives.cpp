@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/cereal/archives.hpp"
 
 #include <cereal/types/memory.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/cereal/checks.hpp"
 
 #include <cereal/types/map.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compares what a type becomes through Cairn with what it becomes through an archive of cereal.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/eigen/geometry.hpp"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/torch/optimizer.hpp"
 
 #include <torch/torch.h>

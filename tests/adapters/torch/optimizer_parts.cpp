@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/torch/optimizer_parts.hpp"
 
 #include <torch/torch.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/adapters/torch/tensor.hpp"
 
 #include <torch/torch.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "durability/filesystems/fuse_server.hpp"
 
 #define FUSE_USE_VERSION 35

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A process that serves a FUSE file system, from the mount to the end of this object.
 #pragma once
 

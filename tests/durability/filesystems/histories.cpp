@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Histories of writers, readers, retention, merging and `kill -9` on two hosts that share a file system as NFS clients do: what is restored was
 // saved as that step, and is not older than what was published before; two owners are never there at once.
 #include "cairn/checkpointer.hpp"

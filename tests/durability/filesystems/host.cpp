@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "durability/filesystems/host.hpp"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A process that is a host of its own: with another name, and another boot of the kernel. Cairn then takes its locks for those of another machine.
 #pragma once
 

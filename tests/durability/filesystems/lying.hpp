@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A file system over a directory that does what network file systems do, and what others do not: a FUSE mount whose lies are switches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "durability/filesystems/mounts.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Mounts of real file systems for tests: images of disks as loop devices, and tmpfs.
 #pragma once
 

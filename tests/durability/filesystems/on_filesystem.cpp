@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs a program of tests on a file system: on_filesystem <file system> <program> [argument...]
 //
 // The program gets the place in CAIRN_TEST_PLACE. The file system is tmpfs, ext4, xfs or btrfs, or `lying:` and the names of lies

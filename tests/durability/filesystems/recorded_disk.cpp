@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "durability/filesystems/recorded_disk.hpp"
 
 #define FUSE_USE_VERSION 35

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // An image of a disk behind a FUSE mount that records what the kernel writes to it and when it flushes, as dm-log-writes does; and the disks that a
 // crash of the machine can leave.
 #pragma once

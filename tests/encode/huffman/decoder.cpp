@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/decoder.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/encoder.hpp"
 
 #include <algorithm>

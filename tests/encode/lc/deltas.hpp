@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Leaves that change from checkpoint to checkpoint, and the lossy codec's step in a few plain loops.
 #pragma once
 

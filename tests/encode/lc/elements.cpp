@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/lc/elements.hpp"
 
 #include <vector>

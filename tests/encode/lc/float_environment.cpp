@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/lc/float_environment.hpp"
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless/elements.hpp"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the tests of kernels on two vectors of floats share.
 #pragma once
 

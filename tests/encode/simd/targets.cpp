@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/targets.hpp"
 
 #include <algorithm>

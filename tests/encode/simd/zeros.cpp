@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/zeros.hpp"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Wrote the files of this folder once, with numpy 1.24 and PyTorch 1.13: they never change."""
 
 from collections import OrderedDict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Conan's test of the package: the project of ../find_package, header-only and, if packaged, with the compiled library."""
 
 import os

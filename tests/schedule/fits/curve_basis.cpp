@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/curve_basis.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/fit.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/loss_window.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads and writes Cairn's checkpoints as numpy arrays.
 
     with cairn.open("run") as checkpoint:      # a checkpoint, a directory of them (the newest), or a safetensors file

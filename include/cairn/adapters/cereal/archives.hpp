@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The archives to which cereal functions pass the values of an object, so that these are walked as its parts.
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -260,6 +261,6 @@ void pass_to(archived_values& to, std::string_view name, T& value) {
 }
 
 }  // namespace detail
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 CEREAL_SETUP_ARCHIVE_TRAITS(cairn::archives::cereal_input, cairn::archives::cereal_output)

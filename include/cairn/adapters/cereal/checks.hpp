@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which types are saved through their cereal functions, and which of these functions would leave out members.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/state/category.hpp"
 #include "cairn/state/record.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 template <class T>
 concept has_cereal_functions = cereal::traits::detail::count_output_serializers<T, cereal_output>::value > 0 ||
@@ -186,4 +187,4 @@ consteval bool inherits_cereal_functions() {
   return found;
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Eigen's rotations, translations, transformations, boxes, planes and lines as parts of a state.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "cairn/adapters/eigen.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -106,4 +107,4 @@ struct adapter<Eigen::ParametrizedLine<Scalar, Dim, Options>> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Eigen's sparse matrices and vectors as parts of a state, saved as compressed arrays.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -144,4 +145,4 @@ struct adapter<Eigen::SparseVector<Scalar, Options, Index>> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

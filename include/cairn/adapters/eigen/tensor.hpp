@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The tensors of Eigen's unsupported modules as leaves of a state, saved and loaded in place.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/adapters/eigen.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -78,4 +79,4 @@ struct adapter<Eigen::TensorMap<Plain, Options, MakePointer>> {
   [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view<Eigen::Index>(object); }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

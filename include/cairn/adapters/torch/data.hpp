@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What decides which numbers and samples a trainer with libtorch draws next, as parts of a state: generators, samplers, learning rate schedulers.
 #pragma once
 
@@ -22,7 +23,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -189,4 +190,4 @@ extern template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
 }  // namespace detail
 #endif
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

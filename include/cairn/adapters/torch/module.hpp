@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libtorch's modules as parts of a state: their parameters and buffers, under the names that they have in Python's state_dict.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -75,7 +76,7 @@ struct adapter<std::unique_ptr<Module>> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/adapters/torch/module.ipp"  // IWYU pragma: keep

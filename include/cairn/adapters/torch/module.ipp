@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of module.hpp.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE void torch_module_fields(const torch::nn::Module& module, const adapter_field& field) {
   const auto tensors = [&](const auto& named) {
@@ -21,4 +22,4 @@ CAIRN_INLINE void torch_module_fields(const torch::nn::Module& module, const ada
   for (const auto& each : module.named_children()) field(each.key(), *each.value());
 }
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

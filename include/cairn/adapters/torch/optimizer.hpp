@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libtorch's optimizers as parts of a state: their options and the state of each parameter, under the names of Python's state_dict
 // where it has them.
 #pragma once
@@ -13,7 +14,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -80,7 +81,7 @@ struct adapter<std::shared_ptr<Optimizer>> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/adapters/torch/optimizer.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of optimizer.hpp.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -263,4 +264,4 @@ CAIRN_INLINE bool is_of_libtorch(const torch::optim::Optimizer& optimizer) {
 
 }  // namespace detail
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

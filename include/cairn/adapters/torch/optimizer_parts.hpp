@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The options of libtorch's optimizers, and the states that they keep for each parameter, as parts of a state. The names are those of Python.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -179,4 +180,4 @@ struct adapter<Part> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // libtorch's tensors as leaves of a state, saved and loaded in place, on the host and on devices.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "cairn/state/device_copies.hpp"
 #include "cairn/state/tensor_view.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -60,7 +61,7 @@ struct adapter<c10::optional<T>> {
   }
 };
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/adapters/torch/tensor.ipp"  // IWYU pragma: keep

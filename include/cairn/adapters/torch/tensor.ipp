@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of tensor.hpp.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/adapters/torch/tensor.hpp"
 #include "cairn/core/error.hpp"
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 namespace detail {
 
@@ -150,4 +151,4 @@ CAIRN_INLINE void set_torch_copies(c10::DeviceType type, const device_copies& co
   detail::torch_devices::all().set(type, copies);
 }
 
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A block of bytes -> a self-describing block of fewer bytes, and back.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/encode/huffman/decoder.hpp"
 #include "cairn/encode/huffman/encoder.hpp"
 
-namespace cairn::detail::huffman {
+namespace cairn::inline v0_1::detail::huffman {
 
 /// Bytes that a block may be larger than its input.
 inline constexpr std::size_t block_slack = 16;
@@ -83,4 +84,4 @@ enum class block_kind : std::uint8_t {
   return table_bytes != 0 && decoder(lengths).decode(rest.subspan(table_bytes), out);
 }
 
-}  // namespace cairn::detail::huffman
+}  // namespace cairn::inline v0_1::detail::huffman

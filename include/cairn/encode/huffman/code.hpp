@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Huffman codes of at most 12 bits: code lengths from counts of bytes, canonical codes, and the stored form of lengths.
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/depths.hpp"
 
-namespace cairn::detail::huffman {
+namespace cairn::inline v0_1::detail::huffman {
 
 /// The longest code: four of them fit into a 64-bit word in which up to 7 bits are used.
 inline constexpr unsigned max_code_bits = 12;
@@ -158,4 +159,4 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   return good && is_complete(lengths) ? halves / 2 : 0;
 }
 
-}  // namespace cairn::detail::huffman
+}  // namespace cairn::inline v0_1::detail::huffman

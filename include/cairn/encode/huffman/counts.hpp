@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counts of byte values.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::detail::huffman {
+namespace cairn::inline v0_1::detail::huffman {
 
 inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += more[s];
@@ -44,4 +45,4 @@ inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   return sums;
 }
 
-}  // namespace cairn::detail::huffman
+}  // namespace cairn::inline v0_1::detail::huffman

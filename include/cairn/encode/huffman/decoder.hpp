@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Four streams of Huffman codes, which are not trusted -> bytes.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/encoder.hpp"
 
-namespace cairn::detail::huffman {
+namespace cairn::inline v0_1::detail::huffman {
 
 /// Decodes what an `encoder` with the same lengths made. Has a table of 32 KiB and allocates nothing.
 class decoder {
@@ -199,4 +200,4 @@ class decoder {
   std::array<std::uint64_t, table_size> table_;
 };
 
-}  // namespace cairn::detail::huffman
+}  // namespace cairn::inline v0_1::detail::huffman

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counts of symbols -> leaf depths of a Huffman tree of limited depth.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <span>
 #include <utility>
 
-namespace cairn::detail::huffman {
+namespace cairn::inline v0_1::detail::huffman {
 
 /// How often each byte value occurs.
 using byte_counts = std::array<std::uint64_t, 256>;
@@ -115,4 +116,4 @@ inline void limit_depths(std::span<std::uint64_t> depths, std::span<const std::u
     for (std::size_t i = begins[d]; i < begins[d - 1]; ++i) depths[i] = d;
 }
 
-}  // namespace cairn::detail::huffman
+}  // namespace cairn::inline v0_1::detail::huffman

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bytes -> four streams of Huffman codes, which a decoder can read in parallel.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::detail::huffman {
+namespace cairn::inline v0_1::detail::huffman {
 
 /// The coded bytes are the u32 sizes of the first three streams, then the four streams.
 inline constexpr std::size_t streams = 4;
@@ -142,4 +143,4 @@ class encoder {
   std::vector<std::uint32_t> pairs_;
 };
 
-}  // namespace cairn::detail::huffman
+}  // namespace cairn::inline v0_1::detail::huffman

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The Huffman code of a leaf's packed symbols, and its blocks: exceptions, then packed symbols.
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 /// From this many packed bytes on, a new code is stored beside the payload, where later checkpoints find it.
 inline constexpr std::size_t shared_code_worth = std::size_t{64} << 10;
@@ -172,4 +173,4 @@ inline void put_exceptions(std::span<const std::byte> exceptions, std::size_t it
   }
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

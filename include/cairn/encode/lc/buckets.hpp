@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The buckets of a delta, their values, and which of them are promoted to symbols.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "cairn/encode/lc/options.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 /// Sign << 8 | biased exponent, the upper 9 bits of a float: +1.5 has key 127, -1.5 has key 256 + 127.
 using bucket_key = std::uint32_t;
@@ -148,4 +149,4 @@ inline void sort_by_exponent(std::vector<promoted>& chosen) {
   return (elements * bits + 7) / 8 + 4 * ((std::uint64_t{1} << bits) - 1);
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The lossy delta codec behind codecs::lc. Does not make the codec known to loads: see encode/lc.hpp.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/encode/base.hpp"
 #include "cairn/encode/lc/options.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 struct survey_result;
 
@@ -35,7 +36,7 @@ CAIRN_INLINE void decode(const decode_request& from);
 /// still needed. errc::corrupt when one is malformed.
 [[nodiscard]] CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in);
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/lc/codec.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of codec.hpp.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/memory_pool.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 /// A leaf of fewer bytes is not quantized; up to `small_bytes`, encoding without loss may be smaller, and is tried.
 inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 10;
@@ -266,4 +267,4 @@ CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in
   return out.take();
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Elements of a leaf as floats: in place where they are F32, else a strip at a time.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/simd/half_floats.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 /// Elements of a block, which one thread codes.
 inline constexpr std::size_t block_elements = std::size_t{1} << 20;
@@ -79,4 +80,4 @@ void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end,
   }
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // A scope with the default floating-point environment, whatever mode the program has set.
 #pragma once
 
 #include <cfenv>
 
-namespace cairn::detail {
+namespace cairn::inline v0_1::detail {
 
 /// In its scope this thread rounds to nearest, keeps denormals and does not trap. Then restores modes and flags.
 class default_float_environment {
@@ -20,4 +21,4 @@ class default_float_environment {
   std::fenv_t before_;
 };
 
-}  // namespace cairn::detail
+}  // namespace cairn::inline v0_1::detail

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 // The options of the lossy delta codec.
 #pragma once
 
 #include <optional>
 
-namespace cairn {
+namespace cairn::inline v0_1 {
 
 /// Which buckets get a symbol when there are more buckets than symbols.
 enum class promotion {
@@ -36,4 +37,4 @@ struct options {
 };
 
 }  // namespace detail::lc
-}  // namespace cairn
+}  // namespace cairn::inline v0_1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The layout of a quantized payload: a version, and steps, each of which is decoded onto the result of the one before.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 inline constexpr std::byte payload_version{1};
 
@@ -175,4 +176,4 @@ template <class Need, class Visit>
   return true;
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Quantizes: elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements. Also adds symbols to elements.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include "cairn/encode/simd/buckets.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 /// An element that is stored exactly, with its index in the block.
 struct exception {
@@ -201,4 +202,4 @@ inline void apply(const quantized& trial, dtype type, unsigned bits, const simd:
   });
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

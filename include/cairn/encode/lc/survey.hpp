@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Deltas of one or more leaves -> the buckets to promote.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/simd/buckets.hpp"
 
-namespace cairn::detail::lc {
+namespace cairn::inline v0_1::detail::lc {
 
 /// What a survey of deltas found.
 struct survey_result {
@@ -173,4 +174,4 @@ class sliding_window {
   return {promote(table.buckets(), options.priority, options.value, most), table.exceptions() == 0};
 }
 
-}  // namespace cairn::detail::lc
+}  // namespace cairn::inline v0_1::detail::lc

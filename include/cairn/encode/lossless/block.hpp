@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A block of elements -> marks of its zeros, and its byte planes, each coded or stored; and back.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "cairn/encode/simd/planes.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 
-namespace cairn::detail::lossless {
+namespace cairn::inline v0_1::detail::lossless {
 
 /// Scratch memory for one block of up to `count` elements.
 class block_memory {
@@ -162,4 +163,4 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
   return true;
 }
 
-}  // namespace cairn::detail::lossless
+}  // namespace cairn::inline v0_1::detail::lossless

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The header of a block of elements: how it is coded, and the bytes of its marks and planes.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-namespace cairn::detail::lossless {
+namespace cairn::inline v0_1::detail::lossless {
 
 /// Layout, numbers little-endian:
 ///   u8 flags: bit 0 zeros are left out, bit 1 rotated; u8 set of coded planes
@@ -79,4 +80,4 @@ struct block_header {
   }
 };
 
-}  // namespace cairn::detail::lossless
+}  // namespace cairn::inline v0_1::detail::lossless

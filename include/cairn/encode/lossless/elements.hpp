@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Elements as the lossless codec sees them: words of 1, 2, 4 or 8 bytes, or their XOR with a reference.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/simd/planes.hpp"
 
-namespace cairn::detail::lossless {
+namespace cairn::inline v0_1::detail::lossless {
 
 /// What the codec needs to know of a dtype.
 struct element_format {
@@ -54,4 +55,4 @@ struct elements {
   }
 };
 
-}  // namespace cairn::detail::lossless
+}  // namespace cairn::inline v0_1::detail::lossless

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Estimates the coded bits of a sample of bytes; in integers, so that every machine decides alike.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/encode/huffman/code.hpp"
 
-namespace cairn::detail::lossless {
+namespace cairn::inline v0_1::detail::lossless {
 
 /// Fractional bits of the numbers here.
 inline constexpr unsigned fraction_bits = 16;
@@ -39,4 +40,4 @@ inline constexpr unsigned fraction_bits = 16;
                                    std::uint64_t{8} << fraction_bits);
 }
 
-}  // namespace cairn::detail::lossless
+}  // namespace cairn::inline v0_1::detail::lossless

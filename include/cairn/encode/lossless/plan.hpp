@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A sample of the elements of a block -> which byte planes to code, and whether to take out zeros.
 #pragma once
 
@@ -15,7 +16,7 @@
 #include "cairn/encode/simd/planes.hpp"
 #include "cairn/encode/simd/zeros.hpp"
 
-namespace cairn::detail::lossless {
+namespace cairn::inline v0_1::detail::lossless {
 
 /// How a block is coded.
 struct block_plan {
@@ -92,4 +93,4 @@ inline block_plan plan_words(const std::byte* words, std::size_t count, const el
   return without.cost < with_zeros.cost ? without : with_zeros;
 }
 
-}  // namespace cairn::detail::lossless
+}  // namespace cairn::inline v0_1::detail::lossless

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 // Kernels of buckets.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace bucket_code {
@@ -148,5 +149,5 @@ inline constexpr buckets_kernels buckets_table{HWY_TARGET, &bucket_code::deltas,
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kernels of lc that only read elements: deltas of floats, the extremes of their buckets, and errors.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// A bucket: the floats whose bits, as integers, are in [first, last].
 struct bucket_range {
@@ -51,7 +52,7 @@ struct buckets_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<buckets_kernels> all_buckets() noexcept;
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep

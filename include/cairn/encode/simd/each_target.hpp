@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiles the file that CAIRN_SIMD_KERNELS names once per target. No include guard: it is included once per such file. Highway's
 // own foreach_target.h serves only one file of a unit.
 #include "cairn/encode/simd/highway-inl.hpp"

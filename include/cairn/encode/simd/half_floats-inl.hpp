@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 // Kernels of half_floats.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace half_float_code {
@@ -88,5 +89,5 @@ inline constexpr half_floats_kernels half_floats_table{HWY_TARGET, &half_float_c
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

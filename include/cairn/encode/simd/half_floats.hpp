@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kernels that convert 16-bit floating-point elements to floats and back, with the same bits on every target.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// `in` and `out` have `n` elements, aligned to their size. All need the default floating-point environment.
 struct half_floats_kernels {
@@ -26,7 +27,7 @@ struct half_floats_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Highway, and what Cairn's kernels need of it; for the files that compile kernels only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernels of lc, for one target: included once per target by each_target.hpp.
 #include "cairn/encode/simd/rows-inl.hpp"
 #include "cairn/encode/simd/half_floats-inl.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of buckets.hpp, half_floats.hpp and symbols.hpp: the kernels of lc.
 #pragma once
 
@@ -11,7 +12,7 @@
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lc_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 
 inline constexpr const buckets_kernels* buckets_tables[] = CAIRN_SIMD_TABLES(buckets_table);
@@ -44,4 +45,4 @@ CAIRN_INLINE const symbols_kernels& symbols() noexcept {
   return best;
 }
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of planes.hpp and zeros.hpp: the kernels of lossless.
 #pragma once
 
@@ -13,7 +14,7 @@
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lossless_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 
 inline constexpr const planes_kernels* planes_tables[] = CAIRN_SIMD_TABLES(planes_table);
@@ -37,4 +38,4 @@ CAIRN_INLINE const zeros_kernels& zeros() noexcept {
   return best;
 }
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 // Kernels of planes.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -183,5 +184,5 @@ inline constexpr planes_kernels planes_table{
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kernels that split elements into byte planes, and merge them again.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// For elements of one size. Memory need not be aligned; inputs and outputs do not overlap.
 struct plane_kernels {
@@ -36,7 +37,7 @@ struct planes_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept;
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep

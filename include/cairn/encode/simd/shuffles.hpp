@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 // Byte shuffles of 16 bytes that move marked elements to the front, and back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// For elements of `Width` bytes: the source of each byte of the result, for all sets of marked elements. Bit i of a set marks
 /// element i.
@@ -38,4 +39,4 @@ struct shuffles {
 template <class Shuffles>
 inline constexpr Shuffles all_shuffles{};
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd

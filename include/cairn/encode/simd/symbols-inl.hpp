@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 // Kernels of symbols.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace symbol_code {
@@ -166,5 +167,5 @@ inline constexpr symbols_kernels symbols_table{HWY_TARGET, &symbol_code::pack2, 
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kernels of lc that change elements: deltas of floats -> packed symbols, and the values that symbols add.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// A key that no delta has.
 inline constexpr std::uint32_t no_key = 0xFFFF;
@@ -43,7 +44,7 @@ struct symbols_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<symbols_kernels> all_symbols() noexcept;
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tables of kernels, one per target that kernels are compiled for, and which of them this machine can run.
 #pragma once
 
@@ -7,7 +8,7 @@
 // How kernels are compiled: x.hpp declares a table of functions and nothing else. The functions are in x-inl.hpp, written with
 // Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only each_target.hpp and highway-inl.hpp include Highway.
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// The tables of one family of kernels, the best first. A table says in `target` what it is compiled for: a bit of Highway's.
 template <class Kernels>
@@ -22,4 +23,4 @@ template <class Kernels>
   return tables;
 }
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd

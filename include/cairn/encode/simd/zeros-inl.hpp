@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 // Kernels of zeros.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -193,5 +194,5 @@ inline constexpr zeros_kernels zeros_table{
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

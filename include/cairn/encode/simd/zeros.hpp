@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kernels that mark the elements that are not zero, pack these, and unpack them again.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
-namespace cairn::detail::simd {
+namespace cairn::inline v0_1::detail::simd {
 
 /// For elements of one size; an element is zero when all its bits are. Memory need not be aligned; inputs and outputs do not
 /// overlap.
@@ -39,7 +40,7 @@ struct zeros_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept;
 
-}  // namespace cairn::detail::simd
+}  // namespace cairn::inline v0_1::detail::simd
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Each family of loss curves as A h(x) + floor, where h has one or two rates: the parameters of a fit.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "cairn/schedule/estimator.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// A family over the steps from `first` to `last`, first < last. h is 1 at `first` and falls; its rates are positive and have no unit.
 struct curve_basis {
@@ -128,4 +129,4 @@ inline loss_curve curve_basis::curve_of(double a, double floor, const rates& rat
   return {};
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

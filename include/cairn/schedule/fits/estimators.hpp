@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Estimators that fit curves: one family each, or the best of several.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/fits/loss_window.hpp"
 
-namespace cairn::estimators {
+namespace cairn::inline v0_1::estimators {
 
 /// Fits some families and gives the best fit that can be trusted. All estimators are of this type. `curve` fits again when the observed
 /// steps have grown by a fifth since the last fit, or went back; otherwise it is O(1). O(1) memory, no allocation.
@@ -96,7 +97,7 @@ struct best_of : fitted_curves {
       : fitted_curves(families) {}  // NOLINT: a list is one
 };
 
-}  // namespace cairn::estimators
+}  // namespace cairn::inline v0_1::estimators
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/schedule/fits/estimators.ipp"  // IWYU pragma: keep

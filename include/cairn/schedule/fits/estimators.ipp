@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of estimators.hpp.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/fits/fit.hpp"
 
-namespace cairn::estimators {
+namespace cairn::inline v0_1::estimators {
 namespace detail {
 
 inline constexpr std::size_t least_buckets = 16;
@@ -112,4 +113,4 @@ CAIRN_INLINE void fitted_curves::recall(const policy_memory& memory) {
   best_fall_ = values[2];
 }
 
-}  // namespace cairn::estimators
+}  // namespace cairn::inline v0_1::estimators

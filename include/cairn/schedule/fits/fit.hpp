@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A window of losses and a family of curves -> the curve that fits best, and how far it can be trusted.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/fits/loss_window.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// A fitted curve and its quality, in the unit of the losses.
 struct loss_fit {
@@ -35,7 +36,7 @@ struct loss_fit {
 [[nodiscard]] CAIRN_INLINE std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets,
                                                        const loss_curve* start = nullptr);
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
 #include "cairn/schedule/fits/fit.ipp"  // IWYU pragma: keep

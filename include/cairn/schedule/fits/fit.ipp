@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Definitions of fit.hpp: variable projection, Gauss-Newton, Huber's weights.
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "cairn/schedule/fits/fit.hpp"
 #include "cairn/schedule/fits/solve.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 namespace detail {
 
 /// Fits one family to some buckets. Losses are divided by their range.
@@ -290,4 +291,4 @@ CAIRN_INLINE std::optional<loss_fit> fit(loss_curve::family shape, std::span<con
   return detail::curve_fitting(shape, buckets).run(start);
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

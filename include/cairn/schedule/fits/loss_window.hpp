@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reduces the losses of a run, step by step, to at most 64 buckets of mean step, mean loss and noise.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 
-namespace cairn::schedule {
+namespace cairn::inline v0_1::schedule {
 
 /// Neighbouring steps.
 struct loss_bucket {
@@ -189,4 +190,4 @@ inline bool loss_window::recall(const policy_memory& memory) {
   return true;
 }
 
-}  // namespace cairn::schedule
+}  // namespace cairn::inline v0_1::schedule

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Small symmetric systems of linear equations.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cairn::schedule::detail {
+namespace cairn::inline v0_1::schedule::detail {
 
 using vector = std::array<double, 4>;
 /// Symmetric; only the lower triangle, row by row, is used.
@@ -31,4 +32,4 @@ using matrix = std::array<vector, 4>;
   return x;
 }
 
-}  // namespace cairn::schedule::detail
+}  // namespace cairn::inline v0_1::schedule::detail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // In place of Cairn's header: the thread is one of the scheduler that runs the caller. Without a scheduler, the caller runs the jobs.
 #pragma once
 

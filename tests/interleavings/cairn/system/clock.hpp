@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // In place of Cairn's header: in the threads of a scheduler, its time passes.
 #pragma once
 
