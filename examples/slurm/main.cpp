@@ -30,10 +30,10 @@ void train_one_step(trainer_state& state, std::chrono::milliseconds least) {
   std::this_thread::sleep_for(least);
 }
 
-/// For the test: until Slurm sends SIGCONT and SIGTERM.
-void wait_for_signal() {
+/// For the test.
+void wait_for_signal(const cairn::checkpointer& ckpt) {
   std::cout << "waiting for a signal" << std::endl;
-  std::raise(SIGSTOP);
+  while (!ckpt.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 int train(const std::string& run, std::uint64_t steps, std::chrono::milliseconds least, std::chrono::seconds margin,
@@ -41,12 +41,13 @@ int train(const std::string& run, std::uint64_t steps, std::chrono::milliseconds
   const char* const task = std::getenv("SLURM_ARRAY_TASK_ID");
   trainer_state state{.random = std::mt19937_64(task != nullptr ? std::strtoull(task, nullptr, 10) : 0)};
   // [slurm]
+  std::signal(SIGTERM, SIG_IGN);                      // of a second one; `preempt` takes the first
   cairn::checkpointer ckpt{cairn::slurm::place(run),  // a place for each task of an array
                            {.keep_last = 2, .preempt = {SIGTERM}, .until = cairn::slurm::job_end(margin)}};
   if (ckpt.restore(state)) std::cout << "resumed from step " << state.step << '\n';
   while (state.step < steps) {
     train_one_step(state, least);
-    if (state.step == wait_at) wait_for_signal();
+    if (state.step == wait_at) wait_for_signal(ckpt);
     if (ckpt.step(state, {.step = state.step}).stop) {
       std::cout << (ckpt.poll() ? "preempted" : "time limit") << ": stopped at step " << state.step << '\n';
       return 75;  // the job is not done: the job script requeues it

@@ -18,13 +18,15 @@ daemons=()
 # Ends the jobs, then the daemons, each by its own process id.
 clean_up() {
   if ((${#daemons[@]} == 3)); then
-    scancel --signal=KILL --full --user=root 2> /dev/null || true
     scancel --user=root 2> /dev/null || true
-    await 10 no_jobs || true
+    await 15 no_jobs || true
   fi
   for ((i = ${#daemons[@]} - 1; i >= 0; --i)); do
     kill "${daemons[i]}" 2> /dev/null || true
     wait "${daemons[i]}" 2> /dev/null || true
+  done
+  for left in $(grep -lszxF "SLURM_CONF=$work/slurm.conf" /proc/[0-9]*/environ | cut -d / -f 3); do
+    ((left == $$)) || kill -s KILL "$left" 2> /dev/null || true
   done
   rm -rf "$work"
 }
@@ -85,7 +87,7 @@ SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0
 SlurmdParameters=config_overrides
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-KillWait=30
+KillWait=10
 NodeName=$host NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
 PartitionName=low Nodes=$host Default=YES PriorityTier=1 PreemptMode=REQUEUE MaxTime=60
 PartitionName=high Nodes=$host PriorityTier=10 PreemptMode=OFF MaxTime=60
@@ -137,6 +139,15 @@ for task in 1 2; do
 done
 cmp -s array/task-{1,2}/step-000000120/*.safetensors && die "both tasks have the same state"
 echo "array: two tasks, two places, bit-identical"
+
+# 4. A job that is cancelled saves, too, and is not requeued.
+cancelled=$(submit --output cancelled.out --time 10 "$here/train.sh" "$program" "$work/cancelled" 120 1 0 7)
+await 20 says cancelled.out "waiting for a signal" || die "the trainer does not start"
+scancel "$cancelled"
+is_gone() { [[ -z $(squeue --noheader --job "$1" 2> /dev/null) ]]; }
+await 20 is_gone "$cancelled" || die "the cancelled job does not end, or begins again"
+[[ $(outcome cancelled.out) == $'waiting for a signal\npreempted: stopped at step 7' && -d cancelled/step-000000007 ]] || die "not saved"
+echo "cancelled at step 7, saved, not requeued"
 
 await 90 says limited.out 'trained to step 1200' || die "the job with a time limit does not end: $(squeue)"
 stopped=$(sed -n 's/^time limit: stopped at step //p' limited.out | head -n 1)

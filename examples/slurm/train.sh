@@ -21,5 +21,6 @@ trainer=$!
 while kill -0 "$trainer" 2> /dev/null; do wait "$trainer" || true; done
 wait "$trainer"
 status=$?
-if ((status == 75)); then scontrol requeue "$job" 2> /dev/null; fi  # a preempted job may be requeued already
+# A job that is running has reached `until`, or is preempted with a GraceTime. Others are cancelled, or requeued already.
+if ((status == 75)) && [[ $(squeue --noheader --job "$job" --format %T) == RUNNING ]]; then scontrol requeue "$job"; fi
 exit "$status"
