@@ -418,7 +418,7 @@ def rule_unfinished(root, files):
                 yield f"{file}:{number}: {line.strip()}"
 
 
-OPTIONAL = {"eigen"}  # for the fits of loss curves: an option of the recipe, and used where CMake finds it
+OPTIONAL = {"eigen", "libtorch", "openmpi"}  # options of the recipe: the fits of loss curves, groups of MPI ranks, states of libtorch
 
 
 def packages_of_build(root):
