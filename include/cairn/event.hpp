@@ -27,7 +27,7 @@ struct event {
     merged,            ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
     exported,  ///< a checkpoint was exported by observers::exporter: `bytes` of arrays, in `seconds`, to the directory `message`
     pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
-    stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
+    stopping,   ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
     hanging,    ///< the save or merge in the background has made no progress for `seconds`
     differing,  ///< ranks of a group hold different values of what all should have in common: `message` has paths and ranks (replica_check)
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
