@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// One thing that happened. `what` says which of the other members have a meaning.

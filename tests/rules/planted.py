@@ -31,11 +31,13 @@ def tree(**changed):
             continue
         path = row if row.endswith(".hpp") else f"{row}/some.hpp"
         files[path] = HEADER + "".join(f'#include "cairn/{r if r.endswith(".hpp") else r + "/some.hpp"}"\n' for r in sorted(may))
+    files = {path: text.replace(HEADER, HEADER + '#include "cairn/core/config.hpp"\n') if path != "version.hpp" else text for path, text in files.items()}
+    files["core/config.hpp"] = HEADER
     files["checkpointer.hpp"] += '#include "cairn/run/checkpointer.ipp"\n'
     files["run/checkpointer.ipp"] = HEADER + '#include "cairn/checkpointer.hpp"\n' + SUM
     files["definitions/run.cpp"] = LICENSE + '// Definitions.\n#include "cairn/run/checkpointer.ipp"\n'
     files["definitions.cpp"] = LICENSE + '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
-    files["fields.hpp"] = HEADER + '#include "cairn/state/field_list.hpp"\n'
+    files["fields.hpp"] = include("cairn/core/config.hpp", "cairn/state/field_list.hpp")
     files["state/field_list.hpp"] = HEADER
     files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n" + quoted("train, save")
     files["../../examples/a.cpp"] = LICENSE + "// [train]\ntrain();\n// [train]\n{\n  // [save]\n  save();\n  // [save]\n}\n"
@@ -97,6 +99,7 @@ PLANTED = [
     ("fence", "rapidjson/reader.h is included only by", {"store/index.ipp": HEADER + "#include <rapidjson/reader.h>\n"}),
     ("fence", "cairn.hpp: includes the kernels",
      {"cairn.hpp": include("cairn/encode/simd/each_target.hpp"), "encode/simd/each_target.hpp": HEADER}),
+    ("config_first", "save.hpp: does not include cairn/core/config.hpp before", {"save.hpp": include("cairn/core/a.hpp", "cairn/core/config.hpp"), "core/a.hpp": HEADER}),
     ("codec_names", "store/a.hpp:4: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
     ("design", "names checkpointer::load, which", {"../../docs/design.md": "```\ncheckpointer::load    loads\n```\n"}),
     ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),

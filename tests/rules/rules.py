@@ -273,6 +273,17 @@ def rule_fence(root, files):
             yield f"include/cairn/{header}: includes the kernels, which are compiled once in the library"
 
 
+def rule_config_first(root, files):
+    """Of the library a public header parses core/config.hpp first, which refuses compilers and flags that cannot compile the others."""
+    for header in set(public_headers(root, files)) - {"version.hpp"}:
+        name = "cairn/" + header
+        while name != "cairn/core/config.hpp":
+            name = next((other for _, _, other in includes_of(root, "include/" + name) if other.startswith("cairn/")), None)
+            if name is None:
+                yield f"include/cairn/{header}: does not include cairn/core/config.hpp before other code"
+                break
+
+
 def rule_codec_names(root, files):
     """Only encode/ knows codecs by name."""
     for file in library(files):

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1::detail {
 
 inline constexpr std::uint32_t float_exponent_bits = 0x7F80'0000;
