@@ -3,15 +3,17 @@
 
 import logging
 import re
+import sys
 from pathlib import Path
 
 here = Path(__file__).resolve().parent
+sys.path.insert(0, str(here))
 version = re.search(r'CAIRN_VERSION "(.+)"', (here / "../../include/cairn/version.hpp").read_text())[1]
 
 project = "Cairn"
 release = version
 copyright = "the authors of Cairn. MIT licence"
-extensions = ["myst_parser", "breathe"]
+extensions = ["myst_parser", "breathe", "furo_of_debian"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a page of docs/ may begin with any level of heading
 breathe_default_project = "cairn"
@@ -32,5 +34,5 @@ html_logo = html_favicon
 html_copy_source = False
 html_show_sphinx = False
 html_last_updated_fmt = None
-pygments_style = "sphinx"
+pygments_style = "friendly"
 pygments_dark_style = "monokai"
