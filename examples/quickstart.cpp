@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Fits a line to noisy points. Stop or kill it at any time and start it again: the result is the same as without an interruption.
+// [all]
 #include <cairn/cairn.hpp>
 #include <csignal>
 #include <cstdint>
 #include <iostream>
 #include <random>
+#include <string>
 
 constexpr std::uint64_t points = 1000;
 
@@ -31,6 +33,7 @@ double train_one_step(trainer_state& state, const cairn::batch& batch) {
 
 int main(int argc, char** argv) {
   trainer_state state;
+  if (argc > 2) state.data = cairn::loop(points, {.batch = 10, .epochs = std::stoull(argv[2])});
   cairn::checkpointer ckpt{argc > 1 ? argv[1] : "runs/quickstart",
                            {.keep_last = 3, .when = cairn::policies::every_steps{100}, .preempt = {SIGTERM, SIGUSR1}}};
   if (ckpt.restore(state)) std::cout << "resumed at step " << state.step << '\n';
@@ -42,3 +45,4 @@ int main(int argc, char** argv) {
   ckpt.save(state, {.step = state.step});  // saves the final state and waits until it is on disk
   std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
 }
+// [all]

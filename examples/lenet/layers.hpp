@@ -14,18 +14,22 @@
 namespace lenet {
 
 using Eigen::Index;
+// [types]
 using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using vector = Eigen::VectorXf;
+// [types]
 
 struct convolution {
   matrix weight;  ///< [channels out, channels in * kernel * kernel]
   vector bias;    ///< [channels out]
 };
 
+// [linear]
 struct linear {
   matrix weight;  ///< [features out, features in]
   vector bias;    ///< [features out]
 };
+// [linear]
 
 /// Initial weights and biases as in PyTorch: uniform within 1 / sqrt(inputs of a neuron).
 template <class Layer, class Rng>

@@ -29,6 +29,7 @@ struct running_score {
 
 /// All that the next step depends on. Cairn needs no macro, base class or registration. A run that starts from a copy of this struct
 /// continues bit by bit like the first run.
+// [state]
 template <class Optimizer>
 struct trainer_state {
   network model;
@@ -37,6 +38,7 @@ struct trainer_state {
   cairn::loop data;  ///< the order of the images, and the position in it
   running_score score;
   std::uint64_t step{};
+  // [state]
 };
 
 template <class Optimizer>

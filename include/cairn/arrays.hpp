@@ -20,9 +20,9 @@ namespace cairn::inline v0_1 {
 /// An array and its name, which is the path of a leaf: "model.weight".
 struct named_array {
   std::string name;
-  dtype type{};
-  extents shape;  ///< empty: a scalar
-  const void* memory = nullptr;
+  dtype type{};                         ///< of its elements
+  extents shape;                        ///< empty: a scalar
+  const void* memory = nullptr;         ///< the first element
   std::vector<std::int64_t> strides{};  ///< bytes between neighbours along each dimension; empty: row-major and packed
 };
 

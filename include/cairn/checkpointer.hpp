@@ -56,6 +56,7 @@ class checkpointer {
   /// the policy, and removes checkpoints. What happens at one rank, an error or a signal, takes effect at all ranks with their next call; a
   /// `step` never waits for what the others do in the background. errc::invalid for `shards` and `max_staging_bytes`.
   checkpointer(const std::string& root, checkpointer_options options, any_group ranks);
+  /// As above, in any store that all ranks reach.
   checkpointer(any_store store, checkpointer_options options, any_group ranks);
 
   /// The other one may then only be assigned or destroyed.
@@ -76,6 +77,7 @@ class checkpointer {
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(detail::refer_to_load(state), options);
   }
+  /// As above, for a reference to any state.
   std::optional<load_report> restore(any_mutable_state state, const load_options& options = {});
 
   /// Loads the checkpoint with the best metric; of equals, the newest. nullopt for `order`: that of `keep_best`, else the lowest loss.
@@ -86,6 +88,7 @@ class checkpointer {
                                           const load_options& options = {}) {
     return restore_best(detail::refer_to_load(state), std::move(order), options);
   }
+  /// As above, for a reference to any state.
   std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {});
 
@@ -98,6 +101,7 @@ class checkpointer {
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {
     return step(cairn::refer(state), now);
   }
+  /// As above, for a reference to any state.
   [[nodiscard]] step_outcome step(any_state state, const observation& now);
 
   /// Saves now, whatever the policy says, and returns when the checkpoint is published and retention has run; a checkpoint that cannot be
@@ -111,6 +115,7 @@ class checkpointer {
   save_report save(const State& state, const observation& now) {
     return save(cairn::refer(state), now);
   }
+  /// As above, for a reference to any state.
   save_report save(any_state state, const observation& now);
 
   /// Has a signal asked to stop? Call it during long work between two steps, such as an evaluation; if true, go on to the next `step`.
@@ -143,6 +148,7 @@ class checkpointer {
   /// Totals so far.
   [[nodiscard]] save_stats stats() const;
 
+  /// The store of the checkpoints.
   [[nodiscard]] const any_store& store() const noexcept;
 
  private:

@@ -13,6 +13,7 @@ namespace cairn::inline v0_1 {
 
 /// One thing that happened. `what` says which of the other members have a meaning.
 struct event {
+  /// The kinds of events.
   enum class kind : std::uint8_t {
     started,  ///< a save of a state of `total` bytes begins
     staged_in_parts,  ///< the state is larger than the memory for its copy, so the trainer waits for all but the last part: `message`
@@ -35,14 +36,14 @@ struct event {
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
 
-  kind what{};
+  kind what{};  ///< the kind of this event
   /// Its path; that of the store if the event is about several or none.
   std::string checkpoint{};
-  std::uint64_t step = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t total = 0;
-  double seconds = 0;
-  std::string message{};  ///< without "cairn: ", with which error::what() begins
+  std::uint64_t step = 0;   ///< of the checkpoint
+  std::uint64_t bytes = 0;  ///< as the kind says
+  std::uint64_t total = 0;  ///< bytes in all, as the kind says
+  double seconds = 0;       ///< as the kind says
+  std::string message{};    ///< without "cairn: ", with which error::what() begins
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an

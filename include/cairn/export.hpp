@@ -14,6 +14,7 @@
 
 namespace cairn::inline v0_1 {
 
+/// What is exported, under which names, and how.
 struct export_options {
   /// True for the arrays to export, by their name in the checkpoint. Not set: all.
   std::function<bool(std::string_view name)> filter{};
@@ -27,10 +28,11 @@ struct export_options {
   unsigned threads = 0;  ///< for reading and decoding
 };
 
+/// What an export wrote.
 struct export_report {
   std::vector<std::string> files;  ///< their paths; of a directory with several files the index is the last one
-  std::uint64_t tensors = 0;
-  std::uint64_t bytes = 0;  ///< of the arrays
+  std::uint64_t tensors = 0;       ///< arrays exported
+  std::uint64_t bytes = 0;         ///< of the arrays
 };
 
 /// Exports `from`. A `path` that ends in ".safetensors" becomes one file. Any other path becomes a directory with `model.safetensors`, or, above

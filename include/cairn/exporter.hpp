@@ -16,12 +16,13 @@ namespace cairn::inline v0_1 {
 
 namespace observers {
 
+/// What an exporter exports, where and how often.
 struct exporter_options {
-  std::string directory;
+  std::string directory;  ///< which the exports go to; created if it is not there
   /// Not set: `directory` has the newest checkpoint. Else the checkpoints at multiples of n steps, n at least 1, are in it, each in a directory of the name of
   /// its checkpoint, such as step-000000120.
   std::optional<std::uint64_t> every_steps{};
-  export_options how{};
+  export_options how{};  ///< of each export
   codec_rules codecs{};  ///< a user's own codecs; Cairn's need no rule
 };
 

@@ -18,6 +18,7 @@
 
 namespace cairn::inline v0_1 {
 
+/// What is imported, under which names, and how.
 struct import_options {
   /// True for the arrays to import, by their name in the file. Not set: all.
   std::function<bool(std::string_view name)> filter{};
@@ -26,6 +27,7 @@ struct import_options {
   save_options save{};  ///< of the checkpoint
 };
 
+/// What an import saved, and what it left out.
 struct import_report : save_report {
   std::vector<std::string> skipped;  ///< the names of values that are not arrays: texts, None, objects of classes
 };

@@ -28,9 +28,9 @@ namespace cairn::inline v0_1 {
 
 /// A tensor of a checkpoint.
 struct tensor_info {
-  std::string name;  ///< the path of the leaf in the state: "model.weight"
-  dtype type{};
-  extents shape;
+  std::string name;                ///< the path of the leaf in the state: "model.weight"
+  dtype type{};                    ///< of its elements
+  extents shape;                   ///< elements along each dimension; empty for a scalar
   std::uint64_t bytes = 0;         ///< of its elements, decoded
   std::uint64_t stored_bytes = 0;  ///< in the files of this checkpoint
   std::string codec{};             ///< by name; empty: stored as it is
@@ -63,18 +63,26 @@ class checkpoint {
   explicit checkpoint(std::shared_ptr<const detail::chain_reader> reader);
 
   // What is asked of a temporary, as in `open(path).tensors()`, is a copy.
+  /// The path of the checkpoint, or its place in a store.
   [[nodiscard]] const std::string& path() const&;
+  /// As above.
   [[nodiscard]] std::string path() && { return path(); }
+  /// The step that it was saved at.
   [[nodiscard]] std::uint64_t step() const;
+  /// The metrics of that step, by name.
   [[nodiscard]] const std::map<std::string, double>& metrics() const&;
+  /// As above.
   [[nodiscard]] std::map<std::string, double> metrics() && { return metrics(); }
   /// Texts of the user: see checkpointer_options.
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const&;
+  /// As above.
   [[nodiscard]] std::map<std::string, std::string> metadata() && { return metadata(); }
 
   /// Sorted by name. The first call makes the list.
   [[nodiscard]] const std::vector<tensor_info>& tensors() const&;
+  /// As above.
   [[nodiscard]] std::vector<tensor_info> tensors() && { return tensors(); }
+  /// Whether there is a tensor of that name. O(log n).
   [[nodiscard]] bool contains(std::string_view name) const noexcept;
   /// errc::not_found when there is no such tensor. O(log n).
   [[nodiscard]] tensor_info tensor(std::string_view name) const;
@@ -111,11 +119,11 @@ class checkpoint {
 
 /// A checkpoint of a place, as its index describes it.
 struct checkpoint_summary {
-  std::string name;
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics{};
-  std::uint64_t bytes = 0;  ///< of its data files
-  std::string parent{};     ///< the checkpoint that a delta is built on; empty: none
+  std::string name;                         ///< in its store
+  std::uint64_t step = 0;                   ///< that it was saved at
+  std::map<std::string, double> metrics{};  ///< of that step, by name
+  std::uint64_t bytes = 0;                  ///< of its data files
+  std::string parent{};                     ///< the checkpoint that a delta is built on; empty: none
   std::string
       problem{};  ///< why its index cannot be read; empty: it can. Then only the name is known, and the step of the name
 };

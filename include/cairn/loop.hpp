@@ -15,8 +15,9 @@
 
 namespace cairn::inline v0_1 {
 
+/// How a loop goes through its items.
 struct loop_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;    ///< of the orders; loops with the same seed have the same orders on every machine
   std::uint64_t batch = 1;   ///< items in a batch, at least 1; the last batch of an epoch may be smaller
   std::uint64_t epochs = 1;  ///< where this process stops, counted from the beginning of the run; not saved
   bool shuffle = true;       ///< a new order in every epoch; otherwise 0, 1, 2, ...
@@ -28,7 +29,7 @@ struct batch {
   std::span<const std::uint64_t> items{};  ///< numbers from 0 to the loop's items - 1; valid until the next batch
   std::uint64_t epoch = 0;                 ///< counted from 0
   std::uint64_t first = 0;                 ///< items of this epoch in earlier batches
-  bool ends_epoch = false;
+  bool ends_epoch = false;                 ///< this is the last batch of its epoch
 
   /// The items of one of `ranks` ranks that train on this batch together; valid as long as `items`. In order of rank, the parts of all ranks are
   /// the batch, whatever their number: no item is in two parts, and sizes differ by at most one. errc::invalid unless `rank` < `ranks`.
@@ -84,6 +85,7 @@ class loop {
   [[nodiscard]] iterator begin();
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
+  /// The number of items; 0: not known before a load.
   [[nodiscard]] std::uint64_t items() const noexcept { return at_.items; }
   /// The epoch of the next batch.
   [[nodiscard]] std::uint64_t epoch() const noexcept { return at_.epoch; }
@@ -109,6 +111,7 @@ class loop {
   batch batch_;
 };
 
+/// An input iterator over the batches. It moves the loop, so a loop has one of them at a time.
 class loop::iterator {
  public:
   using iterator_concept = std::input_iterator_tag;

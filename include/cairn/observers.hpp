@@ -34,6 +34,7 @@ class progress_line {
   bool terminal_;
 };
 
+/// Which events are written.
 struct json_lines_options {
   bool progress = false;  ///< also progress events, which may be many
 };

@@ -26,8 +26,8 @@ namespace cairn::inline v0_1 {
 
 /// Which checkpoint is the best one.
 struct metric_order {
-  std::string metric = "loss";
-  bool lower_is_better = true;
+  std::string metric = "loss";  ///< "loss", or a name in `observation::metrics`
+  bool lower_is_better = true;  ///< false: the largest value is the best
 };
 
 /// A save is due while the previous one is still running in the background.
@@ -88,7 +88,7 @@ struct checkpointer_options {
   std::size_t shards = 0;           ///< see save_options
   codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
   chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
-  observer on_event{};
+  observer on_event{};              ///< is called with every event of the run
   std::map<std::string, std::string>
       metadata{};  ///< recorded in every checkpoint, for people and other programs: names and texts in UTF-8
 
@@ -96,10 +96,10 @@ struct checkpointer_options {
   /// `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`, `on_destruction` and `hang_timeout` need
   /// `chain.merge_every`, since merges run in the background in any case.
   bool asynchronous = true;
-  when_busy on_busy = when_busy::skip;
-  when_destroyed on_destruction = when_destroyed::finish;
-  when_failed on_failure = when_failed::raise;
-  when_older on_older_step = when_older::refuse;
+  when_busy on_busy = when_busy::skip;                     ///< a save is due while another one runs
+  when_destroyed on_destruction = when_destroyed::finish;  ///< what the destructor does with a running save
+  when_failed on_failure = when_failed::raise;             ///< who hears of errors of saves in the background
+  when_older on_older_step = when_older::refuse;           ///< a step is below that of the newest checkpoint
   /// A save or merge in the background that makes no progress for this long, above 0, is reported, once, as the event `hanging`: by `step`,
   /// and by calls of the checkpointer that wait for it, its destructor included. Not by `save_handle::wait`. Saves that the trainer waits for
   /// are not watched.

@@ -20,7 +20,7 @@ namespace cairn::inline v0_1 {
 
 /// What the trainer reports about the step that it has done.
 struct observation {
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;  ///< training steps so far
   /// Recorded as the metric "loss", in place of one in `metrics`. NaN never counts as best, and Cairn's policies ignore what is not finite.
   std::optional<double> loss{};
   /// Machines or processes that train now; a failure of any of them stops the job. Cairn's policies take 1 for what is not above 0 and finite.
@@ -30,18 +30,18 @@ struct observation {
 
 /// A checkpoint that a restore could not use.
 struct skipped_checkpoint {
-  std::string checkpoint;
-  std::string reason;
+  std::string checkpoint;  ///< its name
+  std::string reason;      ///< one sentence
 };
 
 /// What a load did.
 struct load_report : match_report {
-  std::string path;  ///< of the checkpoint that was loaded
-  std::uint64_t step = 0;
-  std::map<std::string, double> metrics;
-  policy_memory notes;      ///< what the policy of the run had learned
-  std::uint64_t bytes = 0;  ///< loaded into the state
-  double seconds = 0;
+  std::string path;                       ///< of the checkpoint that was loaded
+  std::uint64_t step = 0;                 ///< training steps so far
+  std::map<std::string, double> metrics;  ///< stored in it
+  policy_memory notes;                    ///< what the policy of the run had learned
+  std::uint64_t bytes = 0;                ///< loaded into the state
+  double seconds = 0;                     ///< of the whole call
   /// Of the checkpoint in its store; empty for loads from an open checkpoint, a single file, or the path of one checkpoint.
   std::string name{};
   std::uint64_t id = 0;                     ///< identifies what the checkpoint restores; a merge does not change it
@@ -54,12 +54,12 @@ struct load_report : match_report {
 
 /// What a merge did.
 struct merge_report {
-  std::string checkpoint;
-  std::string parent{};  ///< what the checkpoint is built on now; empty: nothing
+  std::string checkpoint;  ///< its name
+  std::string parent{};    ///< what the checkpoint is built on now; empty: nothing
   /// That were merged; fewer than 2: nothing was merged, except one delta that was made whole.
   std::size_t deltas = 0;
   std::uint64_t bytes = 0;  ///< of the checkpoint's files now
-  double seconds = 0;
+  double seconds = 0;       ///< of the whole call
 };
 
 namespace detail {

@@ -47,6 +47,12 @@ def tree(**changed):
     files["version.hpp"] += "".join(f"#define CAIRN_VERSION_{part} 1\n" for part in ("MAJOR", "MINOR", "PATCH")) + '#define CAIRN_VERSION "1.1.1"\n'
     files["../../conanfile.py"] = RECIPE
     files["../../docs/design.md"] = "```\nsave_all    calls checkpointer::save(state)\n```\n"
+    files["../../docs/reference.md"] = "| `cairn/save.hpp`, `cairn/load.hpp` | saves and loads |\n"
+    inner = [path for path in files if path.endswith(".hpp") and path.count("/") == 0 and path not in ("save.hpp", "load.hpp")]
+    files["../../docs/site/stage.py"] = "# SPDX-License-Identifier: MIT\nINNER = {\n" + "".join(f'    "{path}",\n' for path in sorted(inner)) + "}\n"
+    files["core/error.hpp"] = HEADER + "enum class errc {\n  io,  ///< refused\n  busy  ///< locked\n};\n"
+    files["../../tests/core/error.cpp"] = include("cairn/core/error.hpp")
+    files["../../docs/troubleshooting.md"] = "# Troubleshooting\n\n## io\n\n## busy\n"
     files["checkpointer.hpp"] += "class checkpointer {\nvoid save();\n};\nvoid save_all();\n"
     all_files = {os.path.normpath("include/cairn/" + path): text for path, text in (files | changed).items() if text is not None}
     return all_files | {".cmake/dependencies.cmake": '# SPDX-License-Identifier: MIT\nset(cairn_dependencies "range-v3" "Threads")\n'}
@@ -101,6 +107,11 @@ PLANTED = [
      {"cairn.hpp": include("cairn/encode/simd/each_target.hpp"), "encode/simd/each_target.hpp": HEADER}),
     ("config_first", "save.hpp: does not include cairn/core/config.hpp before", {"save.hpp": include("cairn/core/a.hpp", "cairn/core/config.hpp"), "core/a.hpp": HEADER}),
     ("codec_names", "store/a.hpp:4: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
+    ("reference", "include/cairn/schedule/every.hpp: neither docs/reference.md nor INNER", {"schedule/every.hpp": namespace("cairn::policies")}),
+    ("reference", "some.hpp is no public header", {"../../docs/reference.md": "| `cairn/save.hpp`, `cairn/load.hpp`, `cairn/core/some.hpp` | saving |\n"}),
+    ("reference", "both have merge.hpp", {"../../docs/reference.md": "| `cairn/save.hpp`, `cairn/load.hpp`, `cairn/merge.hpp` | saving |\n"}),
+    ("troubleshooting", "0 sections for errc::busy", {"../../docs/troubleshooting.md": "## io\n"}),
+    ("troubleshooting", "2 sections for errc::io", {"../../docs/troubleshooting.md": "## io\n\n## busy\n\n## io\n"}),
     ("design", "names checkpointer::load, which", {"../../docs/design.md": "```\ncheckpointer::load    loads\n```\n"}),
     ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),
     ("design", "names load_all, which", {"../../docs/design.md": "```\nsave_all    calls (load_all)\n```\n"}),

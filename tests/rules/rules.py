@@ -488,6 +488,28 @@ def rule_snippets(root, files):
             yield "README.md: the first code does not name its source"
 
 
+def rule_reference(root, files):
+    """docs/reference.md shows each public header, but for those in the list INNER of docs/site/stage.py; none is in both."""
+    shown = {name for row in re.findall(r"^\| (.+?) \|", text_of(root, "docs/reference.md"), re.M) for name in re.findall(r"`cairn/([a-z_/]+\.hpp)`", row)}
+    inner = set(re.findall(r'"([a-z_/]+\.hpp)"', text_of(root, "docs/site/stage.py").split("INNER = {")[1].split("\n}")[0]))
+    public = set(public_headers(root, files))
+    for name in sorted(public - shown - inner):
+        yield f"include/cairn/{name}: neither docs/reference.md nor INNER of docs/site/stage.py has this public header"
+    for name in sorted((shown | inner) - public):
+        yield f"docs/reference.md or INNER of docs/site/stage.py: {name} is no public header"
+    for name in sorted(shown & inner):
+        yield f"docs/reference.md and INNER of docs/site/stage.py: both have {name}"
+
+
+def rule_troubleshooting(root, files):
+    """docs/troubleshooting.md has a section for each errc."""
+    codes = re.search(r"enum class errc \{(.*?)\n\}", text_of(root, "include/cairn/core/error.hpp"), re.S)[1]
+    sections = re.findall(r"^## (\w+)$", text_of(root, "docs/troubleshooting.md"), re.M)
+    for code in re.findall(r"^ *(\w+),? *///<", codes, re.M):
+        if sections.count(code) != 1:
+            yield f"docs/troubleshooting.md: {sections.count(code)} sections for errc::{code}, not one"
+
+
 def rule_design(root, files):
     """The functions and types that the listings of docs/design.md name are in include/."""
     code = "\n".join(line.split("//")[0] for file in library(files) for line in lines_of(root, file))

@@ -39,11 +39,13 @@ enum class errc {
 /// `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.
 class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
  public:
+  /// The longest sentence, in bytes.
   static constexpr std::size_t most_bytes = 16'000;
 
   error(errc code, const std::string& sentence)
       : std::runtime_error(prefix + detail::printable(detail::cut(sentence, most_bytes))), code_(code) {}
 
+  /// Why the operation failed.
   [[nodiscard]] errc code() const noexcept { return code_; }
 
   /// Whether a load had begun to change the state: it is neither what it was nor what was stored. Load another checkpoint into it, or end.

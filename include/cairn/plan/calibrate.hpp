@@ -12,8 +12,9 @@ namespace cairn::inline v0_1::plan {
 
 /// What one rank has written, and how long it took.
 struct measured_write {
-  std::uint64_t bytes = 0, tensors = 0;
-  double seconds = 0;
+  std::uint64_t bytes = 0;    ///< written
+  std::uint64_t tensors = 0;  ///< written, each as one piece
+  double seconds = 0;         ///< that it took
 };
 
 /// The cost with the least squares of relative errors, of those with no negative part. A part that the samples cannot tell from the others is 0: give

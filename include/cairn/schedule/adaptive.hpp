@@ -34,9 +34,10 @@ enum class save_kinds : std::uint8_t {
 
 inline constexpr double no_budget = std::numeric_limits<double>::infinity();
 
+/// What the default policy optimises, and the share of the time that saves may take.
 struct adaptive_options {
   double budget_percent = 3.5;  ///< of the training time that saves may take; not positive: 0
-  schedule::objective objective = schedule::objective::machine_time;
+  schedule::objective objective = schedule::objective::machine_time;  ///< what a failure costs: see scheduling.md
   std::optional<std::uint64_t> last_step{};  ///< of the run; none: not known, and then all seconds count alike
   /// Of the whole run; none: from the mean iteration. Only with a `last_step`.
   std::optional<std::chrono::duration<double>> run_time{};

@@ -23,8 +23,8 @@ struct moment {
   double seconds = 0;      ///< since the run began or was restored
   /// Of the newest save of this run that was not cancelled and has not failed; if there is none, where the run began or was restored.
   std::uint64_t saved_step = 0;
-  double saved_seconds = 0;  ///< when the state was copied for it
-  std::optional<double> loss{};
+  double saved_seconds = 0;      ///< when the state was copied for it
+  std::optional<double> loss{};  ///< of the step, as the trainer reports it
   double iteration_seconds = 0;  ///< of training since the previous step, without stalls
   double workers = 1;            ///< at work: the job fails when one of them fails
   bool is_saving = false;        ///< a save runs in the background; a new one may not be possible
@@ -39,19 +39,20 @@ enum class save_kind : std::uint8_t {
 
 /// What a policy decides.
 struct decision {
-  bool save = false;
+  bool save = false;                ///< whether to save now
   std::optional<save_kind> kind{};  ///< none: as the codecs and the chain options say
 
   constexpr decision(bool now, std::optional<save_kind> as = std::nullopt)  // NOLINT: most policies return a bool
       : save(now), kind(as) {}
+  /// Whether to save.
   constexpr explicit operator bool() const noexcept { return save; }
 };
 
 /// What one save has cost. Times are in seconds.
 struct save_cost {
-  std::uint64_t step = 0;
-  save_kind kind = save_kind::whole;
-  double stall_seconds = 0;  ///< that the trainer waited
+  std::uint64_t step = 0;             ///< that was saved
+  save_kind kind = save_kind::whole;  ///< how the state was stored
+  double stall_seconds = 0;           ///< that the trainer waited
   /// From the copy to publication. A failure before that falls back to an older checkpoint.
   double background_seconds = 0;
   double encode_seconds = 0;      ///< part of the background work

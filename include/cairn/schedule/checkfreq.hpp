@@ -13,6 +13,7 @@
 
 namespace cairn::inline v0_1::policies {
 
+/// The budget of CheckFreq's rule, and the length of its profile.
 struct checkfreq_options {
   double budget_percent = 3.5;       ///< of the training time that saves may take; not positive: 0
   std::uint64_t profile_steps = 30;  ///< before the first save

@@ -17,6 +17,7 @@
 
 namespace cairn::inline v0_1::policies {
 
+/// The inputs of COCI's rule, and how often the curve of the loss is fitted.
 struct coci_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured

@@ -66,6 +66,7 @@ class any_of {
   std::vector<any_policy> several_;
 };
 
+/// The part of a run's time that saves may take.
 struct overhead_budget {
   double percent = 3.5;  ///< of the run's time that saves may take; not positive: 0
 };

@@ -19,6 +19,7 @@ namespace cairn::inline v0_1 {
 
 /// A loss as a function of the step x.
 struct loss_curve {
+  /// The formulas of the curves.
   enum class family : std::uint8_t {
     exponential,        ///< exp(a x + b): COCI
     exponential_floor,  ///< a exp(-b x) + c; SLAQ's geometric u^(x - b) + c is the same with u = exp(-b)
@@ -27,11 +28,12 @@ struct loss_curve {
     power_law           ///< a (x + 1)^-b + c
   };
 
-  family shape{};
+  family shape{};             ///< which formula
   std::array<double, 4> p{};  ///< a, b, c, d
 
   friend bool operator==(const loss_curve&, const loss_curve&) = default;
 
+  /// The loss after x steps.
   [[nodiscard]] double at(double x) const noexcept {
     switch (shape) {
       case family::exponential:

@@ -12,6 +12,7 @@
 
 namespace cairn::inline v0_1::policies {
 
+/// What Young's and Daly's rules need to know of failures and saves.
 struct even_interval_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured

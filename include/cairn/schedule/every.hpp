@@ -13,9 +13,10 @@ namespace cairn::inline v0_1::policies {
 
 /// Saves at every multiple of `steps`, or at the first step after one where the count jumps. 0: never.
 struct every_steps {
+  /// Ranks need not agree on the time.
   static constexpr bool uses_steps_alone = true;
 
-  std::uint64_t steps;
+  std::uint64_t steps;  ///< between saves
 
   [[nodiscard]] bool should_save(const moment& now) const noexcept {
     return steps > 0 && now.step / steps > now.saved_step / steps;
@@ -29,7 +30,7 @@ struct every {
       fail(errc::invalid, {"the period of policies::every is ", std::to_string(period.count()), " s, not above 0"});
   }
 
-  std::chrono::duration<double> period;
+  std::chrono::duration<double> period;  ///< between saves, above 0
 
   [[nodiscard]] bool should_save(const moment& now) const noexcept {
     return now.seconds - now.saved_seconds >= period.count() && now.step > now.saved_step;

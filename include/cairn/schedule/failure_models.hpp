@@ -63,8 +63,8 @@ struct exponential {
 
 /// H(t) = (t / scale)^shape. A shape below 1: old workers fail less; above 1: more. A shape or scale that is not positive: no failures.
 struct weibull {
-  double shape;
-  std::chrono::duration<double> scale;
+  double shape;                         ///< below 1: old workers fail less
+  std::chrono::duration<double> scale;  ///< seconds
 
   /// With a mean time between failures of `mtbf`. For a shape below 0.006 the scale is not representable, and there are no failures.
   [[nodiscard]] static weibull of_mean(std::chrono::duration<double> mtbf, double shape) {
@@ -120,6 +120,7 @@ concept early_stop_model = std::copy_constructible<Model> && requires(const Mode
   { self.alive(part) } -> std::convertible_to<double>;
 };
 
+/// Any model of early stops, chosen at run time.
 class any_early_stop {
  public:
   template <class Model>
@@ -143,8 +144,9 @@ struct none {
 /// With `probability` (0 to 1; NaN: 0) the job is stopped, uniformly between two parts of its length; at `from` where `to` is not larger.
 /// Where a part is NaN, never.
 struct uniform {
-  double from = 0.4, to = 0.6;
-  double probability = 1;
+  double from = 0.4;       ///< part of the job's length, 0 to 1
+  double to = 0.6;         ///< part of the job's length, 0 to 1
+  double probability = 1;  ///< that the job is stopped, 0 to 1
 
   [[nodiscard]] double alive(double part) const noexcept {
     const double first = (std::max)(from, 0.0);

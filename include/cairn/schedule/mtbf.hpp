@@ -47,6 +47,7 @@ class mtbf_estimate {
     seconds_ += more;
     if (seconds_ > update_at_) update();
   }
+  /// Adds a failure. O(rates of the grid).
   void failed() {
     failures_ += 1;
     update();

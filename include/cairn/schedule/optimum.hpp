@@ -41,8 +41,8 @@ struct cost_model {
 
 /// Boundaries at which to save, and the expected cost.
 struct plan {
-  std::vector<std::uint32_t> saves{};
-  double cost = 0;
+  std::vector<std::uint32_t> saves{};  ///< boundaries at which to save, ascending
+  double cost = 0;                     ///< expected, in seconds at the prices of the objective
 };
 
 /// The plan with the least expected cost. With save i as the newest one, reaching save j costs b_i + g_j - W_i x_j, where W and x rise. So

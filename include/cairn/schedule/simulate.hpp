@@ -27,6 +27,7 @@ class seeded_numbers {
  public:
   explicit seeded_numbers(std::uint64_t seed) : seed_(seed) {}
 
+  /// 64 random bits.
   [[nodiscard]] std::uint64_t bits(std::uint64_t index) const noexcept {
     return cairn::detail::mix(seed_ + index * cairn::detail::mix_increment);
   }
@@ -74,6 +75,7 @@ class workers_at_risk {
     hazard_ = later;
     return seconds;
   }
+  /// Whether the last call of `run` ended with a failure.
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
  private:
@@ -95,12 +97,14 @@ class workers_at_risk {
 
 /// The mean of a sample, and its standard error.
 struct sample_mean {
-  double mean = 0;
+  double mean = 0;            ///< arithmetic; 0 for no values
   double standard_error = 0;  ///< infinite for fewer than two values
 
   /// Of the 95 % confidence interval, by the normal distribution: for 30 values and more.
   [[nodiscard]] double half_width() const noexcept { return 1.959964 * standard_error; }
+  /// The lower end of that interval.
   [[nodiscard]] double low() const noexcept { return mean - half_width(); }
+  /// Its upper end.
   [[nodiscard]] double high() const noexcept { return mean + half_width(); }
 };
 
@@ -120,7 +124,7 @@ struct kind_of_save {
 
 /// A job, its failures and early stops, and what saves take.
 struct scenario {
-  workload work;
+  workload work;                                     ///< the job without failures and saves
   any_failures failures = cairn::failures::never{};  ///< of each worker
   any_early_stop stops = early_stops::none{};        ///< drawn once per job
   std::array<kind_of_save, 3> kinds{};               ///< by save_kind
@@ -130,9 +134,10 @@ struct scenario {
   double loss_noise = 0;  ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
 };
 
+/// How many jobs are simulated, with which random numbers.
 struct simulate_options {
-  std::size_t jobs = 1000;
-  std::uint64_t seed = 1;
+  std::size_t jobs = 1000;           ///< simulated, at least 1
+  std::uint64_t seed = 1;            ///< of all random numbers
   std::size_t most_failures = 1000;  ///< a job with more failures is given up
 };
 
@@ -144,6 +149,7 @@ struct overhead {
 
   /// What expected_cost predicts.
   [[nodiscard]] double without_restoring() const noexcept { return waiting + lost; }
+  /// All of it.
   [[nodiscard]] double total() const noexcept { return waiting + lost + restoring; }
 };
 
@@ -154,17 +160,20 @@ struct outcome {
   std::size_t steps = 0;      ///< reached
   std::size_t saves = 0;      ///< begun
   std::size_t published = 0;  ///< of these
-  std::size_t failures = 0;
-  bool is_given_up = false;  ///< it failed more than `most_failures` times; the rest is up to that point
-  std::array<overhead, objectives.size()> overheads{};
+  std::size_t failures = 0;   ///< of the job
+  bool is_given_up = false;   ///< it failed more than `most_failures` times; the rest is up to that point
+  std::array<overhead, objectives.size()> overheads{};  ///< by objective
 
+  /// The overhead under one objective.
   [[nodiscard]] const overhead& of(objective what) const { return overheads[static_cast<std::size_t>(what)]; }
 };
 
+/// The jobs that `simulate` has run.
 struct simulation {
-  std::uint64_t seed = 0;
-  std::vector<outcome> jobs{};
+  std::uint64_t seed = 0;       ///< with which they were run
+  std::vector<outcome> jobs{};  ///< in the order of their index
 
+  /// The number of jobs that were given up.
   [[nodiscard]] std::size_t given_up() const;
 };
 

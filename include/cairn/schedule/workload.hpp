@@ -20,7 +20,9 @@ struct workload {
   std::vector<double> loss{};     ///< at each boundary; empty where no objective needs it
   std::vector<double> workers{};  ///< in each iteration; empty: one
 
+  /// Iterations.
   [[nodiscard]] std::size_t steps() const noexcept { return seconds.size(); }
+  /// Workers in one iteration.
   [[nodiscard]] double workers_at(std::size_t iteration) const noexcept {
     return workers.empty() ? 1 : workers[iteration];
   }

@@ -16,7 +16,7 @@ struct refuse_other_ranks {};
 /// from those of all ranks that saved; without one the load fails (errc::mismatch).
 template <class T, class Redistribute = refuse_other_ranks>
 struct per_rank {
-  T value{};
+  T value{};  ///< of this rank
 
   [[nodiscard]] T& operator*() noexcept { return value; }
   [[nodiscard]] const T& operator*() const noexcept { return value; }

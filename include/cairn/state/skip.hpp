@@ -16,7 +16,7 @@ namespace cairn::inline v0_1 {
 /// value. It acts as the `T`: `*member`, `member->x`, `member = value`, or `member` where a `T&` is needed.
 template <class T>
 struct skip {
-  T value{};
+  T value{};  ///< the member itself
 
   template <class Value>
   requires(std::assignable_from<T&, Value> && !std::same_as<std::remove_cvref_t<Value>, skip>)
@@ -29,7 +29,9 @@ struct skip {
   [[nodiscard]] const T& operator*() const noexcept { return value; }
   [[nodiscard]] T* operator->() noexcept { return &value; }
   [[nodiscard]] const T* operator->() const noexcept { return &value; }
+  /// The member itself.
   [[nodiscard]] operator T&() noexcept { return value; }
+  /// The member itself.
   [[nodiscard]] operator const T&() const noexcept { return value; }
 };
 
@@ -37,7 +39,9 @@ struct skip {
 /// as if each was a `cairn::skip`. A name that no member has is an error.
 template <detail::name_text... Names>
 struct names {
+  /// How many names.
   static constexpr std::size_t count = sizeof...(Names);
+  /// Whether `name` is one of them.
   [[nodiscard]] static constexpr bool contains(std::string_view name) noexcept {
     return ((Names.view() == name) || ...);
   }

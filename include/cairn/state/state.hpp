@@ -70,6 +70,7 @@ CAIRN_INLINE void walk_references(walker& w, void* all);
 /// the same objects. A value may be another `cairn::state`. errc::invalid: a name that is empty, has a '.', or is there twice.
 class state : public detail::named_references {
  public:
+  /// A name and the object that it refers to, another state, or a box of a larger array.
   class part {
    public:
     template <class T>
@@ -104,6 +105,7 @@ class state : public detail::named_references {
 /// As `cairn::state`, for objects that may be const. It can be saved but not loaded into.
 class const_state : public detail::named_references {
  public:
+  /// A name and the object that it refers to, another state, or a box of a larger array.
   class part {
    public:
     template <class T>

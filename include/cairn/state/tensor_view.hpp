@@ -24,9 +24,13 @@ struct tensor_view {
       : data_(memory), shape_(std::move(dimensions)), strides_(std::move(steps)) {}
 
   [[nodiscard]] T* data() const noexcept { return data_; }
+  /// Elements along each dimension.
   [[nodiscard]] const extents& shape() const& noexcept { return shape_; }
+  /// Of a temporary: moved out of it.
   [[nodiscard]] extents shape() && noexcept { return std::move(shape_); }
+  /// Elements between neighbours along each dimension; empty: row-major and packed.
   [[nodiscard]] const std::vector<std::int64_t>& strides() const& noexcept { return strides_; }
+  /// Of a temporary: moved out of it.
   [[nodiscard]] std::vector<std::int64_t> strides() && noexcept { return std::move(strides_); }
 
  private:
@@ -37,7 +41,8 @@ struct tensor_view {
 
 /// How many ranks hold the same box of an array, and which of these copies this one is, from 0 on. Each of them saves its part of the box.
 struct box_copies {
-  unsigned count = 1, number = 0;
+  unsigned count = 1;   ///< ranks with this box
+  unsigned number = 0;  ///< which of them this one is
 };
 
 /// A view of an array whose element type is known at run time, and which may be in the memory of a device. A load into another
@@ -67,15 +72,22 @@ class any_tensor_view {
     return *this;
   }
 
+  /// False for a default-made view.
   [[nodiscard]] bool exists() const noexcept { return exists_; }
+  /// Of the numbers.
   [[nodiscard]] dtype type() const noexcept { return type_; }
+  /// Numbers in each element.
   [[nodiscard]] unsigned components() const noexcept { return components_; }
   [[nodiscard]] void* data() const noexcept { return data_; }
+  /// Elements along each dimension.
   [[nodiscard]] const extents& shape() const noexcept { return shape_; }
+  /// Elements between neighbours along each dimension; empty: row-major and packed.
   [[nodiscard]] const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
+  /// How elements get to and from the memory of a device; unset for host memory.
   [[nodiscard]] const device_copies& device() const noexcept { return device_; }
   /// Null: the array is whole.
   [[nodiscard]] const std::shared_ptr<const detail::box_place>& place() const noexcept { return place_; }
+  /// How many ranks hold this box.
   [[nodiscard]] box_copies copies() const noexcept { return copies_; }
 
  private:

@@ -40,6 +40,7 @@ class source {
   /// Fills the buffers consecutively with the bytes from `offset` on. errc::corrupt when the file ends before, errc::unreadable
   /// when its medium is damaged. Thread-safe.
   virtual void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const = 0;
+  /// As above, into one buffer.
   void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
   /// Threads that keep the device busy when they read from `offset` on; 0: default_threads(). Thread-safe.
   [[nodiscard]] virtual unsigned readers(std::uint64_t /*offset*/) const { return 0; }

@@ -15,6 +15,7 @@
 
 namespace cairn::inline v0_1::stores {
 
+/// How a directory is written and locked.
 struct directory_options {
   bool durable = true;  ///< publishing waits for the disk; new files are written with direct I/O
   /// How long the owner of another host must be silent before it counts as dead, above 0; the owner renews its lock four times per lease. On one

@@ -17,13 +17,14 @@ namespace cairn::inline v0_1 {
 
 /// Keep the `count` checkpoints with the best `metric`; all of them as long as none has that metric.
 struct keep_best_rule {
-  std::string metric = "loss";
-  std::size_t count = 1;
-  bool lower_is_better = true;
+  std::string metric = "loss";  ///< "loss", or a name in `observation::metrics`
+  std::size_t count = 1;        ///< checkpoints to keep, at least 1
+  bool lower_is_better = true;  ///< false: the largest value is the best
 };
 
+/// A checkpoint that no rule keeps.
 struct removal {
-  std::string name;
+  std::string name;    ///< of the checkpoint in its store
   std::string reason;  ///< one sentence
 };
 

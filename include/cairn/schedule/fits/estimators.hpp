@@ -43,6 +43,7 @@ class fitted_curves {
   /// Restores the window, and the fits where they are of the same families. Incomplete notes are ignored.
   CAIRN_INLINE void recall(const policy_memory& memory);
 
+  /// The losses, reduced to at most 64 buckets.
   [[nodiscard]] const schedule::loss_window& window() const noexcept { return window_; }
 
  private:
