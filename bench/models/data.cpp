@@ -50,11 +50,12 @@ parsed_ratings read_ratings(const std::filesystem::path& folder) {
     std::string_view text(buffer.data());
     if (text.ends_with('\n')) text.remove_suffix(1);
     rating r;
-    if (!take(text, r.user) || !take(text, r.item) || !take(text, r.value) || !text.empty() || r.user < 0 ||
-        r.item < 0 || r.user > 1'000'000 || r.item > 1'000'000 || !(std::abs(r.value) <= 10))
+    double value = 0;  // the file has zeros as 2.2e-308, which no float has
+    if (!take(text, r.user) || !take(text, r.item) || !take(text, value) || !text.empty() || r.user < 0 || r.item < 0 ||
+        r.user > 1'000'000 || r.item > 1'000'000 || !(std::abs(value) <= 10))
       file.fail("line " + std::to_string(line) +
                 " is not a user, an item and a rating of -10 to 10, with tabs between them");
-    r.value /= 10;
+    r.value = static_cast<float>(value / 10);
     read.users = std::max(read.users, r.user + 1);
     read.items = std::max(read.items, r.item + 1);
     read.all.push_back(r);
@@ -104,9 +105,9 @@ std::vector<rating> ratings_source::pick(indices which) const {
 }
 
 std::vector<rating> ratings_source::evaluation() const {
-  std::vector<rating> eighth;
-  for (std::size_t i = 0; i < all_.size(); i += 8) eighth.push_back(all_[i]);
-  return eighth;
+  std::vector<rating> chosen;
+  for (std::size_t i = 0; i < all_.size(); i += std::max<std::size_t>(8, all_.size() / 8000)) chosen.push_back(all_[i]);
+  return chosen;
 }
 
 text_source::text_source(std::size_t length) : length_(length) {

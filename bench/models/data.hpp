@@ -57,7 +57,7 @@ class ratings_source {
   [[nodiscard]] Index items() const { return items_; }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
   [[nodiscard]] std::vector<rating> pick(indices which) const;
-  [[nodiscard]] std::vector<rating> evaluation() const;  ///< one of eight
+  [[nodiscard]] std::vector<rating> evaluation() const;  ///< one of eight; at most about 8,000
   [[nodiscard]] std::vector<rating> test() const { return evaluation(); }
 
  private:

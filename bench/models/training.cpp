@@ -217,7 +217,7 @@ setting setting_of(const std::string& model, const std::filesystem::path& data) 
   if (model == "gpt_bf16") return gpt_setting<true>(model);
   if (model == "mf") {
     auto ratings = std::make_shared<const ratings_source>(folder(data, "jester"));
-    const auto batch = ratings->size() / 10;
+    const auto batch = std::min<std::size_t>(ratings->size() / 10, 8000);
     const auto users = ratings->users(), items = ratings->items();
     return {model,
             10,
