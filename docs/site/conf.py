@@ -17,6 +17,7 @@ extensions = ["myst_parser", "breathe", "furo_of_debian"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a page of docs/ may begin with any level of heading
 breathe_default_project = "cairn"
+breathe_show_include = False
 breathe_projects = {}  # build.sh gives the folder of Doxygen's XML
 primary_domain = "cpp"
 highlight_language = "none"

@@ -103,7 +103,7 @@ def stage(root, work):
         if page.name == "reference.md":
             headers = listed(text)
             text = HEADER_NAME.sub(lambda found: f"[{found[0]}]({name_of_page(found[1])}.md)" if found[1] in headers else found[0], text)
-            text += "\n```{toctree}\n:hidden:\n\n" + "".join(f"{name_of_page(header)}\n" for header in headers) + "```\n"
+            text += "\n```{toctree}\n:hidden:\n\n" + "".join(f"{header} <{name_of_page(header)}>\n" for header in headers) + "```\n"
         (pages / page.name.lower()).write_text(text)
     for picture in (root / "docs").glob("*.svg"):
         shutil.copy(picture, pages)
