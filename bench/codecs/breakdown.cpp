@@ -65,7 +65,6 @@ saved_percent break_down(std::span<const parameter> parameters, const weight_cha
       leaves[i].reference = std::as_writable_bytes(std::span(reference[i]));
       add_sizes(snapshot[i], reference[i], bits, sum);
     }
-    codec.prepare(leaves);
     for (const auto& l : leaves) {
       std::vector<std::byte> out(codec.bound(l));
       const auto made = codec.compress(l, out);

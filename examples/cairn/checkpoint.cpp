@@ -52,6 +52,8 @@ int show(const std::string& path, bool json) {
                      {"bytes", each.bytes},      {"stored_bytes", each.stored_bytes}, {"codec", each.codec},
                      {"is_delta", each.is_delta}};
       if (each.lost) one["relative_l2_lost"] = number_json(each.lost->relative_l2);
+      if (each.lost && each.lost->delta_l2) one["delta_l2_lost"] = number_json(*each.lost->delta_l2);
+      if (each.restored.restores != 0) one["lossy_restores"] = each.restored.restores;
       tensors.push_back(std::move(one));
     }
     print(made);
@@ -60,12 +62,13 @@ int show(const std::string& path, bool json) {
   std::cout << printable(opened.path()) << ", step " << opened.step() << '\n';
   for (const auto& [name, value] : opened.metrics()) std::cout << printable(name) << ": " << number_text(value) << '\n';
   for (const auto& [name, text] : opened.metadata()) std::cout << printable(name) << ": " << printable(text) << '\n';
-  table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST"}, 3);
+  table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST", "OF CHANGE"}, 3);
   std::uint64_t bytes = 0, stored = 0;
   for (const auto& each : opened.tensors()) {
     rows.row({printable(each.name), std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
               size_text(each.stored_bytes), each.codec.empty() ? "-" : each.codec + (each.is_delta ? ", delta" : ""),
-              each.lost ? number_text(each.lost->relative_l2) : ""});
+              each.lost ? number_text(each.lost->relative_l2) : "",
+              each.lost && each.lost->delta_l2 ? number_text(*each.lost->delta_l2) : ""});
     bytes += each.bytes;
     stored += each.stored_bytes;
   }

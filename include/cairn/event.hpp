@@ -18,6 +18,7 @@ struct event {
     started,  ///< a save of a state of `total` bytes begins
     staged_in_parts,  ///< the state is larger than the memory for its copy, so the trainer waits for all but the last part: `message`
     copied,  ///< the state, in a group the share of this rank, is copied and the training continues: `bytes` of `total`, for which the trainer waited `seconds`
+    anchored,  ///< a delta was due, and the checkpoint becomes whole, since its parent cannot be used: `message` says why
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`
@@ -59,6 +60,8 @@ using observer = std::function<void(const event&)>;
       return "staged in parts";
     case event::kind::copied:
       return "copied";
+    case event::kind::anchored:
+      return "anchored";
     case event::kind::encoded:
       return "encoded";
     case event::kind::progress:
