@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/blocks.hpp"
 #include "cairn/encode/lc/block_code.hpp"
@@ -45,7 +45,7 @@ template <class Half>
 }
 
 [[nodiscard]] inline float floor_of(const std::optional<float>& floor, const encode_request& in) {
-  if (!floor) return -std::numeric_limits<float>::infinity();
+  if (!floor) return infinite<float>(-1);
   const float rounded = in.type == dtype::f32   ? *floor
                         : in.type == dtype::f16 ? round_up<float16>(*floor)
                                                 : round_up<bfloat16>(*floor);

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -58,8 +57,7 @@ struct quantized {
 
   [[nodiscard]] loss lost() const noexcept {
     if (errors.squares == 0) return {errors.largest, 0};
-    return {errors.largest, errors.real_squares == 0 ? std::numeric_limits<double>::infinity()
-                                                     : std::sqrt(errors.squares / errors.real_squares)};
+    return {errors.largest, errors.real_squares == 0 ? infinite() : std::sqrt(errors.squares / errors.real_squares)};
   }
 };
 

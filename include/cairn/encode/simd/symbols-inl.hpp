@@ -13,6 +13,7 @@ struct classes {
   bits key;
   classes<K - 1, S + 1> rest;
 
+  HWY_INLINE classes() {}  // written out: of an implicit one g++ on AArch64 forgets the target
   HWY_INLINE void start(const symbol_table& symbols) {
     key = hn::Set(bits_tag(), symbols.keys[S]);
     rest.start(symbols);
