@@ -115,7 +115,9 @@ PLANTED = [
     ("design", "names checkpointer::load, which", {"../../docs/design.md": "```\ncheckpointer::load    loads\n```\n"}),
     ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),
     ("design", "names load_all, which", {"../../docs/design.md": "```\nsave_all    calls (load_all)\n```\n"}),
-    ("float_bits", "std::isnan is always false", {"core/a.hpp": HEADER + "inline bool a(double b) { return std::isnan(b); }\n"}),
+    *(("float_bits", f"core/a.hpp:4: {said} is not what it says", {"core/a.hpp": HEADER + f"inline auto a(double b) {{ return {code}; }}\n"})
+      for said, code in [("std::isnan", "std::isnan(b)"), ("b != b", "b != b"), (".allFinite", "c.allFinite()"), ("INFINITY", "b < INFINITY"),
+                         ("numeric_limits<double>::infinity", "std::numeric_limits<double>::infinity()")]),
     ("language", "core/a.hpp:4: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
     ("language", "docs/a.md:2: ", {"../../docs/a.md": "one\nlearned by\nheart\n"}),
     ("folders", "tools/: not one of", {"../../tools/a.cpp": "// A tool.\n"}),

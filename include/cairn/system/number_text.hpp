@@ -2,10 +2,9 @@
 // Reads a number from the whole of a text, in the notation of JSON, whatever the locale.
 #pragma once
 
-#include <locale.h>
-#include <stdlib.h>
-
 #include <charconv>
+#include <clocale>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <system_error>

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/blocks.hpp"
 #include "cairn/encode/lc/block_code.hpp"
@@ -169,8 +169,7 @@ struct quantization {
 [[nodiscard]] inline quantized quantize(const options& how, const quantization& plan, const encode_request& in) {
   const auto delta = delta_of(in, how.delta);
   if (plan.in_place) return quantize_in_place(delta, in.reference, plan.step.bits, plan.step.table, in.threads);
-  return quantize_on_trial(delta, plan.step.bits, plan.step.table, in.threads,
-                           how.max_error.value_or(std::numeric_limits<double>::infinity()));
+  return quantize_on_trial(delta, plan.step.bits, plan.step.table, in.threads, how.max_error.value_or(infinite()));
 }
 
 /// Writes the payload and updates the reference; or encodes without loss, where that is smaller.

@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/lc/options.hpp"
@@ -122,7 +122,7 @@ struct step_header {
 inline constexpr std::size_t headers_bound = 32 + 3 + 4 + 28 + huffman::code_lengths_bound;
 
 inline void put_step_header(byte_writer& out, const step_header& step) {
-  const bool has_floor = step.table.floor != -std::numeric_limits<float>::infinity();
+  const bool has_floor = !is_infinite(step.table.floor);
   out.put_value(static_cast<std::uint8_t>(step.bits));
   out.put_value(static_cast<std::uint8_t>((has_floor ? 1U : 0U) | static_cast<unsigned>(step.code.stored) << 1 |
                                           (step.delta == delta_kind::ratio ? 8U : 0U)));
@@ -145,7 +145,7 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
   flags &= ~8U;
   step.symbols = in.take_value<std::uint8_t>();
   if (!in.good() || (step.bits != 2 && step.bits != 3) || flags > 5 || step.symbols >= 1U << step.bits) return {};
-  step.table.floor = flags % 2 != 0 ? in.take_value<float>() : -std::numeric_limits<float>::infinity();
+  step.table.floor = flags % 2 != 0 ? in.take_value<float>() : infinite<float>(-1);
   for (std::size_t s = 1; s <= step.symbols; ++s) {
     const float value = step.table.values[s] = in.take_value<float>();
     if (step.delta == delta_kind::ratio && (!(std::abs(value) < 0x1p31F) || value != std::trunc(value))) return {};

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -70,7 +69,7 @@ struct loss_sums {
 /// The root of a quotient of sums of squares, never less than it is: the kernels cut errors to 26 bits, and round deltas to 24.
 [[nodiscard]] inline double rounded_up_ratio(double squares, double of) noexcept {
   if (squares == 0) return 0;
-  return of == 0 ? std::numeric_limits<double>::infinity() : std::sqrt(squares / of) * (1 + 0x1p-22);
+  return of == 0 ? infinite() : std::sqrt(squares / of) * (1 + 0x1p-22);
 }
 
 /// A leaf after quantization.
@@ -105,7 +104,7 @@ inline void pack_ratios(unsigned bits, const float* u, const float* a, std::size
 /// Which elements need not be stored exactly.
 struct tolerance {
   delta_kind kind = delta_kind::difference;
-  double max_error = std::numeric_limits<double>::infinity();
+  double max_error = infinite();
 
   /// Whether all elements of a strip are tolerated, which have these sums.
   [[nodiscard]] bool has_all(const float* u, const float* b, std::size_t n, const loss_sums& sums) const noexcept {
@@ -173,7 +172,7 @@ struct tolerance {
 /// ones become exceptions.
 [[nodiscard]] inline quantized quantize_on_trial(const delta_view& delta, unsigned bits,
                                                  const simd::symbol_table& symbols, unsigned threads,
-                                                 double max_error = std::numeric_limits<double>::infinity()) {
+                                                 double max_error = infinite()) {
   const std::size_t count = delta.count(), blocks = blocks_of(count), item = size_of(delta.type);
   const tolerance tolerated{delta.kind, max_error};
   quantized result;

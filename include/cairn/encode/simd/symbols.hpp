@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t no_key = 0xFFFF, zero_key = 0xFFFE;
 struct symbol_table {
   std::uint32_t keys[8] = {no_key, no_key, no_key, no_key, no_key, no_key, no_key, no_key};  ///< sign << 8 | exponent
   float values[8] = {};
-  float floor = -std::numeric_limits<float>::infinity();  ///< results are at least this; of files of earlier versions
+  float floor = infinite<float>(-1);  ///< results are at least this; of files of earlier versions
 };
 
 /// `u` are the real elements, `a` the same elements as a reader restores them from the parent, and `b` what a reader will restore from this
