@@ -22,6 +22,7 @@ from figures import numbers as measured
 PICTURES = (
     ("bench_save_load.svg", "save_load", (0, 2, 3), "Saves and loads of a transformer with Adam, in GB/s"),
     ("bench_stall.svg", "stall", (0, 1), "What a trainer waits for a save, in seconds"),
+    ("bench_formats.svg", "study", (0, 1, 2), "A checkpoint in the formats of deep-learning frameworks: bytes and seconds"),
 )
 
 

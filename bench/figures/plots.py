@@ -79,7 +79,8 @@ def draw_bars(axes, panel, numbers):
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
     axes.set_title(panel.title)
-    axes.set_xlabel(f"{panel.unit}; {'more' if panel.more_is_better else 'less'} is better", loc="left")
+    better = {True: "; more is better", False: "; less is better", None: ""}[panel.more_is_better]
+    axes.set_xlabel(panel.unit + better, loc="left")
 
 
 def draw_lines(axes, panel, numbers):

@@ -15,7 +15,7 @@ class Bars:
     unit: str
     name: str
     labels: dict
-    more_is_better: bool = True
+    more_is_better: bool | None = True  # None: neither
 
     def points(self, numbers):
         """(label, value or None where it was not measured, whether it is Cairn's)."""
@@ -81,6 +81,19 @@ WAYS = {"cairn": "Cairn, step", "cairn_raw": "Cairn, step, raw", "cairn_blocking
 CODECS = {"cairn": "Cairn, lossless", "planes_zstd_1": "byte planes, zstd -1", "zstd_1": "zstd -1", "zstd_3": "zstd -3", "lz4": "lz4", "blosc_zstd": "blosc, zstd"}
 MODELS = {"bert_large": "BERT-large", "gpt3": "GPT-3", "gpt2_xl": "GPT-2 XL", "lenet": "LeNet-5"}
 PIECES = {"pieces": "Cairn", "pieces_of_intervals": "equal intervals"}
+FORMATS = {"cairn": "Cairn, lossless", "cairn_raw": "Cairn, raw", "libtorch": "PyTorch zip", "npz": "npz", "npz_compressed": "npz, compressed", "hdf5": "HDF5",
+           "hdf5_compressed": "HDF5, gzip", "index_shards": "index and shards", "safetensors": "safetensors"}
+ALONE = ("libtorch", "npz", "npz_compressed", "hdf5", "hdf5_compressed")  # written by rank 0, whatever the number of ranks
+
+
+def seconds_of_format(size, ranks):
+    """The names of the numbers for each format of a model of `size` million parameters."""
+    return {f"{key}.{size}m" + ("" if key in ALONE else f".{ranks}"): label for key, label in FORMATS.items()}
+
+
+ITEMS = {"nothing": "nothing left out", "first_moment": "momentum", "second_moment": "second moment", "adam_step": "Adam's step", "optimizer": "the whole optimizer",
+         "rng": "random numbers", "data_position": "data position", "order": "shuffle order", "buffers": "buffers", "loss_scale": "loss scale",
+         "schedule": "learning-rate schedule", "threads": "1 thread, same sums", "parts": "2 partial sums, not 4", "reversed": "sums in reverse"}
 RULES = {"ours": "Cairn", "ours_untold": "Cairn, without an MTBF", "checkfreq": "CheckFreq", "coci": "COCI", "every_epoch": "every epoch", "none": "no checkpoints"}
 
 PROGRAMS = (
@@ -108,6 +121,13 @@ PROGRAMS = (
                    "over_parallel_hdf5": "parallel HDF5", "over_parallel_hdf5.durable": "parallel HDF5, durable", "over_plain_mpi_write": "a plain file of each rank, durable"}),),
             launcher=("mpiexec", "-n", "4")),
     Program("torch_trainer", "A trainer with libtorch: Cairn beside torch::save and torch::load", "--mib 32 --reps 1"),
+    Program("study", "Checkpoints in the formats of deep-learning frameworks, and restarts that leave something out",
+            "--sizes 8 --ranks 1,2 --reps 1 --training 20 --wait 0 --steps 120 --seeds 1",
+            (Bars("Bytes over 4 bytes per number", "ratio; 8 million parameters with Adam", "study.size_over_ideal.{}.8m", FORMATS, False),
+             Bars("Save, 1 rank, durable", "seconds", "study.save_seconds.{}", seconds_of_format(8, 1), False),
+             Bars("Load", "seconds", "study.load_seconds.{}", seconds_of_format(8, 1), False),
+             Bars("Restarts whose weights differ", "of all restarts", "study.ablation.{}.breaks", ITEMS, None),
+             Bars("Accuracy at the end: change", "points, mean", "study.ablation.{}.points_at_end", ITEMS)), takes_data=True),
     Program("compile_time", "What Cairn costs the compiler", "--reps 1",
             (Bars("A unit that saves and loads 50 fields", "CPU seconds", "seconds.{}",
                   {"cairn_save_and_load_compiled": "Cairn, compiled", "cairn_save_and_load": "Cairn, header-only", "cereal_save_and_load": "cereal"}, False),
