@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/core/as_error.hpp"
@@ -226,7 +226,7 @@ CAIRN_INLINE schedule::before_end session::advise_before_end() {
 
 /// Until the state must be saved, after a signal or before `until`.
 CAIRN_INLINE double session::seconds_to_stop() const {
-  double left = std::numeric_limits<double>::infinity();
+  double left = infinite();
   if (options_.preempt.received()) left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
   if (options_.until) {
     const std::chrono::duration<double> to_end = *options_.until - std::chrono::system_clock::now();
