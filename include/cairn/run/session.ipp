@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "cairn/core/float_bits.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 
