@@ -209,7 +209,7 @@ class adaptive {
                                          {save_kind::whole, price_of(save_kind::whole)},
                                          {save_kind::raw, kinds_ == save_kinds::any ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
-      return one.price ? cost_per_second(*one.price) : std::numeric_limits<double>::max();
+      return one.price ? cost_per_second(*one.price) : (std::numeric_limits<double>::max)();
     };
     const auto in_use = std::ranges::find(options, kind_, &option::kind);
     const auto least = std::ranges::min_element(options, {}, cost_of);
