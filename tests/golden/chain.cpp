@@ -80,7 +80,10 @@ void write_chain(cairn::any_store store, unsigned threads) {
 TEST_CASE("the frozen chains read back to the same bits") {
   using sums = std::map<std::string, std::uint64_t>;
   const sums with_floor{{"weight", 0x245d032ee427f9b2}, {"half", 0x74d5bed99f5efec1}, {"small", 0xdac005b0fb661679}};
-  const sums with_ratios{{"weight", 0}, {"half", 0}, {"small", 0}, {"second", 0}};
+  const sums with_ratios{{"weight", 0x245d032ee427f9b2},
+                         {"half", 0xf10301b02daf2083},
+                         {"small", 0xdac005b0fb661679},
+                         {"second", 0x86cbb410cff6e740}};
   const auto now = at(4);
   for (const unsigned number : {1U, 2U, 3U}) {
     const auto& lossy = number < 3 ? with_floor : with_ratios;

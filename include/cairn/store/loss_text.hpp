@@ -20,14 +20,14 @@ inline void write_loss(json_writer& json, const loss& lost) {
 
 /// Reads one of these members; `lost` gives the loss that is being read.
 template <class Lost>
-[[nodiscard]] json_field loss_field(std::string_view name, const Lost& lost) {
+[[nodiscard]] json_field loss_field(std::string_view name, const Lost& lost, bool required = false) {
   return {name, json_real([name, &lost](const json_value& error) {
             loss& of = lost();
             (name == "max_error"     ? of.max_error
              : name == "relative_l2" ? of.relative_l2
                                      : of.delta_l2.emplace()) = error.real;
           }),
-          false};
+          required};
 }
 
 /// The same as a list: [0.5,0.01,0.2], which the caller ends.

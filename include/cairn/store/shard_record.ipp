@@ -121,8 +121,8 @@ CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std:
   std::vector<std::pair<std::string, loss>> read;
   const auto of_newest = [&]() -> loss& { return read.back().second; };
   const auto one = json_object({{"path", json_text([&](const json_value& path) { read.back().first = path.text; })},
-                                loss_field("max_error", of_newest),
-                                loss_field("relative_l2", of_newest),
+                                loss_field("max_error", of_newest, true),
+                                loss_field("relative_l2", of_newest, true),
                                 loss_field("delta_l2", of_newest)},
                                [&](std::string_view) { read.emplace_back(); });
   read_json(text, origin, json_object({{"lost", json_list(one)}}));
