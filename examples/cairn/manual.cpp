@@ -165,12 +165,12 @@ std::string zsh_completion(const CLI::App& app) {
     cases += "  " + each->get_name() + ") _arguments" + zsh_options(*each) + " '*:file:_files' ;;\n";
   }
   return "#compdef cairn\n"
-         "local -a commands\n"
-         "commands=(\n" +
+         "local -a names\n"
+         "names=(\n" +
          names +
          ")\n"
          "if ((CURRENT == 2)); then\n"
-         "  _describe command commands\n"
+         "  _describe command names\n"
          "  return\n"
          "fi\n"
          "local command=$words[2]\n"

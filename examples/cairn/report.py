@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The page of `report` for runs of all kinds of numbers, and in a browser. Usage: report.py CAIRN GOLDEN"""
-import ctypes
-import ctypes.util
 import html.parser
 import json
 import os
@@ -13,21 +11,14 @@ import subprocess
 import sys
 import tempfile
 
+from golden_runs import make_run
+
 program, golden = (os.path.realpath(each) for each in sys.argv[1:3])
 failures = []
 
 
 def run(*words):
     return subprocess.run([program, *words], capture_output=True, text=True, timeout=60)
-
-
-def change_index(path, change):
-    """Changes the text of an index, whose checksum is that of the new text."""
-    xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
-    xxhash.XXH3_64bits.restype = ctypes.c_uint64
-    text = re.sub(r'("checksum":")[0-9a-f]{16}', lambda found: found.group(1) + 16 * "0", change(path.read_text()), count=1)
-    data = text.encode()
-    path.write_text(text.replace(16 * "0", f"{xxhash.XXH3_64bits(data, ctypes.c_size_t(len(data))):016x}", 1))
 
 
 class page_reader(html.parser.HTMLParser):
@@ -68,14 +59,11 @@ def check(name, condition, about=""):
         failures.append(f"{name}: {about}")
 
 
-def make_run(name, losses, notes=True):
-    """A run of the four checkpoints of a golden one, with these losses, as texts of JSON."""
-    shutil.copytree(os.path.join(golden, "chain-2"), name)
-    for number, loss in enumerate(losses, start=1):
-        known = {"iterations": [10 * number, 0.1 + number / 100], "raw.stall": [number, 0.01 * number], "whole.stall": [number, 0.02],
-                 "raw.background": [1, 0.5], "failures": [number // 2, 100.0 * number], "interval": [3 + number]}
-        text = f'"metrics":{{"loss":{loss}}}' + (f',"notes":{json.dumps(known)}' if notes else "")
-        change_index(pathlib.Path(name, f"step-{number:09}", "index.json"), lambda index: index.replace('"metrics":{}', text, 1))
+def notes(number):
+    return json.dumps(
+        {"iterations": [10 * number, 0.1 + number / 100], "raw.stall": [number, 0.01 * number], "whole.stall": [number, 0.02],
+         "raw.background": [1, 0.5], "failures": [number // 2, 100.0 * number], "interval": [3 + number]}
+    )
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +88,7 @@ with tempfile.TemporaryDirectory() as folder:
         "none": ['"nan"', '"nan"', '"-inf"', '"inf"'],
     }
     for name, losses in kinds.items():
-        make_run(name, losses)
+        make_run(golden, name, losses, notes)
         ended = run("report", name, "-o", f"{name}.html", "--events", "events.jsonl")
         check(name, ended.returncode == 0, ended.stderr)
         text = pathlib.Path(f"{name}.html").read_text()
@@ -115,7 +103,7 @@ with tempfile.TemporaryDirectory() as folder:
     printed = run("report", "usual", "-o", "-", "--events", "events.jsonl")
     check("-o -", printed.stdout == pathlib.Path("usual.html").read_text() and not os.path.exists("-"))
     check("--json", json.loads(run("report", "usual", "-o", "json.html", "--json").stdout)["checkpoints"] == 4)
-    make_run("plain", kinds["usual"], notes=False)
+    make_run(golden, "plain", kinds["usual"])
     check("plain", run("report", "plain", "-o", "plain.html").returncode == 0)
     page = page_reader(pathlib.Path("plain.html").read_text())
     check("plain", page.plots == 2 and not page.problems, page.problems)
