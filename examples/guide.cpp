@@ -309,12 +309,13 @@ static void smaller_checkpoints(const std::string& place) {
   state.adam["0"].v.resize(10'000);
   // [codecs]
   using namespace cairn::codecs;
-  cairn::checkpointer ckpt{place + "/small",
-                           {.codecs = {{"layers.*", lc<3>{.max_relative_l2 = 1e-2}},  // lossy, with an error bound
-                                       {"adam.*.v", lc<2>{.floor = 0.0F}},            // no element becomes negative
-                                       {"adam.*.m", lossless{.xor_parent = true}},    // XOR with the parent checkpoint
-                                       {"rng", raw{}}},  // not encoded; all other leaves: lossless{}
-                            .chain = {.anchor_every = 20, .merge_every = 5}}};
+  cairn::checkpointer ckpt{
+      place + "/small",
+      {.codecs = {{"layers.*", lc<3>{.max_delta_l2 = 0.5}},                // lossy, with an error bound
+                  {"adam.*.v", lc<3>{.delta = cairn::delta_kind::ratio}},  // within a factor of two
+                  {"adam.*.m", lossless{.xor_parent = true}},              // XOR with the parent checkpoint
+                  {"rng", raw{}}},                                         // not encoded; all other leaves: lossless{}
+       .chain = {.anchor_every = 20, .merge_every = 5}}};
   // [codecs]
   ckpt.remove_after(0);  // of an earlier run of this program
   for (state.step = 1; state.step <= 8; ++state.step) {

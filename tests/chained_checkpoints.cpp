@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/merge.hpp"
@@ -41,7 +42,86 @@ chain::state state_at(std::uint64_t step, std::size_t parameters) {
   return state;
 }
 
+/// Stores elements as they are, as a delta with a code table of its own.
+struct with_tables {
+  [[nodiscard]] std::string name() const { return "with_tables"; }
+  [[nodiscard]] bool uses_parent() const { return true; }
+  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+    std::copy(in.values.begin(), in.values.end(), out.begin());
+    cairn::code_lengths lengths{};
+    for (std::size_t i = 0; i < 16; ++i) lengths[i] = std::to_integer<std::uint8_t>(in.values[i]) % 13;
+    return {.codec = name(),
+            .bytes = in.values.size(),
+            .relative = !in.reference.empty(),
+            .tables = {cairn::detail::make_code_table(lengths)}};
+  }
+  void decode(const cairn::decode_request& from) const {
+    std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+  }
+};
+
+/// Whether a restored second moment is zero only where it was, and at least half and at most twice as large.
+bool is_near(float real, float restored) { return real <= 2 * restored && restored <= 2 * real; }
+
 }  // namespace
+
+TEST_CASE("a chain ends for its options alone, however many leaves bring code tables") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  const cairn::codec_rules rules{{"*", with_tables{}}};
+  checkpointer run(store, {.codecs = rules, .chain = {.anchor_every = 10}});
+  std::mt19937 random(41);
+  std::vector<std::vector<float>> leaves(100, std::vector<float>(64));
+  for (std::uint64_t step = 1; step <= 21; ++step) {
+    for (auto& leaf : leaves)
+      for (auto& x : leaf) x += std::normal_distribution<float>()(random);
+    CHECK(run.save(leaves, {.step = step}).is_delta == (step % 10 != 1));
+  }
+  std::vector<std::vector<float>> loaded;
+  checkpointer reader(store, {.codecs = rules});
+  CHECK(reader.restore(loaded)->links == 1);
+  CHECK(loaded == leaves);
+}
+
+TEST_CASE("an anchor that is made because the parent has gone is an event") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  std::vector<cairn::event> anchored;
+  checkpointer run(store, {.codecs = chain::mixed_rules(), .on_event = [&](const cairn::event& e) {
+                             if (e.what == kind::anchored) anchored.push_back(e);
+                           }});
+  run.save(state_at(1, 600), {.step = 1});
+  CHECK(run.save(state_at(2, 600), {.step = 2}).is_delta);
+  CHECK(anchored.empty());
+  store.remove(checkpoint_name(2));
+  CHECK_FALSE(run.save(state_at(3, 600), {.step = 3}).is_delta);
+  REQUIRE(anchored.size() == 1);
+  CHECK(anchored[0].step == 3);
+  CHECK(anchored[0].message.find(checkpoint_name(2)) != std::string::npos);
+}
+
+TEST_CASE("second moments as ratios: never zero where they were not, within a factor of two, with their loss") {
+  auto store = cairn::any_store(cairn::stores::memory());
+  const cairn::codec_rules rules{{"adam.v", cairn::codecs::lc<3>{.delta = cairn::delta_kind::ratio}}};
+  checkpointer run(store, {.codecs = rules, .chain = {.anchor_every = std::nullopt}});
+  std::size_t lossy = 0;
+  for (std::uint64_t step = 1; step <= 40; step += 3) {
+    const auto state = state_at(step, 600);
+    const auto report = run.save(state, {.step = step});
+    chain::state loaded;
+    checkpointer reader(store, {});
+    const auto restored = reader.restore(loaded);
+    CHECK(loaded.net.weight == state.net.weight);
+    for (std::size_t i = 0; i < 600; ++i) REQUIRE(is_near(state.adam.v[i], loaded.adam.v[i]));
+    const auto lost = report.lost.find("adam.v");
+    if (lost == report.lost.end()) continue;
+    ++lossy;
+    REQUIRE(lost->second.delta_l2.has_value());
+    CHECK((*lost->second.delta_l2 > 0 && *lost->second.delta_l2 < 1));
+    CHECK(cairn::open(store, checkpoint_name(step)).tensor("adam.v").lost == lost->second);
+    CHECK(restored->restored.at("adam.v") == cairn::restored_loss{lost->second, 1});
+  }
+  CHECK(lossy > 8);
+}
 
 TEST_CASE("writer and reader stay bitwise equal over 1,000 chained checkpoints, with merges and restarts in between") {
   auto store = cairn::any_store(cairn::stores::memory());

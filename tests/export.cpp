@@ -269,7 +269,7 @@ TEST_CASE("a place that cannot be written is an error that names it") {
   CHECK(below.says(scratch.path("file")));
   std::filesystem::create_directories(scratch.path("m.safetensors"));
   const auto directory = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("m.safetensors")); });
-  CHECK(directory.code == errc::io);
+  CHECK(directory.code == errc::invalid);
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "file", "m.safetensors"});
 }
 TEST_CASE("nothing is exported into a checkpoint") {
@@ -330,4 +330,65 @@ TEST_CASE("paths are as users write them: relative, with a slash at the end; one
       [&] { cairn::export_safetensors(from, scratch.path("b") + std::string("\0.safetensors", 13)); });
   CHECK(failure.code == errc::invalid);
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "out"});
+}
+
+TEST_CASE("an export does not replace or remove the file that it reads") {
+  const sample::scratch scratch;
+  const auto state = filled(1);
+  cairn::save(scratch.path("state"), state);
+  const auto whole = cairn::open(scratch.path("state"));
+  cairn::export_safetensors(whole, scratch.path("model"));
+  cairn::export_safetensors(whole, scratch.path("parts"), {.file_bytes = 5000});
+  const auto file = scratch.path("model/model.safetensors");
+  std::filesystem::create_hard_link(file, scratch.path("model/other.safetensors"));
+  std::filesystem::create_symlink(file, scratch.path("link.safetensors"));
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    const auto before = text_of(from);
+    const auto failure = sample::failure_of([&] { cairn::export_safetensors(cairn::open(from), to); });
+    CHECK(failure.code == errc::invalid);
+    CHECK(failure.says("would be replaced by what is exported from it"));
+    CHECK(text_of(from) == before);
+  };
+  refused(file, file);
+  refused(file, scratch.path("model"));
+  refused(file, scratch.path("model/other.safetensors"));
+  refused(file, scratch.path("link.safetensors"));
+  const auto names = sample::names_in(scratch.path("parts"));
+  refused(scratch.path("parts/" + names.front()), scratch.path("parts"));  // an old part, which the export removes
+  CHECK(sample::names_in(scratch.path("parts")) == names);
+}
+
+TEST_CASE("an export that fails leaves none of the directories that it has made") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("state"), filled(1));
+  const auto from = cairn::open(scratch.path("state"));
+  cairn::export_options stopped;
+  stopped.on_progress = [](std::uint64_t, std::uint64_t) { cairn::fail(errc::cancelled, {"stopped"}); };
+  for (const char* to : {"a/b/model", "a/b/model.safetensors"}) {
+    const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path(to), stopped); });
+    CHECK(failure.code == errc::cancelled);
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"state"});
+  }
+  std::filesystem::create_directory(scratch.path("d.safetensors"));
+  const auto failure =
+      sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("d.safetensors"), stopped); });
+  CHECK(failure.code == errc::invalid);  // before anything is written
+  CHECK(failure.says("d.safetensors is a directory"));
+}
+
+TEST_CASE("the progress of an export ends with all bytes") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("state"), filled(1));
+  std::vector<std::uint64_t> all;
+  std::uint64_t of = 0;
+  cairn::export_options options{.file_bytes = 5000};
+  options.on_progress = [&](std::uint64_t done, std::uint64_t total) {
+    all.push_back(done);
+    of = total;
+  };
+  const auto report = cairn::export_safetensors(cairn::open(scratch.path("state")), scratch.path("model"), options);
+  CHECK(of == report.bytes);
+  CHECK(all.size() > 1);
+  CHECK(std::is_sorted(all.begin(), all.end()));
+  CHECK(all.back() == of);
 }

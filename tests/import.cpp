@@ -126,3 +126,16 @@ TEST_CASE("a file of PyTorch with an object of a class runs nothing, and reports
   CHECK(cairn::open(scratch.path("checkpoint")).read<float>("w") == std::vector<float>{1});
   CHECK_FALSE(std::filesystem::exists(made));
 }
+
+TEST_CASE("an import that fails leaves none of the directories that it has made") {
+  const sample::scratch scratch;
+  sample::spill(scratch.path("file"), "text");
+  cairn::import_options options;
+  options.save.shards = 200'000;  // refused only when the checkpoint is saved
+  const auto failure =
+      sample::failure_of([&] { cairn::import_file(golden + "/one.npy", scratch.path("a/b/made"), options); });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"file"});
+  cairn::import_file(golden + "/one.npy", scratch.path("a/b/made"));
+  CHECK(std::filesystem::exists(scratch.path("a/b/made/index.json")));
+}

@@ -292,6 +292,37 @@ TEST_CASE("a signal at one rank stops all at the same step, which is saved") {
   }
 }
 
+TEST_CASE("the time limit of rank 0 stops all at the same step, which is saved") {
+  const auto now = std::chrono::system_clock::now();
+  const auto limits = [&](unsigned rank) { return now + std::chrono::hours(rank == 0 ? -1 : 1000); };
+  const cairn::any_store store = cairn::stores::memory();
+  std::vector<std::uint64_t> last(3);
+  CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+          auto options = every(50);
+          options.until = limits(group.rank());
+          cairn::checkpointer checkpoints(store, options, group);
+          for (std::uint64_t step = 1; step < 30; ++step) {
+            last[group.rank()] = step;
+            if (checkpoints.step(model_at(step), {.step = step}).stop) break;
+          }
+        }) == std::vector<std::string>(3));
+  CHECK(last == std::vector<std::uint64_t>(3, 1));
+  model state;
+  cairn::load(store, store.list().back(), state);
+  CHECK(state == model_at(1));
+}
+
+TEST_CASE("the time limit of another rank than 0 is not used") {
+  const cairn::any_store store = cairn::stores::memory();
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          auto options = every(50);
+          if (group.rank() == 1) options.until = std::chrono::system_clock::now() - std::chrono::hours(1);
+          cairn::checkpointer checkpoints(store, options, group);
+          train(checkpoints, 1, 10);
+        }) == std::vector<std::string>(2));
+  CHECK(store.list().empty());
+}
+
 /// Of steps alone; throws at one rank at step 3.
 struct throws_at_3 {
   static constexpr bool uses_steps_alone = true;

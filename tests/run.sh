@@ -37,8 +37,15 @@ done
 
 if [[ $install == yes ]]; then
   packages=(git pkg-config catch2 libabsl-dev libcereal-dev nlohmann-json3-dev zlib1g-dev libzip-dev python3 python3-numpy)
-  if [[ $preset == gcc ]]; then packages+=(libcli11-dev libtorch-dev libboost-serialization1.81-dev pybind11-dev python3-dev python3-pytest python3-pip python3-matplotlib python3-torch mypy libdlib-dev libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs libopenmpi-dev openmpi-bin libmpich-dev mpich); else packages+=(clang-19 libclang-rt-19-dev); fi
-  if [[ $preset == gcc ]]; then packages+=(doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core); fi  # tests/site
+  if [[ $preset == gcc ]]; then
+    packages+=(libcli11-dev libtorch-dev libboost-serialization1.81-dev libdlib-dev groff-base)                         # examples
+    packages+=(pybind11-dev python3-dev python3-pytest python3-pip python3-matplotlib python3-torch mypy)              # Python
+    packages+=(libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs)                                             # file systems
+    packages+=(libopenmpi-dev openmpi-bin libmpich-dev mpich slurm-wlm munge)                                          # ranks, jobs
+    packages+=(doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core)  # pages
+  else
+    packages+=(clang-19 libclang-rt-19-dev dpkg-dev debhelper lintian)
+  fi
   bash .cmake/install_packages.sh "${packages[@]}"
 fi
 

@@ -53,12 +53,7 @@ void add_sizes(std::span<const float> newer, std::span<const float> older, unsig
   sum.eph += static_cast<double>((coded_bits(n, buckets, promoted) + 7) / 8 + values_and_lengths);
 }
 
-/// Percent of fp32's bits.
-struct saved {
-  double e, ep, eph, cairn;
-};
-
-saved break_down(std::span<const parameter> parameters, const weight_chain& chain, unsigned bits) {
+saved_percent break_down(std::span<const parameter> parameters, const weight_chain& chain, unsigned bits) {
   const auto codec = cairn_lc_method(bits);
   auto reference = chain.snapshots.front();
   sizes sum;
@@ -70,7 +65,6 @@ saved break_down(std::span<const parameter> parameters, const weight_chain& chai
       leaves[i].reference = std::as_writable_bytes(std::span(reference[i]));
       add_sizes(snapshot[i], reference[i], bits, sum);
     }
-    codec.prepare(leaves);
     for (const auto& l : leaves) {
       std::vector<std::byte> out(codec.bound(l));
       const auto made = codec.compress(l, out);
@@ -83,7 +77,7 @@ saved break_down(std::span<const parameter> parameters, const weight_chain& chai
 
 }  // namespace
 
-void print_breakdown(std::span<const parameter> parameters, const weight_chain& chain, report& numbers) {
+saved_percent print_breakdown(std::span<const parameter> parameters, const weight_chain& chain, report& numbers) {
   const auto two = break_down(parameters, chain, 2), three = break_down(parameters, chain, 3);
   std::printf("%% of the bytes saved by exponent buckets (E), promotion (P), Huffman (H)\n\n");
   table rows({"", "2 bits", "published", "3 bits", "published"});
@@ -102,6 +96,7 @@ void print_breakdown(std::span<const parameter> parameters, const weight_chain& 
     numbers.number(key + ".eph", s.eph);
     numbers.number(key + ".cairn", s.cairn);
   }
+  return two;
 }
 
 }  // namespace bench

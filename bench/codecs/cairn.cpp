@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cairn/encode/base.hpp"
+#include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "codecs/method.hpp"
@@ -20,21 +21,12 @@ enum class kind : unsigned char { as_it_is, by_codec, by_lossless };
 /// worth it are stored as they are, and whatever was stored without loss is what a reader has.
 class coder {
  public:
-  coder(cairn::any_codec codec, bool lossy) : codec_(std::move(codec)), prepared_(codec_), lossy_(lossy) {}
+  coder(cairn::any_codec codec, bool lossy) : codec_(std::move(codec)), lossy_(lossy) {}
 
-  void restart() {
-    tables_.clear();
-    prepared_ = codec_;
-  }
-
-  void prepare(std::span<const leaf> leaves) {
-    std::vector<cairn::encode_request> requests;
-    for (const auto& l : leaves) requests.push_back(request(l));
-    prepared_ = codec_.prepare(requests);
-  }
+  void restart() { tables_.clear(); }
 
   stored compress(const leaf& in, std::span<std::byte> out) {
-    auto made = prepared_.encode(request(in), out);
+    auto made = codec_.encode(request(in), out);
     const auto by = made.codec.empty()            ? kind::as_it_is
                     : made.codec == codec_.name() ? kind::by_codec
                                                   : kind::by_lossless;
@@ -89,7 +81,7 @@ class coder {
             .known_tables = &tables_};
   }
 
-  cairn::any_codec codec_, prepared_;
+  cairn::any_codec codec_;
   cairn::code_tables tables_;
   bool lossy_;
 };
@@ -103,8 +95,7 @@ method method_of(std::string name, cairn::any_codec codec, bool lossy) {
           .decompress = [made](const leaf& like, std::span<const std::byte> in,
                                std::span<std::byte> values) { made->decompress(like, in, values); },
           .uses_reference = uses_reference,
-          .restart = [made] { made->restart(); },
-          .prepare = [made](std::span<const leaf> leaves) { made->prepare(leaves); }};
+          .restart = [made] { made->restart(); }};
 }
 
 }  // namespace

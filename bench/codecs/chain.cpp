@@ -63,7 +63,6 @@ class delta_chain {
     const auto& leaves = checkpoints_[t];
     std::vector<std::size_t> sizes(leaves.size());
     const double seconds = cpu_seconds_of([&] {
-      if (method_.prepare) method_.prepare(leaves);
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         const auto made = method_.compress(leaves[i], packed_[i]);
         sizes[i] = made.bytes;

@@ -70,7 +70,6 @@ contestant contestant_of(const method& m, std::span<const leaf> leaves, buffers&
     r.stored = 0;
     r.compress.push_back(cpu_seconds_of([&] {
       if (m.restart) m.restart();
-      if (m.prepare) m.prepare(leaves);
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         const auto made = m.compress(leaves[i], packed[i]);
         sizes[i] = made.bytes;

@@ -38,8 +38,6 @@ struct method {
   bool uses_reference = false;
   /// Begins again: nothing is known of leaves compressed before. May be null.
   std::function<void()> restart = nullptr;
-  /// Sees all leaves of a checkpoint before the first is compressed; timed with them. May be null.
-  std::function<void(std::span<const leaf>)> prepare = nullptr;
 };
 
 /// memcpy: what no method can be faster than by much.

@@ -3,7 +3,6 @@
 #include "codecs/trainer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -26,19 +25,18 @@ namespace {
 using lenet::Index;
 using lenet::matrix;
 
-constexpr std::array<Index, 5> widths{784, 2048, 1536, 784, 10};
-constexpr std::size_t depth = widths.size() - 1, batch_size = 128;
+constexpr std::size_t batch_size = 128;
 
 struct mlp {
-  std::array<lenet::linear, depth> layers;
+  std::vector<lenet::linear> layers;
 };
 
 /// Calls `body` for every weight and bias with the like ones of all `models`.
-template <class Body, class... Models>
-void for_each_parameter(const Body& body, Models&... models) {
-  for (std::size_t i = 0; i < depth; ++i) {
-    body(models.layers[i].weight...);
-    body(models.layers[i].bias...);
+template <class Body, class First, class... Models>
+void for_each_parameter(const Body& body, First& first, Models&... models) {
+  for (std::size_t i = 0; i < first.layers.size(); ++i) {
+    body(first.layers[i].weight, models.layers[i].weight...);
+    body(first.layers[i].bias, models.layers[i].bias...);
   }
 }
 
@@ -49,12 +47,12 @@ mlp zeros(const mlp& like) {
 }
 
 /// He et al., "Delving Deep into Rectifiers" (2015): normal, of variance 2 / inputs; biases 0.
-mlp make_mlp(std::mt19937_64& rng) {
+mlp make_mlp(const std::vector<std::size_t>& widths, std::mt19937_64& rng) {
   mlp made;
-  for (std::size_t i = 0; i < depth; ++i) {
-    auto& [weight, bias] = made.layers[i];
-    weight.resize(widths[i + 1], widths[i]);
-    bias.setZero(widths[i + 1]);
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    auto& [weight, bias] = made.layers.emplace_back();
+    weight.resize(static_cast<Index>(widths[i + 1]), static_cast<Index>(widths[i]));
+    bias.setZero(static_cast<Index>(widths[i + 1]));
     std::normal_distribution<float> normal(0, std::sqrt(2.0F / static_cast<float>(widths[i])));
     std::generate_n(weight.data(), weight.size(), [&] { return normal(rng); });
   }
@@ -62,7 +60,7 @@ mlp make_mlp(std::mt19937_64& rng) {
 }
 
 lenet::batch take(const lenet::dataset& from, std::span<const std::uint32_t> which) {
-  lenet::batch picked{matrix(static_cast<Index>(which.size()), widths.front()), {}};
+  lenet::batch picked{matrix(static_cast<Index>(which.size()), static_cast<Index>(lenet::image_pixels)), {}};
   float* out = picked.images.data();
   for (const std::size_t place : which) {
     const auto image = std::span(from.pixels).subspan(place * lenet::image_pixels, lenet::image_pixels);
@@ -73,11 +71,11 @@ lenet::batch take(const lenet::dataset& from, std::span<const std::uint32_t> whi
 }
 
 /// What every layer takes in, and the scores at the end.
-std::array<matrix, depth + 1> forward(const mlp& model, const matrix& images) {
-  std::array<matrix, depth + 1> x{images};
-  for (std::size_t i = 0; i < depth; ++i) {
-    x[i + 1] = lenet::forward(model.layers[i], x[i]);
-    if (i + 1 < depth) x[i + 1] = lenet::relu(x[i + 1]);
+std::vector<matrix> forward(const mlp& model, const matrix& images) {
+  std::vector<matrix> x{images};
+  for (const auto& layer : model.layers) {
+    x.push_back(lenet::forward(layer, x.back()));
+    if (&layer != &model.layers.back()) x.back() = lenet::relu(x.back());
   }
   return x;
 }
@@ -85,20 +83,21 @@ std::array<matrix, depth + 1> forward(const mlp& model, const matrix& images) {
 /// Fills `gradient`; gives the loss.
 float backward(const mlp& model, const lenet::batch& seen, mlp& gradient) {
   const auto x = forward(model, seen.images);
-  auto [loss, correct, delta] = lenet::cross_entropy(x[depth], seen.labels);
-  for (std::size_t i = depth; i-- > 0;) {
+  auto [loss, correct, delta] = lenet::cross_entropy(x.back(), seen.labels);
+  for (std::size_t i = model.layers.size(); i-- > 0;) {
     lenet::weight_gradient(x[i], delta, gradient.layers[i]);
     if (i > 0) delta = lenet::relu_gradient(x[i], lenet::input_gradient(model.layers[i], delta));
   }
   return loss;
 }
 
-double accuracy(const mlp& model, const lenet::dataset& data) {
-  std::vector<std::uint32_t> all(data.size());
+/// On the first `count` images, at most.
+double accuracy(const mlp& model, const lenet::dataset& data, std::size_t count) {
+  std::vector<std::uint32_t> all(std::min(count, data.size()));
   std::iota(all.begin(), all.end(), 0U);
   const auto seen = take(data, all);
-  const auto correct = lenet::cross_entropy(forward(model, seen.images)[depth], seen.labels).correct;
-  return static_cast<double>(correct) / static_cast<double>(data.size());
+  const auto correct = lenet::cross_entropy(forward(model, seen.images).back(), seen.labels).correct;
+  return static_cast<double>(correct) / static_cast<double>(all.size());
 }
 
 parameter_values values_of(const mlp& model) {
@@ -147,11 +146,13 @@ void keep(weight_chain& chain, std::size_t deltas, std::size_t left, const mlp& 
 }  // namespace
 
 training_run train(const training_options& options) {
-  if (options.steps <= 10 || options.deltas == 0) throw std::invalid_argument("deltas 10 steps apart take 11 steps");
+  if (options.deltas > 0 && options.steps <= 10) throw std::invalid_argument("deltas 10 steps apart take 11 steps");
+  if (options.widths.size() < 2 || options.widths.front() != lenet::image_pixels || options.widths.back() != 10)
+    throw std::invalid_argument("widths begin with 784 and end with 10");
   constexpr std::size_t all = ~std::size_t{0};
   const auto digits = options.folder.empty() ? lenet::draw_digits(all) : lenet::read_digits(options.folder, all);
   std::mt19937_64 rng(2020);
-  mlp model = make_mlp(rng), gradient = zeros(model);
+  mlp model = make_mlp(options.widths, rng), gradient = zeros(model);
   auto optimizer = lenet::adam<mlp>::start(model);
   shuffled order(digits.train.size());
 
@@ -161,8 +162,8 @@ training_run train(const training_options& options) {
   for (std::size_t step = 1; step <= options.steps; ++step) {
     run.loss = static_cast<double>(backward(model, take(digits.train, order.batch(rng)), gradient));
     optimizer.update(model, gradient);
-    keep(run.ones, options.deltas, options.steps - step, model);
-    keep(run.tens, options.deltas, options.steps - step, model);
+    for (auto* chain : {&run.ones, &run.tens})
+      if (options.deltas > 0) keep(*chain, options.deltas, options.steps - step, model);
     if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\rtraining, step %zu/%zu", step, options.steps);
   }
   if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%40s\r", "");
@@ -171,7 +172,7 @@ training_run train(const training_options& options) {
   run.first_moment = values_of(optimizer.first_moment);
   run.second_moment = values_of(optimizer.second_moment);
   run.data = options.folder.empty() ? "drawn digits" : "MNIST";
-  run.accuracy = accuracy(model, digits.test);
+  run.accuracy = accuracy(model, digits.test, options.tested);
   return run;
 }
 

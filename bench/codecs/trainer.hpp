@@ -34,13 +34,15 @@ struct training_run {
 
 struct training_options {
   std::size_t steps = 400;
-  std::size_t deltas = 20;  ///< of either chain; fewer where there are fewer steps
+  std::size_t deltas = 20;  ///< of either chain; fewer where there are fewer steps; 0: no chains
   std::string folder;       ///< MNIST's idx files; empty: drawn digits
+  std::vector<std::size_t> widths{784, 2048, 1536, 784, 10};  ///< of the layers, from the pixels to the digits
+  std::size_t tested = 10'000;                                ///< digits for the accuracy, at most
 };
 
-/// Trains 784-2048-1536-784-10 (5.97 million parameters): ReLU, cross entropy, batches of 128, Adam at 1e-3, He's
+/// Trains an MLP, by default 784-2048-1536-784-10 (5.97 million parameters): ReLU, cross entropy, batches of 128, Adam at 1e-3, He's
 /// initialization, pixels scaled to 0..1. The same options give the same run on the same machine. One thread.
-/// std::invalid_argument where there are too few steps for two snapshots 10 steps apart.
+/// std::invalid_argument where there are too few steps for two snapshots 10 steps apart, if there are chains.
 [[nodiscard]] training_run train(const training_options& options);
 
 }  // namespace bench

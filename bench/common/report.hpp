@@ -80,8 +80,9 @@ class report {
     figures.print();
   }
 
-  /// Writes all numbers that were measured into `file`; nothing when `file` is empty. Names are plain: letters, digits,
-  /// dots and underscores.
+  /// Writes all numbers that were measured into `file`, and the bound of each figure as `bound.at_most.<figure>` or
+  /// `bound.at_least.<figure>`, also of a figure that was not measured; nothing when `file` is empty. Names are plain:
+  /// letters, digits, dots, underscores and hyphens.
   void write_json(const std::string& file) const {
     if (file.empty()) return;
     std::ofstream out(file);
@@ -106,6 +107,7 @@ class report {
 
   void add(std::string name, double value, double bound, bool upper) {
     numbers_.emplace_back(name, value);
+    numbers_.emplace_back((upper ? "bound.at_most." : "bound.at_least.") + name, bound);
     figures_.push_back({std::move(name), value, bound, upper});
   }
 

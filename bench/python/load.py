@@ -76,6 +76,7 @@ def main():
         print(f"{name:16} {statistics.median(seconds):.4f} s")
     figures = {}
     for figure, over, bound in ("python.load_over_numpy", ("cairn raw", "numpy"), 1.3), ("python.decode_over_cpp", ("cairn lossless", "C++ lossless"), 1.1):
+        figures[f"bound.at_most.{figure}"] = bound
         figures[figure] = statistics.median(a / b for a, b in zip(times[over[0]], times[over[1]]))
         print(f"{figure:24} {figures[figure]:.3f}  <= {bound}  {'yes' if figures[figure] <= bound else 'NO'}")
     if options.json:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program cairn looks into checkpoints and runs, and changes them. `cairn --help` lists its commands.
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -11,16 +12,25 @@
 
 #include <CLI/CLI.hpp>
 
+#include "advice.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"  // makes its codecs known to the reader
 #include "cairn/version.hpp"
 #include "commands.hpp"
+#include "interrupts.hpp"
+#include "manual.hpp"
+#include "printing.hpp"
 
 namespace {
 
 constexpr const char* footer =
-    "Exit status: 0; 1 if `diff` finds a difference or `verify` damage; 2 for an error.\n"
+    "Exit status: 0; 1 if `diff` finds a difference, or `verify` or `ls` damage; 2 for an error, which is one line on "
+    "the standard error.\n"
     "A CHECKPOINT is the directory of a checkpoint, a run (its newest checkpoint), or a safetensors file.";
+
+constexpr const char* run_text = "The directory of a run";
+constexpr const char* checkpoint_text =
+    "The directory of a checkpoint, a run (its newest checkpoint), or a safetensors file";
 
 /// A whole number from 1 on, in plain decimal digits.
 const CLI::Validator natural(
@@ -54,77 +64,93 @@ int run(int argc, char** argv) {
   app.footer(footer);
   int status = 0;
   bool json = false, all = false, yes = false;
-  std::string a, b, prefix, events;
-  std::vector<std::string> patterns;
+  std::string a, b, events, shell;
+  program::array_names names;
   std::size_t ranks = 0;
   [[maybe_unused]] std::uint64_t step = 0;  // of `import`
   program::retention rules;
-  const auto command = [&](const char* name, const char* what, bool has_json) {
+  const auto command = [&](const char* name, const char* what) {
     auto* const made = app.add_subcommand(name, what);
-    if (has_json) made->add_flag("--json", json, "Print JSON");
+    made->add_flag("--json", json, "Print JSON, and nothing else");
     return made;
   };
-  auto* const ls =
-      command("ls", "List the checkpoints of a run; with rules, mark those that `prune` would remove", true);
-  ls->add_option("RUN", a)->required()->check(not_empty);
+  auto* const ls = command("ls", "List the checkpoints of a run; with rules, mark those that `prune` would remove");
+  ls->add_option("RUN", a, run_text)->required()->check(not_empty);
   add_rules(*ls, rules);
   ls->callback([&] { status = program::list(a, rules, json); });
 
-  auto* const show = command("show", "Show the arrays of a checkpoint", true);
-  show->add_option("CHECKPOINT", a)->required()->check(not_empty);
+  auto* const show = command("show", "Show the arrays of a checkpoint");
+  show->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
   show->callback([&] { status = program::show(a, json); });
 
-  auto* const verify = command("verify", "Compare all bytes with their checksums", true);
-  verify->add_option("CHECKPOINT", a)->required()->check(not_empty);
+  auto* const verify = command("verify", "Compare all bytes with their checksums");
+  verify->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
   verify->add_flag("--all", all, "Each checkpoint of a run");
   verify->callback([&] { status = program::verify(a, all, json); });
 
-  auto* const diff = command("diff", "Show which arrays of two checkpoints differ, and by how much", true);
-  diff->add_option("A", a)->required()->check(not_empty);
-  diff->add_option("B", b)->required()->check(not_empty);
+  auto* const diff = command("diff", "Show which arrays of two checkpoints differ, and by how much");
+  diff->add_option("A", a, checkpoint_text)->required()->check(not_empty);
+  diff->add_option("B", b, checkpoint_text)->required()->check(not_empty);
   diff->callback([&] { status = program::diff(a, b, json); });
 
   const auto add_names = [&](CLI::App& to) {
-    to.add_option("--filter", patterns, "Only arrays whose names match one of these patterns, such as model.*")
+    to.add_option("--filter", names.patterns, "Only arrays whose names match one of these patterns, such as model.*")
         ->type_name("PATTERN");
-    to.add_option("--strip", prefix, "Remove this beginning of names")->type_name("PREFIX");
+    to.add_option("--strip", names.prefix, "Remove this beginning of names")->type_name("PREFIX");
   };
-  auto* const export_ = command("export", "Write the arrays as safetensors files for other programs", false);
-  export_->add_option("CHECKPOINT", a)->required()->check(not_empty);
+  auto* const export_ = command("export", "Write the arrays as safetensors files for other programs");
+  export_->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
   export_->add_option("PATH", b, "A file that ends in .safetensors, or a directory")->required()->check(not_empty);
   add_names(*export_);
-  export_->callback([&] { status = program::export_arrays(a, b, patterns, prefix); });
+  export_->callback([&] { status = program::export_arrays(a, b, names, json); });
 
 #if defined(CAIRN_PROGRAM_IMPORTS)
-  auto* const import = command("import", "Make a checkpoint of a file of numpy, PyTorch or safetensors", false);
-  import->add_option("FILE", a)->required()->check(not_empty);
-  import->add_option("CHECKPOINT", b)->required()->check(not_empty);
+  auto* const import = command("import", "Make a checkpoint of a file of numpy, PyTorch or safetensors");
+  import
+      ->add_option("FILE", a,
+                   "A file of numpy (.npy, .npz), PyTorch or safetensors, or a directory with model.safetensors")
+      ->required()
+      ->check(not_empty);
+  import->add_option("CHECKPOINT", b, "The directory to make")->required()->check(not_empty);
   add_names(*import);
   import->add_option("--step", step, "The step of the checkpoint")->type_name("N")->check(natural);
-  import->callback([&] { status = program::import_arrays(a, b, patterns, prefix, step); });
+  import->callback([&] { status = program::import_arrays(a, b, names, step, json); });
 #endif
 
-  auto* const merge = command("merge", "Make a delta whole", false);
-  merge->add_option("CHECKPOINT", a)->required()->check(not_empty);
-  merge->callback([&] { status = program::merge(a); });
+  auto* const merge = command("merge", "Make a delta whole");
+  merge->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
+  merge->callback([&] { status = program::merge(a, json); });
 
   auto* const prune =
-      command("prune", "Remove the checkpoints of a run that no rule keeps; without --yes, only list them", true);
-  prune->add_option("RUN", a)->required()->check(not_empty);
+      command("prune", "Remove the checkpoints of a run that no rule keeps; without --yes, only list them");
+  prune->add_option("RUN", a, run_text)->required()->check(not_empty);
   add_rules(*prune, rules);
   prune->add_flag("--yes", yes, "Remove them");
   prune->callback([&] { status = program::prune(a, rules, yes, json); });
 
-  auto* const plan = command("plan", "Show what each rank of a job would write", true);
-  plan->add_option("CHECKPOINT", a)->required()->check(not_empty);
+  auto* const plan = command("plan", "Show what each rank of a job would write");
+  plan->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
   plan->add_option("--ranks", ranks, "The number of ranks, at most 100000")->required()->type_name("N")->check(natural);
   plan->callback([&] { status = program::plan(a, ranks, json); });
 
-  auto* const report = command("report", "Write a page about a run, with plots, as one HTML file", false);
-  report->add_option("RUN", a)->required()->check(not_empty);
-  report->add_option("-o,--output", b)->required()->type_name("FILE")->check(not_empty);
+  auto* const report = command("report", "Write a page about a run, with plots, as one HTML file");
+  report->add_option("RUN", a, run_text)->required()->check(not_empty);
+  report->add_option("-o,--output", b, "The page; - is the standard output")
+      ->required()
+      ->type_name("FILE")
+      ->check(not_empty);
   report->add_option("--events", events, "What observers::json_lines has written")->type_name("FILE")->check(not_empty);
-  report->callback([&] { status = program::report(a, events, b); });
+  report->callback([&] { status = program::report(a, events, b, json); });
+
+  // For the build, which installs what these print.
+  auto* const manual = app.add_subcommand("print-manual", "Print the man page, or the completion of bash or zsh");
+  manual->group("");
+  manual->add_option("WHAT", shell)->required()->check(CLI::IsMember({"man", "bash", "zsh"}));
+  manual->callback([&] {
+    std::cout << (shell == "man"    ? program::man_page(app)
+                  : shell == "bash" ? program::bash_completion(app)
+                                    : program::zsh_completion(app));
+  });
 
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto is_it = [&](const CLI::App* each) { return argc > 1 && each->get_name() == argv[1]; };
@@ -140,15 +166,28 @@ int run(int argc, char** argv) {
   return status;
 }
 
+/// One line: what has failed, and what to do.
+void print_error(const std::string& message) {
+  std::cerr << program::styled("cairn:", program::style::bad, 2) << ' ' << program::without_prefix(message) << '\n';
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  int status = 2;
   try {
-    const int status = run(argc, argv);
+    status = run(argc, argv);
     if (!std::cout.flush()) throw std::runtime_error("cairn: the output cannot be written");
-    return status;
+  } catch (const cairn::error& fault) {
+    print_error(fault.what() + program::advice_for(fault));
+    status = 2;
   } catch (const std::exception& fault) {
-    std::cerr << fault.what() << '\n';  // begins with "cairn: "
-    return 2;
+    print_error(fault.what());
+    status = 2;
   }
+  if (const int signal = program::interrupts::signal(); signal != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  return status;
 }

@@ -16,7 +16,11 @@
 #if defined(CAIRN_PROGRAM_IMPORTS)
 #include "cairn/import.hpp"
 #endif
+#include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/system/paths.hpp"
 #include "commands.hpp"
+#include "interrupts.hpp"
 #include "json.hpp"
 #include "printing.hpp"
 
@@ -37,10 +41,49 @@ std::string without(const std::string& prefix, std::string_view name) {
   return std::string(name.starts_with(prefix) ? name.substr(prefix.size()) : name);
 }
 
+/// What the structure says about the object at a path: "2 objects", "keys a, b".
+std::string structure_text(const cairn::detail::structure_entry& entry) {
+  using kind = cairn::detail::structure_entry::kind;
+  const auto joined = [&] {
+    std::string made;
+    for (const auto& each : entry.keys) made += (made.empty() ? "" : ", ") + each;
+    return made;
+  };
+  switch (entry.what) {
+    case kind::size:
+      return count_text(entry.number, "object");
+    case kind::keys:
+      return "keys " + joined();
+    case kind::engaged:
+      return entry.number != 0 ? "has a value" : "empty";
+    case kind::index:
+      return "alternative " + std::to_string(entry.number);
+    case kind::type:
+      return "type " + entry.text;
+    case kind::same:
+      return "same as " + entry.text;
+    case kind::ranks:
+      return count_text(entry.number, "rank");
+    case kind::version:
+      return "version " + std::to_string(entry.number);
+    case kind::names:
+      return "values " + joined();
+  }
+  return {};
+}
+
+/// Of a file of another program: none.
+cairn::detail::structure structure_of(const cairn::checkpoint& opened) {
+  if (cairn::detail::is_file(opened.path())) return {};
+  const auto [place, name] = cairn::detail::split_path(opened.path());
+  return cairn::detail::read_index(cairn::stores::directory(place), name, cairn::detail::index_part::all).structure;
+}
+
 }  // namespace
 
 int show(const std::string& path, bool json) {
   const auto opened = cairn::open(path);
+  const auto structure = structure_of(opened);
   if (json) {
     json_value made{{"path", opened.path()},
                     {"step", opened.step()},
@@ -52,54 +95,98 @@ int show(const std::string& path, bool json) {
                      {"bytes", each.bytes},      {"stored_bytes", each.stored_bytes}, {"codec", each.codec},
                      {"is_delta", each.is_delta}};
       if (each.lost) one["relative_l2_lost"] = number_json(each.lost->relative_l2);
+      if (each.lost && each.lost->delta_l2) one["delta_l2_lost"] = number_json(*each.lost->delta_l2);
+      if (each.restored.restores != 0) one["lossy_restores"] = each.restored.restores;
       tensors.push_back(std::move(one));
     }
+    auto& parts = made["structure"] = json_value::object();
+    for (const auto& [at, entry] : structure) parts[at] = structure_text(entry);
     print(made);
     return 0;
   }
   std::cout << printable(opened.path()) << ", step " << opened.step() << '\n';
   for (const auto& [name, value] : opened.metrics()) std::cout << printable(name) << ": " << number_text(value) << '\n';
   for (const auto& [name, text] : opened.metadata()) std::cout << printable(name) << ": " << printable(text) << '\n';
-  table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST"}, 3);
+  table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST", "OF CHANGE"}, 3);
   std::uint64_t bytes = 0, stored = 0;
   for (const auto& each : opened.tensors()) {
     rows.row({printable(each.name), std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
               size_text(each.stored_bytes), each.codec.empty() ? "-" : each.codec + (each.is_delta ? ", delta" : ""),
-              each.lost ? number_text(each.lost->relative_l2) : ""});
+              each.lost ? number_text(each.lost->relative_l2) : "",
+              each.lost && each.lost->delta_l2 ? number_text(*each.lost->delta_l2) : ""});
     bytes += each.bytes;
     stored += each.stored_bytes;
   }
   rows.print();
+  if (!structure.empty()) {
+    table parts({"STRUCTURE", "WHAT IS STORED"}, 2);
+    for (const auto& [at, entry] : structure)
+      parts.row({at.empty() ? "(the state)" : printable(at), printable(structure_text(entry))});
+    parts.print();
+  }
   std::cout << count_text(opened.tensors().size(), "array") << ", " << size_text(bytes) << ", stored in "
             << size_text(stored) << '\n';
   return 0;
 }
 
-int export_arrays(const std::string& checkpoint, const std::string& path, const std::vector<std::string>& patterns,
-                  const std::string& prefix) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(checkpoint, path, ignored))
-    cairn::fail(cairn::errc::invalid, {path, " would be replaced by what is exported from it"});
+int export_arrays(const std::string& checkpoint, const std::string& path, const array_names& names, bool json) {
+  const auto opened = cairn::open(checkpoint);
+  const auto& all = opened.tensors();
+  if (std::none_of(all.begin(), all.end(), [&](const auto& each) { return is_chosen(names.patterns, each.name); }))
+    cairn::fail(cairn::errc::invalid,
+                {opened.path(), " has no array that --filter matches: `cairn show ", opened.path(), "` lists them"});
   cairn::export_options options;
-  options.filter = [&](std::string_view name) { return is_chosen(patterns, name); };
-  options.rename = [&](std::string_view name) { return without(prefix, name); };
-  const auto report = cairn::export_safetensors(cairn::open(checkpoint), path, options);
+  options.filter = [&](std::string_view name) { return is_chosen(names.patterns, name); };
+  options.rename = [&](std::string_view name) { return without(names.prefix, name); };
+  options.on_progress = [](std::uint64_t, std::uint64_t) { interrupts::check(); };
+  std::uint64_t bytes = 0;
+  for (const auto& each : opened.tensors()) bytes += is_chosen(names.patterns, each.name) ? each.bytes : 0;
+  const auto report = [&] {
+    const interrupts signals;
+    const progress shown(bytes_at(opened.path()) + bytes, json);
+    return cairn::export_safetensors(opened, path, options);
+  }();
+  if (json) {
+    print({{"files", report.files}, {"arrays", report.tensors}, {"bytes", report.bytes}});
+    return 0;
+  }
   for (const auto& file : report.files) std::cout << printable(file) << '\n';
   std::cout << count_text(report.tensors, "array") << ", " << size_text(report.bytes) << '\n';
   return 0;
 }
 
 #if defined(CAIRN_PROGRAM_IMPORTS)
-int import_arrays(const std::string& file, const std::string& checkpoint, const std::vector<std::string>& patterns,
-                  const std::string& prefix, std::uint64_t step) {
+int import_arrays(const std::string& file, const std::string& checkpoint, const array_names& names, std::uint64_t step,
+                  bool json) {
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(checkpoint, ignored)))
     cairn::fail(cairn::errc::invalid, {checkpoint, " is there already: remove it, or choose another path"});
   cairn::import_options options;
   options.save.step = step;
-  options.filter = [&](std::string_view name) { return is_chosen(patterns, name); };
-  options.rename = [&](std::string_view name) { return without(prefix, name); };
-  const auto report = cairn::import_file(file, checkpoint, options);
+  options.filter = [&](std::string_view name) {
+    interrupts::check();
+    return is_chosen(names.patterns, name);
+  };
+  options.rename = [&](std::string_view name) { return without(names.prefix, name); };
+  const auto report = [&] {
+    const interrupts signals;
+    const progress shown(2 * bytes_at(file), json);
+    auto made = cairn::import_file(file, checkpoint, options);
+    if (interrupts::signal() != 0) {  // while it was written
+      const auto [place, name] = cairn::detail::split_path(cairn::detail::absolute_path(checkpoint));
+      cairn::stores::directory(place).remove(name);
+      interrupts::check();
+    }
+    return made;
+  }();
+  if (json) {
+    print({{"path", checkpoint},
+           {"arrays", report.leaves},
+           {"bytes", report.state_bytes},
+           {"stored_bytes", report.bytes},
+           {"skipped", report.skipped}});
+    return 0;
+  }
   std::cout << count_text(report.leaves, "array") << ", " << size_text(report.state_bytes) << ", stored in "
             << size_text(report.bytes) << '\n';
   for (const auto& each : report.skipped) std::cout << "left out, since it is no array: " << printable(each) << '\n';

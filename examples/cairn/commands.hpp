@@ -19,20 +19,25 @@ struct retention {
   bool higher_is_better = false;
 };
 
+/// Which arrays `export` and `import` take, and their names.
+struct array_names {
+  std::vector<std::string> patterns;  ///< none: all
+  std::string prefix;                 ///< removed from the names
+};
+
 int list(const std::string& run, const retention& rules, bool json);
 int show(const std::string& checkpoint, bool json);
 int verify(const std::string& path, bool all, bool json);
 int diff(const std::string& a, const std::string& b, bool json);
-int export_arrays(const std::string& checkpoint, const std::string& path, const std::vector<std::string>& patterns,
-                  const std::string& prefix);
-int merge(const std::string& checkpoint);
+int export_arrays(const std::string& checkpoint, const std::string& path, const array_names& names, bool json);
+int merge(const std::string& checkpoint, bool json);
 int prune(const std::string& run, const retention& rules, bool really, bool json);
 int plan(const std::string& checkpoint, std::size_t ranks, bool json);
-/// `events`: a file of observers::json_lines, or empty.
-int report(const std::string& run, const std::string& events, const std::string& output);
+/// `events`: a file of observers::json_lines, or empty. `output`: "-" is the standard output.
+int report(const std::string& run, const std::string& events, const std::string& output, bool json);
 #if defined(CAIRN_PROGRAM_IMPORTS)
-int import_arrays(const std::string& file, const std::string& checkpoint, const std::vector<std::string>& patterns,
-                  const std::string& prefix, std::uint64_t step);
+int import_arrays(const std::string& file, const std::string& checkpoint, const array_names& names, std::uint64_t step,
+                  bool json);
 #endif
 
 }  // namespace program

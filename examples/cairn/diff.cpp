@@ -116,13 +116,12 @@ int diff(const std::string& first, const std::string& second, bool json) {
     for (const auto& tensor : each->tensors()) names.insert(tensor.name);
   std::vector<difference> found;
   {
-    progress shown(names.size());
+    const progress shown(bytes_at(a.path()) + bytes_at(b.path()), json);
     for (const auto& name : names) {
       auto made = !b.contains(name)   ? difference{.name = name, .what = "only in the first"}
                   : !a.contains(name) ? difference{.name = name, .what = "only in the second"}
                                       : compare(a, b, name);
       if (made.what != "values" || made.elements > 0) found.push_back(std::move(made));
-      shown.add(name);
     }
   }
   if (json) {

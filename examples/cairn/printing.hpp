@@ -1,23 +1,38 @@
 // SPDX-License-Identifier: MIT
-// Tables, sizes and progress.
+// Tables, sizes, colours and progress, and what they show of a run.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "cairn/inspect.hpp"
+
 namespace program {
+
+enum class style { plain, heading, good, bad };
+
+/// `text` in the style, if that stream is a terminal whose user wants colours: NO_COLOR is not set, and TERM is not dumb.
+[[nodiscard]] std::string styled(const std::string& text, style as, int descriptor = 1);
 
 /// Prints columns, the first `left` of them to the left.
 class table {
  public:
-  table(std::vector<std::string> titles, std::size_t left) : rows_{std::move(titles)}, left_(left) {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  table(std::vector<std::string> titles, std::size_t left) : rows_{{std::move(titles), style::heading}}, left_(left) {}
+  void row(std::vector<std::string> cells, style as = style::plain) { rows_.push_back({std::move(cells), as}); }
   void print() const;
 
  private:
-  std::vector<std::vector<std::string>> rows_;
+  struct line {
+    std::vector<std::string> cells;
+    style as;
+  };
+
+  std::vector<line> rows_;
   std::size_t left_;
 };
 
@@ -36,18 +51,33 @@ class table {
 /// The message of an error without "cairn: " at its beginning.
 [[nodiscard]] std::string without_prefix(const std::string& message);
 
-/// A bar on the standard error, if that is a terminal; it is erased when the object goes.
+/// "whole", "delta" or "unreadable".
+[[nodiscard]] const char* kind_of(const cairn::checkpoint_summary& one);
+
+/// The checkpoints of a run. errc::not_found if there is none. All may be replaced while they are listed: then the list is read again.
+[[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run);
+
+/// The bytes of the files of a checkpoint and of those that it is built on, or of a file; 0 where they are not known.
+[[nodiscard]] std::uint64_t bytes_at(const std::string& path);
+
+/// A bar on the standard error, if that is a terminal: the bytes that the process has read and written meanwhile, over those that it will. The destructor
+/// erases the bar.
 class progress {
  public:
-  explicit progress(std::size_t total);
+  /// With JSON, which is for scripts, there is no bar.
+  progress(std::uint64_t total, bool json);
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   ~progress();
-  void add(const std::string& what);
 
  private:
-  std::size_t total_, done_ = 0;
-  bool is_shown_;
+  void draw() const;
+
+  std::uint64_t total_, before_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_over_ = false;
+  std::thread drawing_;
 };
 
 }  // namespace program

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The command report: a page about a run, with plots, in one HTML file.
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <fstream>
@@ -15,82 +14,54 @@
 #include <nlohmann/json.hpp>
 
 #include "cairn/inspect.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/replaced_files.hpp"
 #include "cairn/system/paths.hpp"
+#include "chart.hpp"
 #include "commands.hpp"
+#include "json.hpp"
 #include "printing.hpp"
 
 namespace program {
 
 namespace {
 
-/// Text for HTML. Bytes that are no UTF-8 and control characters are replaced.
-std::string escaped(const std::string& text) {
-  std::string made;
-  for (const char each : printable(text)) {
-    if (each == '<')
-      made += "&lt;";
-    else if (each == '>')
-      made += "&gt;";
-    else if (each == '&')
-      made += "&amp;";
-    else if (each == '"')
-      made += "&quot;";
-    else
-      made += each;
-  }
-  return made;
-}
+constexpr std::string_view beginning = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
 
-struct point {
-  double x = 0, y = 0;
-};
-
-/// A line through finite points, with the least and the largest values at its axes.
-std::string chart(const std::string& title, const std::vector<point>& all) {
-  constexpr double width = 640, height = 200, left = 80, right = 20, top = 30, bottom = 30;
-  std::vector<point> points;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(points),
-               [](const point& each) { return std::isfinite(each.x) && std::isfinite(each.y); });
-  if (points.empty()) return {};
-  const auto [x_least, x_most] =
-      std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
-  const auto [y_least, y_most] =
-      std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
-  const auto place = [](double value, double least, double most, double from, double to) {
-    return most > least ? from + (value - least) / (most - least) * (to - from) : (from + to) / 2;
-  };
-  std::string line, dots;
-  for (const auto& each : points) {
-    const auto x = number_text(place(each.x, x_least->x, x_most->x, left, width - right)),
-               y = number_text(place(each.y, y_least->y, y_most->y, height - bottom, top));
-    line += x + ',' + y + ' ';
-    dots += "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"2.5\"><title>step " + number_text(each.x) + ": " +
-            number_text(each.y) + "</title></circle>";
-  }
-  const auto text = [](double x, double y, const char* anchor, const std::string& words) {
-    return "<text x=\"" + number_text(x) + "\" y=\"" + number_text(y) + "\" text-anchor=\"" + anchor + "\">" +
-           escaped(words) + "</text>";
-  };
-  std::string made = "<svg viewBox=\"0 0 640 200\" role=\"img\" aria-label=\"" + escaped(title) + "\">";
-  made += "<text class=\"title\" x=\"80\" y=\"18\">" + escaped(title) + "</text>";
-  made += "<path class=\"axis\" d=\"M80 30V170H620\"/>";
-  made += text(left - 6, top + 4, "end", number_text(y_most->y));
-  if (y_most->y > y_least->y) made += text(left - 6, height - bottom, "end", number_text(y_least->y));
-  made += text(left, height - 10, "start", number_text(x_least->x));
-  if (x_most->x > x_least->x) made += text(width - right, height - 10, "end", number_text(x_most->x));
-  return made + "<polyline points=\"" + line + "\"/>" + dots + "</svg>\n";
-}
+constexpr const char* style_sheet =
+    ":root{color-scheme:light dark;--page:#ffffff;--text:#1d2433;--faint:#5b6472;--grid:#e4e7ec;--bad:#b42318;"
+    "--series0:#2563c9;--series1:#c2570c;--series2:#0f7a55;--series3:#8b3fb8}"
+    "@media(prefers-color-scheme:dark){:root{--page:#14171c;--text:#e6e8ec;--faint:#a3abb8;--grid:#2e343d;--bad:#"
+    "ff8a7a;"
+    "--series0:#7db0ff;--series1:#ffa25c;--series2:#5fd3a6;--series3:#d29bf5}}"
+    "body{font:15px/1.5 system-ui,sans-serif;background:var(--page);color:var(--text);max-width:60rem;margin:2rem auto;"
+    "padding:0 1rem}h1{overflow-wrap:anywhere}p{overflow-wrap:anywhere}"
+    "figure{margin:1.5rem 0}figcaption{font-weight:600}"
+    "svg{width:100%;max-width:760px;display:block}svg text{font-size:12px;fill:var(--faint)}"
+    ".axis{fill:none;stroke:var(--faint)}.grid{fill:none;stroke:var(--grid)}"
+    ".gap{fill:none;stroke:var(--bad);stroke-dasharray:3 3}"
+    "polyline{fill:none;stroke-width:1.5}polyline.s0{stroke:var(--series0)}polyline.s1{stroke:var(--series1)}"
+    "polyline.s2{stroke:var(--series2)}polyline.s3{stroke:var(--series3)}"
+    "circle.s0{fill:var(--series0)}circle.s1{fill:var(--series1)}circle.s2{fill:var(--series2)}circle.s3{fill:var(--"
+    "series3)}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    "td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}"
+    "td:first-child,th:first-child{text-align:left}.problem{color:var(--bad)}.hint{color:var(--faint)}";
 
 /// What the events of a run say, in the lines of observers::json_lines. Lines that are cut or of something else are passed over.
 struct told {
-  std::vector<point> copied, published;  ///< milliseconds that the copy took; seconds until a save was published
+  std::vector<point> copied, published,
+      written;                ///< milliseconds that the copy took; seconds until a save was published; MiB
+  std::vector<point> failed;  ///< how many have failed until then
   std::vector<std::pair<double, std::string>> failures;
 };
 
 told read_events(const std::string& file) {
-  if (!cairn::detail::is_file(file)) cairn::fail(cairn::errc::not_found, {"there is no file ", file, " with events"});
   std::ifstream in(file);
+  if (!cairn::detail::is_file(file) || !in)
+    cairn::fail(cairn::errc::invalid,
+                {"the events ", file, " cannot be read: give the file that observers::json_lines writes"});
   told made;
   std::map<double, double> started;
   bool is_any = false;
@@ -111,22 +82,149 @@ told read_events(const std::string& file) {
     is_any = true;
     if (what == "copied") made.copied.push_back({step, 1e3 * number("seconds")});
     if (what == "started") started[step] = number("time");
-    if (what == "published" && started.contains(step)) made.published.push_back({step, number("time") - started[step]});
-    if (what == "failed") made.failures.emplace_back(step, text("message"));
+    if (what == "published") {
+      if (started.contains(step)) made.published.push_back({step, number("time") - started[step]});
+      made.written.push_back({step, number("bytes") / (1024 * 1024)});
+    }
+    if (what == "failed") {
+      made.failures.emplace_back(step, text("message"));
+      made.failed.push_back({step, static_cast<double>(made.failures.size())});
+    }
   }
-  if (!is_any) cairn::fail(cairn::errc::invalid, {file, " has no event of observers::json_lines"});
+  if (!is_any)
+    cairn::fail(cairn::errc::invalid,
+                {file, " has no event of observers::json_lines: give the file that this observer writes"});
   return made;
 }
 
-constexpr std::string_view beginning = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
+/// What the policy had learned when each checkpoint was saved: the means, by name, and the failures of the job.
+struct learned {
+  std::map<std::string, std::vector<point>> means;
+  std::vector<point> failures;
+};
+
+learned read_notes(const std::string& run, const std::vector<cairn::checkpoint_summary>& all) {
+  learned made;
+  const cairn::any_store store = cairn::stores::directory(run);
+  for (const auto& each : all) {
+    if (!each.problem.empty()) continue;
+    try {
+      const auto step = static_cast<double>(each.step);
+      const auto index = cairn::detail::read_index(store, each.name, cairn::detail::index_part::metadata);
+      for (const auto& [name, values] : index.info.notes) {
+        if (name == "failures" && !values.empty()) made.failures.push_back({step, values[0]});
+        if (name == "interval" && values.size() == 1) made.means[name].push_back({step, values[0]});
+        if (values.size() == 2 && values[0] > 0) made.means[name].push_back({step, values[1]});
+      }
+    } catch (const cairn::error&) {  // it has gone since it was listed
+    }
+  }
+  return made;
+}
+
+/// Those of the notes that there are, as series.
+std::vector<series> chosen(const learned& from, const std::vector<std::pair<std::string, std::string>>& names) {
+  std::vector<series> made;
+  for (const auto& [name, words] : names)
+    if (const auto at = from.means.find(name); at != from.means.end()) made.push_back({words, at->second});
+  return made;
+}
+
+std::string charts_of_notes(const learned& from) {
+  const auto of_kinds = [&](const std::string& quantity) {
+    return chosen(from, {{"raw." + quantity, "raw"}, {"whole." + quantity, "whole"}, {"delta." + quantity, "delta"}});
+  };
+  std::string made;
+  made += chart("iteration, as the policy has measured it, by step, in seconds",
+                chosen(from, {{"iterations", "alone"}, {"iterations_beside_saves", "beside saves"}}));
+  made += chart("stall of a save, as the policy has learned it, by step, in seconds", of_kinds("stall"));
+  made += chart("background work of a save, as the policy has learned it, by step, in seconds", of_kinds("background"));
+  made +=
+      chart("interval between saves that the policy has chosen, by step, in seconds", chosen(from, {{"interval", ""}}));
+  if (!from.failures.empty())
+    made += chart("failures of the run that the policy has counted, by step", {{"", from.failures}});
+  if (!made.empty()) return "<h2>What the policy has learned</h2>\n" + made;
+  return "<h2>What the policy has learned</h2>\n<p class=\"hint\">The checkpoints have no notes of a policy.</p>\n";
+}
+
+std::string charts_of_events(const std::string& events) {
+  std::string made = "<h2>Saves, stalls and failures</h2>\n";
+  if (events.empty())
+    return made +
+           "<p class=\"hint\">With <code>--events</code> and the file of <code>observers::json_lines</code> the "
+           "times of saves and their failures are here.</p>\n";
+  const auto found = read_events(events);
+  made +=
+      chart("stall: copy of the state, for which the trainer waits, by step, in milliseconds", {{"", found.copied}});
+  made += chart("save, from its start until it is published, by step, in seconds", {{"", found.published}});
+  made += chart("bytes of a save, by step, in MiB", {{"", found.written}});
+  made += chart("saves, merges and removals that have failed, by step", {{"", found.failed}});
+  if (found.failures.empty()) made += "<p>No save has failed.</p>\n";
+  for (const auto& [step, message] : found.failures)
+    made += "<p class=\"problem\">step " + number_text(step) + ": " + escaped(message) + "</p>\n";
+  return made;
+}
+
+std::string table_of(const std::vector<cairn::checkpoint_summary>& all,
+                     const std::map<std::string, std::vector<point>>& metrics) {
+  std::string made =
+      "<h2>Checkpoints</h2>\n<div class=\"wide\"><table><tr><th>name</th><th>kind</th><th>built "
+      "on</th><th>step</th><th>size</th>";
+  for (const auto& [name, points] : metrics) made += "<th>" + escaped(name) + "</th>";
+  made += "</tr>\n";
+  for (const auto& each : all) {
+    made += "<tr><td>" + escaped(each.name) + "</td><td>" + kind_of(each) + "</td><td>" + escaped(each.parent) +
+            "</td><td>" + std::to_string(each.step) + "</td><td>" + size_text(each.bytes) + "</td>";
+    for (const auto& [name, points] : metrics) {
+      const auto at = each.metrics.find(name);
+      made += "<td>" + (at == each.metrics.end() ? std::string() : number_text(at->second)) + "</td>";
+    }
+    made += "</tr>\n";
+  }
+  made += "</table></div>\n";
+  for (const auto& each : all)
+    if (!each.problem.empty()) made += "<p class=\"problem\">" + escaped(without_prefix(each.problem)) + "</p>\n";
+  return made;
+}
+
+std::string page_of(const std::string& run, const std::vector<cairn::checkpoint_summary>& all,
+                    const std::string& events) {
+  std::map<std::string, std::vector<point>> metrics;
+  series whole{"whole", {}}, deltas{"delta", {}};
+  std::uint64_t bytes = 0;
+  for (const auto& each : all) {
+    const auto step = static_cast<double>(each.step);
+    for (const auto& [name, value] : each.metrics) metrics[name].push_back({step, value});
+    bytes += each.bytes;
+    if (each.problem.empty())
+      (each.parent.empty() ? whole : deltas).points.push_back({step, static_cast<double>(each.bytes) / 1024});
+  }
+  std::vector<series> sizes;
+  for (auto* each : {&whole, &deltas})
+    if (!each->points.empty()) sizes.push_back(std::move(*each));
+  std::string page(beginning);
+  page += "<meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">";
+  page += "<title>" + escaped(run) + "</title><style>" + style_sheet + "</style></head><body>\n";
+  page +=
+      "<h1>" + escaped(run) + "</h1>\n<p>" + count_text(all.size(), "checkpoint") + ", " + size_text(bytes) + "</p>\n";
+  for (const auto& [name, points] : metrics) page += chart(name + " by step", {{"", points}});
+  page += chart("size of a checkpoint by step, in KiB", sizes);
+  page += charts_of_events(events);
+  page += charts_of_notes(read_notes(run, all));
+  return page + table_of(all, metrics) + "</body></html>\n";
+}
 
 /// Replaces a former report, and nothing else; after an error it stays.
 void write_page(const std::string& file, const std::string& page) {
   std::ifstream before(file, std::ios::binary);
   std::string begins(beginning.size(), ' ');
+  if (cairn::detail::is_directory(file))
+    cairn::fail(cairn::errc::invalid, {file, " is a directory: give the name of a file"});
   if (before && (!before.read(begins.data(), static_cast<std::streamsize>(begins.size())) || begins != beginning))
     cairn::fail(cairn::errc::invalid, {file, " is there, and is no report: choose another name"});
   const auto [directory, name] = cairn::detail::split_path(file);
+  if (!cairn::detail::is_directory(directory))
+    cairn::fail(cairn::errc::invalid, {"there is no directory ", directory, " for the page: make it first (mkdir -p)"});
   cairn::stores::detail::replaced_files files(directory, false);
   auto out = files.make(name, page.size());
   const std::span<const std::byte> bytes[] = {std::as_bytes(std::span(page))};
@@ -136,65 +234,22 @@ void write_page(const std::string& file, const std::string& page) {
   files.publish();
 }
 
-constexpr const char* style =
-    "body{font:15px/1.5 system-ui,sans-serif;color:#1d2433;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-    "svg{width:100%;max-width:640px;display:block;margin:1rem 0}svg text{font-size:12px;fill:#667085}"
-    "svg .title{font-size:14px;font-weight:600;fill:#1d2433}svg .axis{fill:none;stroke:#d0d5dd}"
-    "polyline{fill:none;stroke:#2a6fdb;stroke-width:1.5}circle{fill:#2a6fdb}"
-    "table{border-collapse:collapse}td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid #eaecf0}"
-    "td:first-child,th:first-child{text-align:left}.problem{color:#b42318}";
-
 }  // namespace
 
-int report(const std::string& run, const std::string& events, const std::string& output) {
-  const auto all = cairn::list_checkpoints(run);
-  if (all.empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
-  std::map<std::string, std::vector<point>> metrics;
-  std::vector<point> sizes;
-  std::uint64_t bytes = 0;
-  for (const auto& each : all) {
-    const auto step = static_cast<double>(each.step);
-    for (const auto& [name, value] : each.metrics) metrics[name].push_back({step, value});
-    if (each.problem.empty()) sizes.push_back({step, static_cast<double>(each.bytes) / 1024});
-    bytes += each.bytes;
+int report(const std::string& run, const std::string& events, const std::string& output, bool json) {
+  const auto all = checkpoints_of(run);
+  const bool is_printed = output == "-";
+  if (is_printed && json) cairn::fail(cairn::errc::invalid, {"--json and -o - both print: choose a file for the page"});
+  const auto page = page_of(run, all, events);
+  if (is_printed) {
+    std::cout << page;
+    return 0;
   }
-  std::string page(beginning);
-  page += "<meta name=\"viewport\" content=\"width=device-width\">";
-  page += "<title>" + escaped(run) + "</title><style>" + style + "</style></head><body>\n";
-  page +=
-      "<h1>" + escaped(run) + "</h1>\n<p>" + count_text(all.size(), "checkpoint") + ", " + size_text(bytes) + "</p>\n";
-  for (const auto& [name, points] : metrics) page += chart(name + " by step", points);
-  page += chart("size of a checkpoint by step, in KiB", sizes);
-  if (!events.empty()) {
-    const auto found = read_events(events);
-    page += chart("copy of the state, for which the trainer waits, by step, in milliseconds", found.copied);
-    page += chart("from the start of a save until it is published, by step, in seconds", found.published);
-    page += "<h2>Failures</h2>\n";
-    if (found.failures.empty()) page += "<p>none</p>\n";
-    for (const auto& [step, message] : found.failures)
-      page += "<p class=\"problem\">step " + number_text(step) + ": " + escaped(message) + "</p>\n";
-  }
-  page += "<h2>Checkpoints</h2>\n<table><tr><th>name</th><th>kind</th><th>step</th><th>size</th>";
-  for (const auto& [name, points] : metrics) page += "<th>" + escaped(name) + "</th>";
-  page += "</tr>\n";
-  for (const auto& each : all) {
-    page += "<tr><td>" + escaped(each.name) + "</td><td>" +
-            (!each.problem.empty() ? "unreadable"
-             : each.parent.empty() ? "whole"
-                                   : "delta") +
-            "</td><td>" + std::to_string(each.step) + "</td><td>" + size_text(each.bytes) + "</td>";
-    for (const auto& [name, points] : metrics) {
-      const auto at = each.metrics.find(name);
-      page += "<td>" + (at == each.metrics.end() ? std::string() : number_text(at->second)) + "</td>";
-    }
-    page += "</tr>\n";
-  }
-  page += "</table>\n";
-  for (const auto& each : all)
-    if (!each.problem.empty()) page += "<p class=\"problem\">" + escaped(without_prefix(each.problem)) + "</p>\n";
-  page += "</body></html>\n";
   write_page(output, page);
-  std::cout << printable(output) << '\n';
+  if (json)
+    print({{"file", output}, {"checkpoints", all.size()}, {"bytes", page.size()}});
+  else
+    std::cout << printable(output) << '\n';
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands for runs: ls, prune, merge, verify.
+// The commands for runs: ls, prune, merge.
 #include <algorithm>
 #include <csignal>
 #include <iostream>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "advice.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
@@ -22,10 +23,6 @@
 namespace program {
 
 namespace {
-
-const char* kind_of(const cairn::checkpoint_summary& one) {
-  return !one.problem.empty() ? "unreadable" : one.parent.empty() ? "whole" : "delta";
-}
 
 /// What the rules would remove, newest first; nothing without a rule.
 std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint_summary>& all,
@@ -44,7 +41,8 @@ std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint
                        .is_usable = is_of_run && each.problem.empty()});
   }
   if (wanted.keep_best && !cairn::detail::has_metric(entries, *wanted.keep_best))
-    cairn::fail(cairn::errc::invalid, {"no checkpoint has the metric \"", rules.metric, "\" of --keep-best"});
+    cairn::fail(cairn::errc::invalid, {"no checkpoint has the metric \"", rules.metric,
+                                       "\" of --keep-best: `cairn ls` shows those that they have"});
   return cairn::detail::plan_retention(entries, wanted);
 }
 
@@ -61,10 +59,60 @@ std::vector<std::string> metrics_of(const std::vector<cairn::checkpoint_summary>
   return {names.begin(), names.end()};
 }
 
+/// Why the index of a listed checkpoint cannot be read, and what to do.
+std::string problem_of(const cairn::any_store& store, const cairn::checkpoint_summary& listed) {
+  try {
+    static_cast<void>(cairn::open(store, listed.name));
+  } catch (const cairn::error& cause) {
+    const bool is_damaged = cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
+    return cause.what() + (is_damaged ? "; move it out of the run, or restore it from a copy" : advice_for(cause));
+  }
+  return listed.problem + "; try again: it can be read now";
+}
+
+std::string problem_of(const std::string& run, const cairn::checkpoint_summary& listed) {
+  return problem_of(cairn::any_store(cairn::stores::directory(run)), listed);
+}
+
+/// The checkpoints, and what the rules would remove.
+struct prune_plan {
+  std::vector<cairn::checkpoint_summary> all;
+  std::vector<cairn::removal> removals;
+};
+
+/// Without the lock a trainer may save and remove meanwhile: then the list is read again.
+prune_plan plan_prune(const cairn::any_store& store, const std::string& run, const retention& rules) {
+  constexpr int most = 100;
+  for (int tries = 1;; ++tries) {
+    prune_plan made{checkpoints_of(run), {}};
+    const auto has_gone = [&](const std::string& name) {
+      const auto now = store.list();
+      return tries < most && std::find(now.begin(), now.end(), name) == now.end();
+    };
+    const auto damaged =
+        std::find_if(made.all.begin(), made.all.end(), [](const auto& each) { return !each.problem.empty(); });
+    if (damaged != made.all.end()) {
+      if (has_gone(damaged->name)) continue;
+      cairn::fail(cairn::errc::invalid,
+                  {"nothing is removed while an index cannot be read: ", without_prefix(problem_of(store, *damaged))});
+    }
+    made.removals = planned_removals(made.all, rules);
+    try {
+      static_cast<void>(cairn::open(store, made.all.back().name));  // which stays, and all that it is built on
+    } catch (const cairn::error& cause) {
+      if (has_gone(made.all.back().name)) continue;
+      cairn::fail(cause.code(),
+                  {"nothing is removed while the newest checkpoint cannot be opened: ", without_prefix(cause.what())});
+    }
+    return made;
+  }
+}
+
 }  // namespace
 
 int list(const std::string& run, const retention& rules, bool json) {
-  const auto all = cairn::list_checkpoints(run);
+  const auto all = checkpoints_of(run);
+  const bool is_damaged = std::any_of(all.begin(), all.end(), [](const auto& each) { return !each.problem.empty(); });
   std::map<std::string, std::string> removed;
   for (auto& each : planned_removals(all, rules)) removed.emplace(std::move(each.name), std::move(each.reason));
   if (json) {
@@ -81,64 +129,57 @@ int list(const std::string& run, const retention& rules, bool json) {
       made.push_back(std::move(one));
     }
     print(made);
-    return 0;
+    return is_damaged ? 1 : 0;
   }
   const auto metrics = metrics_of(all);
-  std::vector<std::string> titles{"NAME", "KIND", "STEP", "SIZE"};
+  const bool has_deltas = std::any_of(all.begin(), all.end(), [](const auto& each) { return !each.parent.empty(); });
+  std::vector<std::string> titles{"NAME", "KIND"};
+  if (has_deltas) titles.emplace_back("BUILT ON");
+  titles.insert(titles.end(), {"STEP", "SIZE"});
   for (const auto& each : metrics) titles.push_back(printable(each));
   titles.emplace_back("NOTE");
-  table rows(titles, 2);
+  table rows(titles, has_deltas ? 3 : 2);
   std::uint64_t bytes = 0;
   for (const auto& each : all) {
     const bool is_readable = each.problem.empty();
-    std::vector<std::string> cells{printable(each.name), kind_of(each), std::to_string(each.step),
-                                   is_readable ? size_text(each.bytes) : "-"};
+    std::vector<std::string> cells{printable(each.name), kind_of(each)};
+    if (has_deltas) cells.push_back(each.parent.empty() ? "-" : printable(each.parent));
+    cells.insert(cells.end(), {std::to_string(each.step), is_readable ? size_text(each.bytes) : "-"});
     for (const auto& name : metrics) {
       const auto at = each.metrics.find(name);
       cells.push_back(at == each.metrics.end() ? "-" : number_text(at->second));
     }
     const auto at = removed.find(each.name);
-    cells.push_back(at != removed.end() ? "would be removed" : "");
-    rows.row(std::move(cells));
+    cells.push_back(at != removed.end() ? "would be removed" : removed.empty() ? "" : "kept");
+    rows.row(std::move(cells), is_readable ? style::plain : style::bad);
     bytes += each.bytes;
   }
   rows.print();
   std::cout << count_text(all.size(), "checkpoint") << ", " << size_text(bytes) << '\n';
   for (const auto& each : all)
-    if (!each.problem.empty()) std::cout << without_prefix(each.problem) << '\n';
+    if (!each.problem.empty()) std::cout << without_prefix(problem_of(run, each)) << '\n';
   if (!removed.empty()) std::cout << "prune --yes with the same rules removes what is marked\n";
-  return 0;
+  return is_damaged ? 1 : 0;
 }
 
 int prune(const std::string& run, const retention& rules, bool really, bool json) {
   if (!rules.keep_last && !rules.keep_every && !rules.keep_best)
     cairn::fail(cairn::errc::invalid, {"prune needs a rule: --keep-last, --keep-every or --keep-best"});
-  if (cairn::list_checkpoints(run).empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
+  static_cast<void>(checkpoints_of(run));  // before the lock, which makes the directory
   cairn::any_store store = cairn::stores::directory(run);
   const auto lock = really ? store.lock() : nullptr;  // errc::busy while a trainer saves there
-  const auto all = cairn::list_checkpoints(store);
-  for (const auto& each : all)
-    if (!each.problem.empty())
-      cairn::fail(cairn::errc::corrupt,
-                  {"nothing is removed while an index cannot be read: ", without_prefix(each.problem)});
-  const auto removals = planned_removals(all, rules);
-  try {
-    static_cast<void>(cairn::open(store, all.back().name));  // the newest one, which stays, and all that it is built on
-  } catch (const cairn::error& cause) {
-    cairn::fail(cause.code(),
-                {"nothing is removed while the newest checkpoint cannot be opened: ", without_prefix(cause.what())});
-  }
+  const auto [all, removals] = plan_prune(store, run, rules);
   if (really) std::signal(SIGPIPE, SIG_IGN);  // a reader of the output that ends does not end the removals
   std::map<std::string, std::uint64_t> bytes_of;
   for (const auto& each : all) bytes_of[each.name] = each.bytes;
   std::uint64_t bytes = 0, removed = 0;
   std::vector<std::string> lines;
   auto made = json_value::array();
-  const auto report = [&] {
+  const auto report = [&, count = all.size()] {
     if (json) return print(made);
     for (const auto& each : lines) std::cout << each << '\n';
-    std::cout << (really ? "removed " : "would remove ") << removed << " of " << count_text(all.size(), "checkpoint")
-              << ", " << size_text(bytes) << (really || removed == 0 ? "" : "; --yes removes them") << '\n';
+    std::cout << (really ? "removed " : "would remove ") << removed << " of " << count_text(count, "checkpoint") << ", "
+              << size_text(bytes) << (really || removed == 0 ? "" : "; --yes removes them") << '\n';
   };
   for (const auto& each : removals) {
     if (really) try {
@@ -157,59 +198,25 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
   return 0;
 }
 
-int merge(const std::string& checkpoint) {
+int merge(const std::string& checkpoint, bool json) {
   const auto opened = cairn::open(checkpoint).path();  // of a run, that of its newest checkpoint
   if (cairn::detail::is_file(opened))
     cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", opened, " is a file"});
   const auto [place, name] = cairn::detail::split_path(opened);
   cairn::any_store store = cairn::stores::directory(place);
   const auto lock = store.lock();
-  const auto report = cairn::merge_checkpoints(store, name);
-  if (report.deltas == 0)
+  const auto report = [&, name = name] {
+    const progress shown(2 * bytes_at(opened), json);
+    return cairn::merge_checkpoints(store, name);
+  }();
+  if (json)
+    print({{"name", name}, {"deltas", report.deltas}, {"bytes", report.bytes}});
+  else if (report.deltas == 0)
     std::cout << printable(name) << " is whole already\n";
   else
     std::cout << "merged " << count_text(report.deltas, "delta") << " into " << printable(name) << ", "
               << size_text(report.bytes) << '\n';
   return 0;
-}
-
-int verify(const std::string& path, bool all, bool json) {
-  std::vector<std::string> paths{path};
-  if (all) {
-    paths.clear();
-    for (const auto& each : cairn::list_checkpoints(path)) paths.push_back(path + "/" + each.name);
-    if (paths.empty()) cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", path});
-  }
-  int status = 0;
-  auto made = json_value::array();
-  progress shown(paths.size());
-  std::vector<std::string> lines;
-  for (const auto& each : paths) {
-    std::string problem, verified = each;
-    try {
-      const auto opened = cairn::open(each);
-      verified = opened.path();
-      opened.verify();
-    } catch (const cairn::error& cause) {
-      const bool is_damage = cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
-      if (paths.size() == 1 && !is_damage) throw;
-      problem = without_prefix(cause.what());
-      status = std::max(status, is_damage ? 1 : 2);
-    }
-    shown.add(each);
-    json_value one{{"path", verified}, {"is_intact", problem.empty()}};
-    if (!problem.empty()) one["problem"] = problem;
-    made.push_back(std::move(one));
-    lines.push_back(printable(verified) + (!problem.empty() ? ": " + problem
-                                           : cairn::detail::is_file(verified)
-                                               ? ": the checksums that the file has match"
-                                               : ": all checksums match"));
-  }
-  if (json)
-    print(made);
-  else
-    for (const auto& each : lines) std::cout << each << '\n';
-  return status;
 }
 
 }  // namespace program

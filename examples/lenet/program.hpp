@@ -39,10 +39,10 @@ inline void prepare_process() {
 template <class Codec>
 [[nodiscard]] cairn::codec_rules codecs_for_floats(Codec codec) {
   cairn::codec_rules rules;
-  if constexpr (requires { codec.floor; }) {
-    auto never_negative = codec;
-    never_negative.floor = 0.0F;
-    rules.push_back({"optimizer.second_moment.*", never_negative});
+  if constexpr (requires { codec.delta; }) {
+    auto ratios = codec;
+    ratios.delta = cairn::delta_kind::ratio;
+    rules.push_back({"optimizer.second_moment.*", ratios});
   }
   rules.push_back({"model.*", codec});
   rules.push_back({"optimizer.*", codec});

@@ -94,8 +94,8 @@ class checkpointer {
 
   /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
   /// the background, and the training may change the state at once. Throws the error of an earlier save in the background, once, before it
-  /// saves (see `on_failure`). After a signal of `preempt` it saves at once, within the deadline if that is possible, and the result says
-  /// `stop`; `wait` then throws the earlier error. errc::stale, whether or not a save is due: a step below that of the newest checkpoint or
+  /// saves (see `on_failure`). After a signal of `preempt`, and shortly before `until`, it saves at once, within the deadline if that is possible, and the
+  /// result says `stop`; `wait` then throws the earlier error. errc::stale, whether or not a save is due: a step below that of the newest checkpoint or
   /// of the running save, unless `on_older_step` is set. The same step again replaces its checkpoint.
   template <detail::state_object State>
   [[nodiscard]] step_outcome step(const State& state, const observation& now) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// One thing that happened. `what` says which of the other members have a meaning.
@@ -16,6 +18,7 @@ struct event {
     started,  ///< a save of a state of `total` bytes begins
     staged_in_parts,  ///< the state is larger than the memory for its copy, so the trainer waits for all but the last part: `message`
     copied,  ///< the state, in a group the share of this rank, is copied and the training continues: `bytes` of `total`, for which the trainer waited `seconds`
+    anchored,  ///< a delta was due, and the checkpoint becomes whole, since its parent cannot be used: `message` says why
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`
@@ -28,7 +31,7 @@ struct event {
     merged,            ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
     exported,  ///< a checkpoint was exported by observers::exporter: `bytes` of arrays, in `seconds`, to the directory `message`
     pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
-    stopping,   ///< a signal, named by `message`, asks the trainer to stop within `seconds`
+    stopping,   ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
     hanging,    ///< the save or merge in the background has made no progress for `seconds`
     differing,  ///< ranks of a group hold different values of what all should have in common: `message` has paths and ranks (replica_check)
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
@@ -57,6 +60,8 @@ using observer = std::function<void(const event&)>;
       return "staged in parts";
     case event::kind::copied:
       return "copied";
+    case event::kind::anchored:
+      return "anchored";
     case event::kind::encoded:
       return "encoded";
     case event::kind::progress:

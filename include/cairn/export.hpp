@@ -26,6 +26,8 @@ struct export_options {
   std::uint64_t file_bytes = 5'000'000'000;
   bool durable = true;   ///< a crash of the machine afterwards cannot lose the files
   unsigned threads = 0;  ///< for reading and decoding
+  /// Called after each part that is written, with the bytes of arrays that are done and of all. What it throws ends the export.
+  std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
 };
 
 /// What an export wrote.
@@ -40,9 +42,9 @@ struct export_report {
 /// huggingface_hub: a directory gets more files instead. In a directory the export replaces the model that is there: these three kinds of files. Other
 /// files stay. A reader that begins finds the former model, none or the new one; one that has read a former index may then find new parts.
 ///
-/// Errors: invalid for two arrays of one name, for no array at all, for a header of 25 MB, and for a directory that is a checkpoint; those of
-/// checkpoint::read; io. After an error no file has changed, unless it came while the new files were given their names: then readers of a
-/// directory may find no model. Takes memory for 64 MiB of arrays, or the largest one, and what decoding needs. Do not call it twice at the same time for
+/// Errors: invalid for two arrays of one name, for no array at all, for a header of 25 MB, for a directory that is a checkpoint or whose name ends in
+/// ".safetensors", and if the export would replace or remove the file that it reads; those of checkpoint::read; io. After an error no file has changed, and
+/// directories that the export has made are gone, unless it came while the new files were given their names: then readers of a directory may find no model. Takes memory for 64 MiB of arrays, or the largest one, and what decoding needs. Do not call it twice at the same time for
 /// one path.
 CAIRN_INLINE export_report export_safetensors(const checkpoint& from, const std::string& path,
                                               const export_options& options = {});

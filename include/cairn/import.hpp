@@ -15,6 +15,8 @@
 #include "cairn/import/array_importer.hpp"
 #include "cairn/report.hpp"
 #include "cairn/save.hpp"
+#include "cairn/system/new_directories.hpp"
+#include "cairn/system/paths.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -50,7 +52,10 @@ inline import_report import_file(const std::string& file, const std::string& pat
            {file, ": no array is chosen", has_others ? "; the file has other values, such as \"" : "",
             has_others ? from.skipped().front() : "", has_others ? "\": of a module, save its state_dict()" : ""});
     }
-    return {save_arrays(path, from.arrays(), options.save), std::move(from.skipped())};
+    detail::new_directories above(detail::split_path(path).directory);
+    import_report report{save_arrays(path, from.arrays(), options.save), std::move(from.skipped())};
+    above.keep();
+    return report;
   });
 }
 

@@ -124,6 +124,9 @@ struct checkpointer_options {
   signals preempt{};  ///< ask the trainer to stop, for example {SIGTERM, SIGUSR1}; default: none
   /// From the signal until the state must be saved; above 0. Only with `preempt`.
   std::chrono::duration<double> preempt_deadline{30};
+  /// When the job ends, such as at its time limit. The last `step` after which there is time enough saves the state, and its result says `stop`:
+  /// schedule::reservation decides which one that is. Leave the time that the process needs after that. Of a group, that of rank 0. nullopt: not known.
+  std::optional<std::chrono::system_clock::time_point> until{};
 };
 
 }  // namespace cairn::inline v0_1

@@ -94,7 +94,7 @@ struct step_outcome {
   bool started = false;  ///< a save was started, or has failed before that (see when_failed): `save` has the outcome
   /// A save was due, but the previous one is still running, or saves pause after one that failed (see when_failed).
   bool skipped = false;
-  bool stop = false;         ///< a signal asked to stop, and the state is saved: leave the loop
+  bool stop = false;         ///< a signal asked to stop, or `until` is near, and the state is saved: leave the loop
   double stall_seconds = 0;  ///< that the trainer waited
   save_handle save{};        ///< of the save that was started
 };

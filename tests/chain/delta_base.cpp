@@ -66,9 +66,9 @@ TEST_CASE("references are found by path, type and shape") {
   CHECK_FALSE(chain.has_references());
 }
 
-TEST_CASE("a chain of too many code tables begins again with an anchor") {
+TEST_CASE("code tables do not end a chain") {
   cairn::detail::delta_base chain;
   chain.published({"step-000000001", 7}, 1, false);
-  for (std::uint64_t id = 0; id < 100; ++id) chain.tables().add({id, {}});
-  CHECK_FALSE(chain.can_extend(2, {}));
+  for (std::uint64_t id = 0; id < 10'000; ++id) chain.tables().add({id, {}});
+  CHECK(chain.can_extend(2, {}));
 }

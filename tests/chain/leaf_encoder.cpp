@@ -144,22 +144,17 @@ TEST_CASE("codecs get at least one thread, also where the option leaves the numb
     [[nodiscard]] std::string name() const { return "dividing"; }
     [[nodiscard]] bool uses_parent() const { return false; }
     [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
-    [[nodiscard]] dividing prepare(std::span<const cairn::encode_request> all) const {
-      for (const auto& each : all) given->push_back(each.threads);
-      return *this;
-    }
     [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> /*out*/) const {
       given->push_back(in.threads);
       return {};
     }
     void decode(const cairn::decode_request& /*from*/) const {}
   };
-  static_assert(cairn::preparing_codec<dividing>);
   std::vector<unsigned> given;
   const std::vector<float> values(1000);
   const auto leaves = cairn::detail::describe(values).leaves;
   std::ignore = encode(leaves, cut(leaves, 1), {{"*", dividing{&given}}}, nullptr, false, 0);
-  CHECK(given == std::vector{cairn::detail::default_threads(), 1U});
+  CHECK(given == std::vector{1U});
 }
 
 TEST_CASE("a leaf that changes its shape is stored whole in a delta") {

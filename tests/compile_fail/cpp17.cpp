@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
 // expect: Cairn needs C\+\+20
-// options: -std=c++17 -Wfatal-errors
+// lines: 10 the compiler stops at the error
+// options: -std=c++17
 #include "cairn/cairn.hpp"  // here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // expect: a tensor whose elements have no dtype
-// expect: "words: cairn::tensor_view<std::.*basic_string<char> ?>"
+// expect: "words: cairn::(v0_1::)?tensor_view<std::.*basic_string<char> ?>"
 #include <string>
 
 #include "cairn/state/describe.hpp"

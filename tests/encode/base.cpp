@@ -14,17 +14,13 @@
 
 namespace {
 
-/// What a user may write: knows, when it has seen all leaves, the byte that most of them begin with, and flips the bits of it.
+/// What a user may write: flips the bits of a mask.
 struct mask_codec {
   std::byte mask{};
 
   std::string name() const { return "mask"; }
   bool uses_parent() const { return false; }
   std::size_t bound(cairn::dtype, std::size_t bytes) const { return bytes + 1; }
-
-  mask_codec prepare(std::span<const cairn::encode_request> all) const {
-    return {all.empty() ? std::byte{} : all.front().values.front()};
-  }
 
   cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
     out[0] = mask;
@@ -40,10 +36,8 @@ struct mask_codec {
   }
 };
 
-static_assert(cairn::codec<mask_codec> && cairn::preparing_codec<mask_codec>);
-static_assert(cairn::codec<cairn::any_codec> && cairn::preparing_codec<cairn::any_codec>);
-static_assert(cairn::codec<cairn::codecs::raw> && !cairn::preparing_codec<cairn::codecs::raw>);
-static_assert(cairn::codec<cairn::codecs::lossless> && !cairn::preparing_codec<cairn::codecs::lossless>);
+static_assert(cairn::codec<mask_codec> && cairn::codec<cairn::any_codec>);
+static_assert(cairn::codec<cairn::codecs::raw> && cairn::codec<cairn::codecs::lossless>);
 static_assert(cairn::codec<cairn::codecs::lc<2>> && cairn::codec<cairn::codecs::lc<3>>);
 static_assert(cairn::mergeable_codec<cairn::any_codec> && cairn::mergeable_codec<cairn::codecs::lossless>);
 static_assert(cairn::mergeable_codec<cairn::codecs::lc<2>> && cairn::mergeable_codec<cairn::codecs::lc<3>>);
@@ -57,31 +51,26 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 TEST_CASE("a codec of the user's own goes through any_codec") {
   const std::string text = "some elements of a leaf";
   const cairn::encode_request request{.path = "a.b", .type = cairn::dtype::u8, .values = bytes_of(text)};
-  const cairn::any_codec codec = mask_codec{};
+  const cairn::any_codec codec = mask_codec{std::byte{'s'}};
   CHECK(codec.name() == "mask");
   CHECK_FALSE(codec.uses_parent());
   CHECK_FALSE(codec.merge({}));  // not mergeable
   CHECK(codec.bound(cairn::dtype::u8, 10) == 11);
 
   std::vector<std::byte> out(codec.bound(request.type, request.values.size()));
-  const auto prepared = codec.prepare(std::span(&request, 1));
-  for (const auto& each : {codec, prepared}) {
-    const auto done = each.encode(request, out);
-    CHECK(done.codec == "mask");
-    CHECK_FALSE(done.relative);
-    CHECK_FALSE(done.lost);
-    CHECK(done.bytes == out.size());
-    std::string back(text.size(), '?');
-    codec.decode({.where = "f",
-                  .path = "a.b",
-                  .type = request.type,
-                  .payload = out,
-                  .values = std::as_writable_bytes(std::span(back))});
-    CHECK(back == text);
-  }
-  CHECK(out[0] == std::byte{'s'});  // of the prepared one
-
+  const auto done = codec.encode(request, out);
+  CHECK(done.codec == "mask");
+  CHECK_FALSE(done.relative);
+  CHECK_FALSE(done.lost);
+  CHECK(done.bytes == out.size());
+  CHECK(out[0] == std::byte{'s'});
   std::string back(text.size(), '?');
+  codec.decode({.where = "f",
+                .path = "a.b",
+                .type = request.type,
+                .payload = out,
+                .values = std::as_writable_bytes(std::span(back))});
+  CHECK(back == text);
   CHECK_THROWS_WITH(codec.decode({.where = "file",
                                   .path = "a.b",
                                   .type = request.type,
@@ -90,11 +79,10 @@ TEST_CASE("a codec of the user's own goes through any_codec") {
                     Catch::Matchers::ContainsSubstring("file: \"a.b\""));
 }
 
-TEST_CASE("a codec that does not prepare is the same afterwards, and copies share it") {
+TEST_CASE("copies share a codec") {
   const cairn::any_codec codec = cairn::codecs::lossless{.xor_parent = true};
-  const auto prepared = codec.prepare({});
   const cairn::any_codec copy = codec;  // NOLINT: that is what is tested
-  for (const auto& each : {codec, prepared, copy}) {
+  for (const auto& each : {codec, copy}) {
     CHECK(each.name() == "lossless");
     CHECK(each.uses_parent());
   }

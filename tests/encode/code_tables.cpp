@@ -53,6 +53,14 @@ TEST_CASE("tables are found by id, and lie in the order in which they were added
         if (found != nullptr) REQUIRE(*found == each.lengths);
       }
     }
+    for (const std::size_t most : {100U, 3U, 1U}) {
+      tables.keep_newest(most);
+      expected.erase(expected.begin(), expected.end() - static_cast<std::ptrdiff_t>(std::min(most, expected.size())));
+      REQUIRE(std::vector(tables.all().begin(), tables.all().end()) == expected);
+      for (const auto& each : expected) REQUIRE(*tables.find(each.id) == each.lengths);
+      REQUIRE(std::count_if(pool.begin(), pool.end(),
+                            [&](const auto& each) { return tables.find(each.id) != nullptr; }) == std::ssize(expected));
+    }
     tables.clear();
     REQUIRE(tables.all().empty());
     REQUIRE(tables.find(pool[0].id) == nullptr);

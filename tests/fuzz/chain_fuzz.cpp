@@ -37,7 +37,7 @@ struct state {
 };
 
 const cairn::codec_rules rules{{"weight", cairn::codecs::lc<2>{}},
-                               {"half", cairn::codecs::lc<3>{.floor = -0.5F}},
+                               {"half", cairn::codecs::lc<3>{.delta = cairn::delta_kind::ratio}},
                                {"moment", cairn::codecs::lossless{.xor_parent = true}}};
 
 /// A whole checkpoint and two deltas, made once.

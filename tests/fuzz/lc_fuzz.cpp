@@ -68,8 +68,9 @@ void round_trip(cairn::dtype type, unsigned choice, const bytes& input) {
   cairn::codecs::lc<Bits> codec;
   if (choice % 2 != 0) codec.priority = cairn::promotion::energy;
   if (choice / 2 % 2 != 0) codec.value = cairn::bucket_value::mean;
-  if (choice / 4 % 2 != 0) codec.floor = 0.25F;
+  if (choice / 4 % 2 != 0) codec.delta = cairn::delta_kind::ratio;
   if (choice / 8 % 2 != 0) codec.max_error = 1.0;
+  if (choice / 16 % 2 != 0) codec.max_delta_l2 = 0.5;
   bytes payload(codec.bound(type, half));
   const auto made = codec.encode({"leaf", type, real, tracked, 1, nullptr}, payload);
   require(made.bytes <= payload.size());
@@ -82,6 +83,7 @@ void round_trip(cairn::dtype type, unsigned choice, const bytes& input) {
     return;
   }
   require(!codec.max_error || made.lost->max_error <= *codec.max_error);
+  require(!codec.max_delta_l2 || made.lost->delta_l2 <= *codec.max_delta_l2);
   codec.decode({"file", "leaf", type, payload, values, 1, nullptr, true});
   require(values == tracked);
 }

@@ -16,8 +16,9 @@
 #include "store/sample.hpp"
 #include "save_as.hpp"
 
-// The chains in tests/golden/chain-1 and chain-2 were written once, by format versions 1 and 2, and never change: they stay readable, to the same bits, and
-// what is written under the present version has these bytes, with any compiler, on any SIMD target, by any number of threads.
+// The chains in tests/golden were written once and never change: they stay readable, to the same bits. chain-1 is of format version 1; chain-2 of version 2, and
+// like chain-1 with a floor in one codec; chain-3 of version 2, with ratios, and losses relative to the deltas. What is written now has the bytes of the last one,
+// with any compiler, on any SIMD target, by any number of threads.
 
 namespace {
 
@@ -28,6 +29,7 @@ struct state {
   std::vector<float> moment = std::vector<float>(600);
   std::vector<double> wide = std::vector<double>(200);
   std::vector<std::int64_t> counts = std::vector<std::int64_t>(150);
+  std::vector<float> second = std::vector<float>(500);  // only in chain-3
 };
 
 /// The state at a step: products and sums of few-digit numbers, the same everywhere.
@@ -46,17 +48,20 @@ state at(std::uint64_t step) {
   for (auto& x : now.wide) x = static_cast<double>(noise()) * 3;
   for (std::size_t i = 0; i < now.counts.size(); ++i) now.counts[i] = static_cast<std::int64_t>(i * step);
   now.weight[3] = std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < now.second.size(); ++i)
+    now.second[i] = i % 100 == 0 ? 0.0F : (2 + noise()) * 0.0009765625F + (1 + noise()) * 0.0001220703125F * moved;
   return now;
 }
 
 const cairn::codec_rules rules{
     {"weight", cairn::codecs::lc<2>{}},
-    {"half", cairn::codecs::lc<3>{.floor = -0.5F}},
+    {"half", cairn::codecs::lc<3>{}},
     {"small", cairn::codecs::lc<3>{.priority = cairn::promotion::energy, .value = cairn::bucket_value::mean}},
-    {"moment", cairn::codecs::lossless{.xor_parent = true}}};
+    {"moment", cairn::codecs::lossless{.xor_parent = true}},
+    {"second", cairn::codecs::lc<2>{.delta = cairn::delta_kind::ratio}}};
 
-cairn::any_store frozen(unsigned version) {
-  return cairn::stores::directory(CAIRN_TESTS "/golden/chain-" + std::to_string(version));
+cairn::any_store frozen(unsigned number) {
+  return cairn::stores::directory(CAIRN_TESTS "/golden/chain-" + std::to_string(number));
 }
 
 /// A whole checkpoint, three deltas, and the last two of these merged.
@@ -73,14 +78,20 @@ void write_chain(cairn::any_store store, unsigned threads) {
 }  // namespace
 
 TEST_CASE("the frozen chains read back to the same bits") {
-  const std::map<std::string, std::uint64_t> lossy{
-      {"weight", 0x245d032ee427f9b2}, {"half", 0x74d5bed99f5efec1}, {"small", 0xdac005b0fb661679}};
+  using sums = std::map<std::string, std::uint64_t>;
+  const sums with_floor{{"weight", 0x245d032ee427f9b2}, {"half", 0x74d5bed99f5efec1}, {"small", 0xdac005b0fb661679}};
+  const sums with_ratios{{"weight", 0x245d032ee427f9b2},
+                         {"half", 0xf10301b02daf2083},
+                         {"small", 0xdac005b0fb661679},
+                         {"second", 0x86cbb410cff6e740}};
   const auto now = at(4);
-  for (const unsigned version : {1U, 2U}) {
-    const cairn::detail::chain_reader reader(frozen(version), cairn::detail::checkpoint_name(4));
+  for (const unsigned number : {1U, 2U, 3U}) {
+    const auto& lossy = number < 3 ? with_floor : with_ratios;
+    const cairn::detail::chain_reader reader(frozen(number), cairn::detail::checkpoint_name(4));
     CHECK(reader.links().size() == 3);
     for (const auto& leaf : cairn::detail::describe(now).leaves) {
-      INFO(leaf.path);
+      if (number < 3 && leaf.path == "second") continue;
+      INFO(number << ": " << leaf.path);
       std::vector<std::byte> bytes(leaf.bytes());
       reader.contents().fetch(reader.contents().find(leaf.path), bytes);
       if (const auto sum = lossy.find(leaf.path); sum != lossy.end())
@@ -91,11 +102,21 @@ TEST_CASE("the frozen chains read back to the same bits") {
   }
 }
 
+TEST_CASE("losses relative to the deltas are known of the last frozen chain only") {
+  for (const unsigned number : {2U, 3U}) {
+    const cairn::detail::chain_reader reader(frozen(number), cairn::detail::checkpoint_name(2));
+    const auto& encoded = reader.newest().storage_of(reader.contents().find("weight")).encoded;
+    REQUIRE((encoded != nullptr && encoded->lost));
+    CHECK(encoded->lost->delta_l2.has_value() == (number == 3));
+    if (number == 3) CHECK((*encoded->lost->delta_l2 > 0 && *encoded->lost->delta_l2 < 1));
+  }
+}
+
 TEST_CASE("the same chain is still written with the same bytes") {
   for (const unsigned threads : {1U, 3U}) {
     cairn::any_store store = cairn::stores::memory();
     write_chain(store, threads);
-    const auto golden = frozen(2);
+    const auto golden = frozen(3);
     REQUIRE(store.list() == golden.list());
     for (const auto& name : golden.list()) {
       REQUIRE(store.files(name) == golden.files(name));
@@ -107,4 +128,4 @@ TEST_CASE("the same chain is still written with the same bytes") {
   }
 }
 
-TEST_CASE("writes the frozen chain, for a new version", "[.write]") { write_chain(frozen(2), 1); }
+TEST_CASE("writes the frozen chain, for a new version", "[.write]") { write_chain(frozen(3), 1); }

@@ -31,11 +31,13 @@ def tree(**changed):
             continue
         path = row if row.endswith(".hpp") else f"{row}/some.hpp"
         files[path] = HEADER + "".join(f'#include "cairn/{r if r.endswith(".hpp") else r + "/some.hpp"}"\n' for r in sorted(may))
+    files = {path: text.replace(HEADER, HEADER + '#include "cairn/core/config.hpp"\n') if path != "version.hpp" else text for path, text in files.items()}
+    files["core/config.hpp"] = HEADER
     files["checkpointer.hpp"] += '#include "cairn/run/checkpointer.ipp"\n'
     files["run/checkpointer.ipp"] = HEADER + '#include "cairn/checkpointer.hpp"\n' + SUM
     files["definitions/run.cpp"] = LICENSE + '// Definitions.\n#include "cairn/run/checkpointer.ipp"\n'
     files["definitions.cpp"] = LICENSE + '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
-    files["fields.hpp"] = HEADER + '#include "cairn/state/field_list.hpp"\n'
+    files["fields.hpp"] = include("cairn/core/config.hpp", "cairn/state/field_list.hpp")
     files["state/field_list.hpp"] = HEADER
     files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n" + quoted("train, save")
     files["../../examples/a.cpp"] = LICENSE + "// [train]\ntrain();\n// [train]\n{\n  // [save]\n  save();\n  // [save]\n}\n"
@@ -103,6 +105,7 @@ PLANTED = [
     ("fence", "rapidjson/reader.h is included only by", {"store/index.ipp": HEADER + "#include <rapidjson/reader.h>\n"}),
     ("fence", "cairn.hpp: includes the kernels",
      {"cairn.hpp": include("cairn/encode/simd/each_target.hpp"), "encode/simd/each_target.hpp": HEADER}),
+    ("config_first", "save.hpp: does not include cairn/core/config.hpp before", {"save.hpp": include("cairn/core/a.hpp", "cairn/core/config.hpp"), "core/a.hpp": HEADER}),
     ("codec_names", "store/a.hpp:4: names a codec", {"store/a.hpp": HEADER + 'if (codec == "lc2") return;  // not "raw"\n'}),
     ("reference", "include/cairn/schedule/every.hpp: neither docs/reference.md nor INNER", {"schedule/every.hpp": namespace("cairn::policies")}),
     ("reference", "some.hpp is no public header", {"../../docs/reference.md": "| `cairn/save.hpp`, `cairn/load.hpp`, `cairn/core/some.hpp` | saving |\n"}),
@@ -112,7 +115,9 @@ PLANTED = [
     ("design", "names checkpointer::load, which", {"../../docs/design.md": "```\ncheckpointer::load    loads\n```\n"}),
     ("design", "names checkpointer::restore, which", {"../../docs/design.md": "```\nsave_all    calls it (checkpointer::restore)\n```\n"}),
     ("design", "names load_all, which", {"../../docs/design.md": "```\nsave_all    calls (load_all)\n```\n"}),
-    ("float_bits", "std::isnan is always false", {"core/a.hpp": HEADER + "inline bool a(double b) { return std::isnan(b); }\n"}),
+    *(("float_bits", f"core/a.hpp:4: {said} is not what it says", {"core/a.hpp": HEADER + f"inline auto a(double b) {{ return {code}; }}\n"})
+      for said, code in [("std::isnan", "std::isnan(b)"), ("b != b", "b != b"), (".allFinite", "c.allFinite()"), ("INFINITY", "b < INFINITY"),
+                         ("numeric_limits<double>::infinity", "std::numeric_limits<double>::infinity()")]),
     ("language", "core/a.hpp:4: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
     ("language", "docs/a.md:2: ", {"../../docs/a.md": "one\nlearned by\nheart\n"}),
     ("folders", "tools/: not one of", {"../../tools/a.cpp": "// A tool.\n"}),

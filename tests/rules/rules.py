@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "adapters": {"core", "state"},
     "event.hpp": {"core"},
     "signals.hpp": {"core", "system"},
+    "slurm.hpp": {"core"},
     "report.hpp": {"core", "state"},
     "fields.hpp": {"core", "state"},
     "loop.hpp": {"core", "state"},
@@ -50,7 +51,7 @@ MAY_INCLUDE = {
     "run": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import", "import.hpp", "merge.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import", "import.hpp", "merge.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 FOR_ALL = {"version.hpp"}
 
@@ -68,7 +69,7 @@ PUBLIC = {
 }
 
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
-FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|stores))? {$", re.M)
+FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
 PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
@@ -86,7 +87,7 @@ MORE_HEADER_ONLY = {
     "inspect.hpp": PLACE,
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
-    "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/item_list.hpp", "plan/partition.hpp"},
+    "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/item_list.hpp", "plan/partition.hpp", "schedule/reservation.hpp"},
     "plan/calibrate.hpp": {"core/error.hpp"},
     "load.hpp": {"group/base.hpp"},
     "store/owner_record.hpp": {"core/error.hpp"},
@@ -101,7 +102,7 @@ MORE_HEADER_ONLY = {
 # default policy plans with it.
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
           "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "import/", "merge.", "plan/calibrate.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
-          "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.")
+          "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
           "state/skip.hpp", "state/stored_parts.hpp"}
@@ -272,6 +273,17 @@ def rule_fence(root, files):
             yield f"include/cairn/{header}: includes the kernels, which are compiled once in the library"
 
 
+def rule_config_first(root, files):
+    """Of the library a public header parses core/config.hpp first, which refuses compilers and flags that cannot compile the others."""
+    for header in set(public_headers(root, files)) - {"version.hpp"}:
+        name = "cairn/" + header
+        while name != "cairn/core/config.hpp":
+            name = next((other for _, _, other in includes_of(root, "include/" + name) if other.startswith("cairn/")), None)
+            if name is None:
+                yield f"include/cairn/{header}: does not include cairn/core/config.hpp before other code"
+                break
+
+
 def rule_codec_names(root, files):
     """Only encode/ knows codecs by name."""
     for file in library(files):
@@ -417,7 +429,7 @@ def rule_unfinished(root, files):
                 yield f"{file}:{number}: {line.strip()}"
 
 
-OPTIONAL = {"eigen"}  # for the fits of loss curves: an option of the recipe, and used where CMake finds it
+OPTIONAL = {"eigen", "libtorch", "openmpi"}  # options of the recipe: the fits of loss curves, groups of MPI ranks, states of libtorch
 
 
 def packages_of_build(root):
@@ -508,12 +520,16 @@ def rule_design(root, files):
                 yield f"docs/design.md: names {name}, which is not in include/"
 
 
+FOLDED = re.compile(r"\bstd::(is(nan|inf|finite|normal)|fpclassify)\(|\.(allFinite|hasNaN)\(|\bnumeric_limits<\w+>::(infinity|\w+_NaN)\(|"
+                    r"\b(INFINITY|NAN|HUGE_VALF?)\b|(?<![\w.:>])(?P<same>\w+) [!=]= (?P=same)\b(?![\w.(\[-])")
+
+
 def rule_float_bits(root, files):
     """The library tells NaN and infinities by their bits (core/float_bits.hpp): programs may be compiled with -ffast-math."""
     for file in library(files):
         for number, line in enumerate(lines_of(root, file), 1):
-            if found := re.search(r"\bstd::is(nan|inf|finite|normal)\(", line):
-                yield f"{file}:{number}: {found[0][:-1]} is always false with -ffast-math"
+            if found := FOLDED.search(re.sub(r'"(\\.|[^"])*"', '""', line.split("//")[0])):
+                yield f"{file}:{number}: {found[0].rstrip('(')} is not what it says with -ffast-math"
 
 
 def rule_language(root, files):

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/run/preempt_plan.hpp"
 
+#include <csignal>
+#include <string>
+
 #include "catch.hpp"
 
 using cairn::detail::plan_preempt;
@@ -45,4 +48,9 @@ TEST_CASE("not enough to encode: the state is stored as it is where that is fast
   const auto slow_disk = plan_preempt(3, 1000, saved(4, 3.5, 100));  // as it is it would take 35 s
   CHECK_FALSE(slow_disk.as_raw);
   CHECK(slow_disk.grace_seconds == 3);  // the newer state cannot be safe in time: rather the older one
+}
+
+TEST_CASE("what asks to stop is named") {
+  CHECK(cairn::detail::reason_to_stop(SIGTERM).find("signal " + std::to_string(SIGTERM) + ", ") == 0);
+  CHECK(cairn::detail::reason_to_stop(cairn::detail::time_limit) == "the time limit");
 }

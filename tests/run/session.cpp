@@ -28,6 +28,7 @@
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
+#include "recording_policy.hpp"
 #include "too_deep.hpp"
 #include "trainer.hpp"
 #include "save_as.hpp"
@@ -69,6 +70,12 @@ struct heard {
     const std::scoped_lock lock(mutex);
     return static_cast<std::size_t>(
         std::count_if(all.begin(), all.end(), [&](const auto& e) { return e.what == what; }));
+  }
+  /// Throws std::out_of_range if there was none.
+  [[nodiscard]] cairn::event first(kind what) const {
+    const std::scoped_lock lock(mutex);
+    return all.at(static_cast<std::size_t>(
+        std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.what == what; }) - all.begin()));
   }
 };
 
@@ -125,9 +132,9 @@ TEST_CASE(
     CHECK_FALSE(outcome.started);
   }
   CHECK(events.count(kind::skipped) == 1);
-  CHECK(events.all.back().what == kind::skipped);
-  CHECK(events.all.back().step == 2);
-  CHECK(events.all.back().message == "the save or merge of step 1 is still running");
+  const auto skip = events.first(kind::skipped);  // the running save may have reported more since
+  CHECK(skip.step == 2);
+  CHECK(skip.message == "the save or merge of step 1 is still running");
   CHECK(run.stats().skipped == 1);
   gated.entrance->open();
   run.wait();
@@ -814,6 +821,47 @@ TEST_CASE("a signal: poll says so, the next step saves at once, tells to stop, a
   CHECK_FALSE(again.started);
   CHECK(run.poll());
   CHECK(events.count(kind::stopping) == 1);  // a second step does nothing more
+}
+
+TEST_CASE("the time limit: far away nothing happens; when it is reached, the step saves at once and tells to stop") {
+  for (const bool asynchronous : {true, false}) {
+    const cairn::stores::memory store;
+    heard events;
+    const auto now = std::chrono::system_clock::now();
+    checkpointer early(store, {.when = every_step{0}, .until = now + std::chrono::hours(9000)});
+    for (std::uint64_t step = 1; step <= 20; ++step) CHECK_FALSE(early.step(trained(step), {.step = step}).stop);
+    CHECK(store.list().empty());
+    checkpointer run(store, {.when = every_step{0},
+                             .on_event = std::ref(events),
+                             .asynchronous = asynchronous,
+                             .until = now - std::chrono::seconds(1)});
+    CHECK_FALSE(run.poll());
+    const auto outcome = run.step(trained(2), {.step = 2});
+    CHECK(outcome.stop);
+    CHECK(outcome.started);
+    CHECK(restored(store, checkpoint_name(2)) == trained(2));
+    CHECK(events.lines() == names{"stopping 2", "started 2", "encoded 2", "written 2", "published 2"});
+    CHECK(events.all[0].message == "the time limit");
+    CHECK(events.all[0].seconds < 0);
+    const auto again = run.step(trained(2), {.step = 2});
+    CHECK(again.stop);
+    CHECK_FALSE(again.started);
+    CHECK(run.step(trained(3), {.step = 3}).stop);  // a trainer that does not leave its loop loses nothing
+    CHECK(restored(store, checkpoint_name(3)) == trained(3));
+  }
+}
+
+TEST_CASE("a run that ends at its time limit has not failed") {
+  const cairn::stores::memory store;
+  tests::recording_policy policy;
+  const auto past = std::chrono::system_clock::now() - std::chrono::seconds(1);
+  CHECK(checkpointer(store, {.when = policy, .until = past}).step(trained(4), {.step = 4}).stop);
+  checkpointer next(store, {.when = policy});
+  trainer state;
+  REQUIRE(next.restore(state));
+  REQUIRE(policy.log->restarted.size() == 1);
+  CHECK_FALSE(policy.log->restarted[0].after_failure);
+  CHECK(state == trained(4));
 }
 
 TEST_CASE("after a handle is done the next step is not busy, and throws what the handle threw") {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cairn/state/any_state.hpp"
 #include "cairn/state/member_name.hpp"
 #include "catch.hpp"
 
@@ -36,6 +37,13 @@ std::string name_of() {
 }
 
 }  // namespace
+
+TEST_CASE("the version of Cairn is not in stored names") {
+  CHECK(name_of<nets::layer<cairn::detail::walker>>() == "nets::layer<cairn::detail::walker>");
+  CHECK(cairn::detail::portable_name("box<cairn::v12_34::view<float> >") == "box<cairn::view<float>>");
+  CHECK(cairn::detail::portable_name("box<cairn::v1::view<float> >") == "box<cairn::v1::view<float>>");
+  CHECK(cairn::detail::portable_name("box<other::v1_2::view<float> >") == "box<other::v1_2::view<float>>");
+}
 
 // The same text with g++ and clang.
 TEST_CASE("the stored name of a type does not depend on the compiler") {

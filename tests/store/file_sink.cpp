@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,4 +79,23 @@ TEST_CASE("a file system that refuses direct I/O at the first write gets writes 
   out.finish();
   refuses_direct = false;
   CHECK(sample::slurp(scratch.path("f")) == sample::text_of(text));
+}
+
+TEST_CASE("the error of a disk that is too small names the space that is free afterwards") {
+  const sample::scratch scratch;
+  const auto image = scratch.path("image"), mounted = scratch.path("mounted");
+  std::filesystem::create_directory(mounted);
+  const auto command = "truncate -s 16M " + image + " && mkfs.ext4 -q " + image + " && mount -o loop " + image + ' ' +
+                       mounted + " 2>/dev/null";
+  if (::geteuid() != 0 || std::system(command.c_str()) != 0) SKIP("no file system can be mounted here");
+  sample::failure failure;
+  {
+    const auto root = cairn::posix::open_at(AT_FDCWD, mounted, O_RDONLY | O_DIRECTORY);
+    failure = sample::failure_of(
+        [&] { file_sink(root.get(), "f", mounted + "/f", std::uint64_t{100} << 20U, file_mode::synced); });
+  }
+  CHECK(std::system(("umount -l " + mounted).c_str()) == 0);
+  CHECK(failure.code == cairn::errc::io);
+  CHECK(failure.says("No space left on device"));
+  CHECK_FALSE(failure.says("; 0 bytes are free"));  // ext4 keeps what a call that fails has reserved
 }

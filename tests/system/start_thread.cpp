@@ -14,11 +14,3 @@ TEST_CASE("a thread leaves signals to others, and the caller's mask is as before
   }
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGPROF}) CHECK(::sigismember(&inside, number) == 0);
 }
-
-TEST_CASE("also a thread that joins itself") {
-  bool ran = false;
-  {
-    const auto thread = cairn::detail::start_thread<std::jthread>([&] { ran = true; });
-  }
-  CHECK(ran);
-}

@@ -39,13 +39,9 @@ class delta_base {
     }
   };
 
-  /// Whether the next checkpoint, of `step`, may be a delta: there is an older parent, and no anchor is due. The same at all ranks of a group.
-  [[nodiscard]] bool may_extend(std::uint64_t step, const chain_options& options) const noexcept {
-    return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every);
-  }
-  /// The same, and there are not too many code tables.
+  /// Whether the next checkpoint, of `step`, can be a delta: there is an older parent, and no anchor is due. The same at all ranks of a group.
   [[nodiscard]] bool can_extend(std::uint64_t step, const chain_options& options) const noexcept {
-    return may_extend(step, options) && tables_.all().size() <= most_tables;
+    return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every);
   }
 
   /// The reference of a leaf; null if there is none of this type and shape.
@@ -113,8 +109,6 @@ class delta_base {
   [[nodiscard]] code_tables& tables() noexcept { return tables_; }
 
  private:
-  static constexpr std::size_t most_tables = 64;
-
   std::optional<checkpoint_ref> parent_;
   std::uint64_t step_ = 0;
   std::size_t length_ = 0;       // checkpoints from the anchor on

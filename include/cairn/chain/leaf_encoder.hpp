@@ -67,14 +67,10 @@ class leaf_encoder {
       for (const auto& each : shards[i]) encoded[i].push_back({each, {}, copy_of(each), {}, {}});
     }
     auto tasks = tasks_of(shards, encoded);
-    const auto codecs = prepare(tasks);
-    page_buffer of_large;  // whose tasks run one at a time
-    const auto bytes_of = [&](std::size_t i) { return tasks[i].values.size(); };
-    parallel_by_size(tasks.size(), threads_, bytes_of, [&](std::size_t i, unsigned threads) {
-      page_buffer of_small;
-      run(tasks[i], codecs[tasks[i].rule], threads, bytes_of(i) < large_item_bytes ? of_small : of_large);
-    });
-    for (const auto& each : tasks) note(each);
+    for (std::size_t first = 0, next = 0; first < tasks.size(); first = next) {
+      next = end_of_round(tasks, first);
+      encode(std::span(tasks).subspan(first, next - first));
+    }
     return encoded;
   }
 
@@ -99,13 +95,33 @@ class leaf_encoder {
   struct task {
     const staged_piece* from = nullptr;
     encoded_piece* to = nullptr;
-    std::size_t rule = 0;
     page_buffer packed{};                 // the elements of a strided leaf
     std::span<const std::byte> values{};  // row-major
     std::span<std::byte> parent{};        // what a reader restores from the parent; empty: none
     std::span<std::byte> kept{};  // what a reader restores from this save, kept for the next delta; empty: not kept
     encode_result result{};
   };
+
+  /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the code tables of a round
+  /// are known to the next one. So the pieces of a delta share their tables, whatever the number of threads.
+  [[nodiscard]] std::size_t end_of_round(std::span<const task> tasks, std::size_t first) const noexcept {
+    const bool is_delta =
+        std::any_of(tasks.begin(), tasks.end(), [](const task& each) { return !each.parent.empty(); });
+    return is_delta ? std::min(tasks.size(), 2 * first + 1) : tasks.size();
+  }
+
+  /// Encodes the pieces of a round.
+  void encode(std::span<task> tasks) {
+    constexpr std::size_t most_tables = 64;  // a codec compares all with a leaf that needs one
+    if (base_ != nullptr) base_->tables().keep_newest(most_tables);
+    page_buffer of_large;  // whose tasks run one at a time
+    const auto bytes_of = [&](std::size_t i) { return tasks[i].values.size(); };
+    parallel_by_size(tasks.size(), threads_, bytes_of, [&](std::size_t i, unsigned threads) {
+      page_buffer of_small;
+      run(tasks[i], codecs_[tasks[i].from->leaf], threads, bytes_of(i) < large_item_bytes ? of_small : of_large);
+    });
+    for (const auto& each : tasks) note(each);
+  }
 
   /// The reference of a leaf, which may be cut into several pieces.
   struct leaf_reference {
@@ -150,7 +166,7 @@ class leaf_encoder {
         if (from.count == 0 || !codecs_.is_encoded(from.leaf)) continue;
         const auto& whole = leaves_[from.leaf];
         const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
-        task made{.from = &from, .to = &encoded[shard][i], .rule = codecs_.rule_of(from.leaf)};
+        task made{.from = &from, .to = &encoded[shard][i]};
         if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
           const auto known = reference_of(from);
           made.kept = known.reference->values.bytes().subspan(begin, bytes);
@@ -172,18 +188,6 @@ class leaf_encoder {
   [[nodiscard]] encode_request request_of(const task& each, unsigned threads) const {
     const auto& whole = leaves_[each.from->leaf];
     return {whole.path, whole.type, each.values, each.parent, threads, base_ != nullptr ? &base_->tables() : nullptr};
-  }
-
-  /// The prepared codecs of all rules, by number.
-  [[nodiscard]] std::vector<any_codec> prepare(std::span<const task> tasks) const {
-    std::vector<any_codec> codecs;
-    for (std::size_t rule = 0; rule < codecs_.count(); ++rule) {
-      std::vector<encode_request> all;
-      for (const auto& each : tasks)
-        if (each.rule == rule) all.push_back(request_of(each, threads_));
-      codecs.push_back(codecs_.of_rule(rule).prepare(all));
-    }
-    return codecs;
   }
 
   /// Copies the elements of a piece that lie in the memory of the state: other threads may write them while the codec reads them more than once.

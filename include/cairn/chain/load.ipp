@@ -118,6 +118,7 @@ inline restored_losses losses_of(const chain_reader& from, const std::vector<tar
     if (storage.encoded && storage.encoded->lost) {
       lost.sum.max_error += storage.encoded->lost->max_error;
       lost.sum.relative_l2 += storage.encoded->lost->relative_l2;
+      if (const auto part = storage.encoded->lost->delta_l2) lost.sum.delta_l2 = lost.sum.delta_l2.value_or(0) + *part;
       ++lost.restores;
     }
     if (lost.restores > 0) all.emplace(from.contents().leaves[each.index].path, lost);

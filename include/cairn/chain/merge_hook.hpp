@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
 #include "cairn/chain/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
@@ -54,6 +55,6 @@ struct merge_functions {
 };
 
 /// Null when no unit of the program includes cairn/merge.hpp. Set before main.
-inline constinit std::atomic<const merge_functions*> known_merge{nullptr};
+CAIRN_ONE_PER_PROCESS inline constinit std::atomic<const merge_functions*> known_merge{nullptr};
 
 }  // namespace cairn::inline v0_1::detail

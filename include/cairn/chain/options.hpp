@@ -53,8 +53,8 @@ struct load_options {
 /// How often a checkpoint is whole, and when deltas are merged.
 struct chain_options {
   /// Every n-th checkpoint is whole and lossless, an anchor; at least 1, which makes all whole. nullopt: whole only if a delta is not
-  /// possible: there is no parent of a smaller step, a checkpoint that the delta would need has gone or cannot be read, the chain has more
-  /// than 64 code tables, or the policy asks for a whole or raw save.
+  /// possible: there is no parent of a smaller step, a checkpoint that the delta would need has gone or cannot be read, or the policy asks for a
+  /// whole or raw save.
   std::optional<std::size_t> anchor_every = 10;
   /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>.
   std::optional<std::size_t> merge_every{};

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,12 +19,13 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Reads the references of the base from its newest checkpoint: those of the pieces, or of all leaves. False if that can no longer be read.
-inline bool read_references(const any_store& store, const save_job& job, const leaf_codecs& codecs, delta_base& base,
-                            const std::optional<std::span<const piece>>& pieces) {
+/// Reads the references of the base from its newest checkpoint: those of the pieces, or of all leaves. Returns why that cannot be done; empty: it is
+/// done.
+inline std::string read_references(const any_store& store, const save_job& job, const leaf_codecs& codecs,
+                                   delta_base& base, const std::optional<std::span<const piece>>& pieces) {
   try {
     const chain_reader reader(store, base.parent()->name, job.codecs);
-    if (reader.newest().id() != base.parent()->id) return false;
+    if (reader.newest().id() != base.parent()->id) return base.parent()->name + " has been replaced";
     std::vector<piece> all;
     for (std::size_t leaf = 0; !pieces && leaf < job.what.leaves.size(); ++leaf)
       all.push_back({leaf, 0, job.what.leaves[leaf].count()});
@@ -43,9 +45,9 @@ inline bool read_references(const any_store& store, const save_job& job, const l
     reader.read(requests, {.threads = job.threads});
     base.tables() = reader.tables();
     base.follow();
-    return true;
-  } catch (const error&) {
-    return false;
+    return {};
+  } catch (const error& cause) {
+    return std::string(cause.sentence());
   }
 }
 
@@ -56,10 +58,15 @@ inline bool begin_delta(const any_store& store, const save_job& job, const leaf_
   std::optional<std::span<const piece>> pieces;
   if (share) pieces = share->pieces;
   const bool is_leader = !share || share->rank == 0;  // the others rely on it
-  if ((!share || share->may_be_delta) && codecs.use_parent() && base->can_extend(job.info.step, job.chain) &&
-      (!is_leader || is_published(store, *base->parent())) &&
-      (base->has_references() || read_references(store, job, codecs, *base, pieces)))
-    return true;
+  if ((!share || share->may_be_delta) && codecs.use_parent() && base->can_extend(job.info.step, job.chain)) {
+    std::string fault;
+    if (is_leader && !is_published(store, *base->parent()))
+      fault = base->parent()->name + " is not there any more";
+    else if (!base->has_references())
+      fault = read_references(store, job, codecs, *base, pieces);
+    if (fault.empty()) return true;
+    if (job.hooks.anchored) job.hooks.anchored("a delta cannot be built on its parent: " + fault);
+  }
   base->forget();
   return false;
 }

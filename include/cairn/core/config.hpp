@@ -4,12 +4,19 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error "Cairn needs C++20: compile with -std=c++20 or newer"
+#define CAIRN_REFUSED "Cairn needs C++20: compile with -std=c++20 or newer"
 #elif !defined(__cpp_exceptions)
-#error "Cairn needs exceptions: compile without -fno-exceptions"
+#define CAIRN_REFUSED "Cairn needs exceptions: compile without -fno-exceptions"
 #elif !defined(__cpp_rtti)
-#error "Cairn needs RTTI, for pointers to base classes: compile without -fno-rtti"
+#define CAIRN_REFUSED "Cairn needs RTTI, for pointers to base classes: compile without -fno-rtti"
 #endif
+#if defined(CAIRN_REFUSED)
+#include CAIRN_REFUSED  // There is no such file, which stops the compiler. An #error would be followed by those that it causes.
+#endif
+
+/// What is one per process stays one where several shared libraries of a program contain Cairn and are compiled with -fvisibility=hidden:
+/// handlers of signals, what is known of forks, the codecs and functions that opt-in headers add, and types of exceptions.
+#define CAIRN_ONE_PER_PROCESS [[gnu::visibility("default")]]
 
 /// Headers `x.hpp` declare what `x.ipp` defines. By default `x.hpp` includes `x.ipp`, and all functions are inline: there is nothing
 /// to link. If all units of a program define CAIRN_SEPARATE_COMPILATION, they see declarations only and compile several times

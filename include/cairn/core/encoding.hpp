@@ -17,6 +17,9 @@ namespace cairn::inline v0_1 {
 struct loss {
   double max_error = 0;    ///< largest |decoded - real|, over the elements that are finite
   double relative_l2 = 0;  ///< |decoded - real| / |real| in the L2 norm; infinite where real is 0 and decoded is not
+  /// |decoded - real| / |real - parent| in the L2 norm, where parent is what a load of the parent checkpoint restores: at 1 the delta is no
+  /// better than none. nullopt: not known.
+  std::optional<double> delta_l2{};
 
   friend bool operator==(const loss&, const loss&) = default;
 };
@@ -36,8 +39,8 @@ using restored_losses = std::map<std::string, restored_loss, std::less<>>;
 
 /// The larger error of each kind.
 [[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {
-  const auto larger = [](double x, double y) { return x < y ? y : x; };
-  return {larger(a.max_error, b.max_error), larger(a.relative_l2, b.relative_l2)};
+  const auto larger = [](auto x, auto y) { return x < y ? y : x; };
+  return {larger(a.max_error, b.max_error), larger(a.relative_l2, b.relative_l2), larger(a.delta_l2, b.delta_l2)};
 }
 
 /// What a file records of an encoded tensor, whose payload is stored as U8.

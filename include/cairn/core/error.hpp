@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cairn/core/config.hpp"
 #include "cairn/core/io_advice.hpp"
 #include "cairn/core/printable.hpp"
 
@@ -36,7 +37,7 @@ enum class errc {
 
 /// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree. It is one line of at most
 /// `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.
-class error : public std::runtime_error {
+class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
  public:
   /// The longest sentence, in bytes.
   static constexpr std::size_t most_bytes = 16'000;

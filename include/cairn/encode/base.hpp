@@ -132,13 +132,6 @@ concept ranged_codec = codec<Codec> && requires(const Codec& self) {
   { self.decodes_ranges() } -> std::convertible_to<bool>;
 };
 
-/// A codec that sees all leaves that it encodes into one checkpoint before it encodes the first; `prepare` returns the codec to
-/// encode them with. Where other threads write the state during a save, `encode` may get other elements than `prepare`.
-template <class Codec>
-concept preparing_codec = codec<Codec> && requires(const Codec& self, std::span<const encode_request> all) {
-  { self.prepare(all) } -> std::convertible_to<Codec>;
-};
-
 /// A codec that makes one payload of several. Requirements:
 /// - decoding the merged payload gives, bit for bit, what decoding the deltas in order gives; it is relative too;
 /// - it names no code tables but those that are known;
@@ -165,7 +158,6 @@ class any_codec {
   [[nodiscard]] bool encodes_live() const { return self_->encodes_live(); }
   [[nodiscard]] bool decodes_ranges() const { return self_->decodes_ranges(); }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return self_->bound(type, bytes); }
-  [[nodiscard]] any_codec prepare(std::span<const encode_request> all) const { return self_->prepare(*this, all); }
   [[nodiscard]] encode_result encode(const encode_request& in, std::span<std::byte> out) const {
     return self_->encode(in, out);
   }
@@ -182,7 +174,6 @@ class any_codec {
     virtual bool encodes_live() const = 0;
     virtual bool decodes_ranges() const = 0;
     virtual std::size_t bound(dtype, std::size_t) const = 0;
-    virtual any_codec prepare(const any_codec& self, std::span<const encode_request>) const = 0;
     virtual encode_result encode(const encode_request&, std::span<std::byte>) const = 0;
     virtual void decode(const decode_request&) const = 0;
     virtual std::optional<std::vector<std::byte>> merge(const merge_request&) const = 0;
@@ -213,12 +204,6 @@ class any_codec {
         return false;
     }
     std::size_t bound(dtype type, std::size_t bytes) const override { return held.bound(type, bytes); }
-    any_codec prepare(const any_codec& self, std::span<const encode_request> all) const override {
-      if constexpr (preparing_codec<Codec>)
-        return held.prepare(all);
-      else
-        return self;
-    }
     encode_result encode(const encode_request& in, std::span<std::byte> out) const override {
       return held.encode(in, out);
     }

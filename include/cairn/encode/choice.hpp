@@ -53,7 +53,7 @@ namespace detail {
 
 /// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the codec's header.
 /// Loads during static initialization may not find it.
-class known_codec {
+class CAIRN_ONE_PER_PROCESS known_codec {
  public:
   using maker = any_codec (*)();
 

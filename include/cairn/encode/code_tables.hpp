@@ -33,6 +33,14 @@ class code_tables {
     return known == position_.end() ? nullptr : &tables_[known->second].lengths;
   }
 
+  /// Forgets all but the `most` newest tables. O(n).
+  void keep_newest(std::size_t most) {
+    if (tables_.size() <= most) return;
+    tables_.erase(tables_.begin(), tables_.end() - static_cast<std::ptrdiff_t>(most));
+    position_.clear();
+    for (std::size_t at = 0; at < tables_.size(); ++at) position_.emplace(tables_[at].id, at);
+  }
+
   [[nodiscard]] std::span<const code_table> all() const noexcept { return tables_; }
   void clear() noexcept {
     tables_.clear();

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,7 +25,9 @@ namespace codecs {
 /// not accumulate.
 ///
 /// For F32, BF16 and F16 leaves that have a parent. Others, small ones, and those that exceed a bound even with three bits are
-/// encoded by codecs::lossless, as `encode_result::codec` says. Elements whose delta is not finite are kept exactly.
+/// encoded by codecs::lossless, as `encode_result::codec` says. Elements that become or cease to be infinite or NaN are stored exactly, and
+/// so are those that exceed `max_error` or, with delta_kind::ratio, half or twice the real element; with more than one such element in 64,
+/// the leaf takes three bits or is encoded without loss.
 /// Complexity: two passes over values and reference; a mean or a promotion by energy makes the first one slower.
 /// Source: Chen, Liu, Ren, Jin, "On Efficient Constructions of Checkpoints", ICML 2020; see lc/options.hpp for what is not from
 /// there.
@@ -38,32 +39,23 @@ struct lc {
   promotion priority = promotion::magnitude;
   /// What stands for the members of a bucket.
   bucket_value value = bucket_value::midpoint;
-  /// One choice of buckets per leaf, or one for all leaves that are encoded into a checkpoint.
-  bucket_scope buckets = bucket_scope::per_leaf;
-  /// No decoded element is below it, except those that are kept exactly: 0 for a mean of squares.
-  /// Rounded up to an element of the leaf's dtype; errc::invalid when it is not finite there.
-  std::optional<float> floor{};
-  /// A leaf of which an element would be farther than this from the real one takes three bits or is encoded without loss.
+  /// What is quantized: differences, or ratios, for elements that are not negative, such as second moments.
+  delta_kind delta = delta_kind::difference;
+  /// No element is farther than this from the real one.
   std::optional<double> max_error{};
-  /// The same for the L2 norm of the error over the L2 norm of the real elements.
+  /// A leaf in which the L2 norm of the error would be larger than this part of the L2 norm of the real elements takes three bits or is
+  /// encoded without loss.
   std::optional<double> max_relative_l2{};
-  /// What `prepare` found; leave it empty.
-  std::shared_ptr<const detail::lc::survey_result> prepared{};
+  /// The same for the L2 norm of the change since the parent: at 1 a delta is no better than none.
+  std::optional<double> max_delta_l2{};
 
   [[nodiscard]] std::string name() const { return Bits == 2 ? "lc2" : "lc3"; }
   [[nodiscard]] bool uses_parent() const { return true; }
   [[nodiscard]] static constexpr bool decodes_ranges() noexcept { return true; }
   [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const { return detail::lc::bound(type, bytes); }
 
-  /// With bucket_scope::whole_state, chooses the buckets for all of `all` together; else does nothing.
-  [[nodiscard]] lc prepare(std::span<const encode_request> all) const {
-    lc copy = *this;
-    copy.prepared = buckets == bucket_scope::whole_state ? detail::lc::survey_state(options(), all) : nullptr;
-    return copy;
-  }
-
   [[nodiscard]] encode_result encode(const encode_request& in, std::span<std::byte> out) const {
-    return detail::lc::encode(options(), Bits, name(), prepared.get(), in, out);
+    return detail::lc::encode(options(), Bits, name(), in, out);
   }
 
   /// Decodes any payload of lc<2> or lc<3>, merged ones too.
@@ -76,7 +68,7 @@ struct lc {
 
  private:
   [[nodiscard]] detail::lc::options options() const {
-    return {priority, value, buckets, floor, max_error, max_relative_l2};
+    return {priority, value, delta, max_error, max_relative_l2, max_delta_l2};
   }
 };
 

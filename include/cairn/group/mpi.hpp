@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
 
@@ -78,7 +79,7 @@ struct transfer {
 };
 
 /// Keeps the buffers of an operation that is not complete, which MPI may still use, until the process ends.
-inline void keep_until_exit(std::unique_ptr<transfer> what) {
+CAIRN_ONE_PER_PROCESS inline void keep_until_exit(std::unique_ptr<transfer> what) {
   static std::mutex mutex;
   static auto* const kept = new std::vector<std::unique_ptr<transfer>>;
   const std::lock_guard lock(mutex);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1::plan {
 
 /// Seconds that one rank takes to write: base + per_byte * bytes + per_tensor * tensors. `calibrate` finds them (plan/calibrate.hpp).

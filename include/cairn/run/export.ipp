@@ -23,6 +23,7 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
+#include "cairn/system/new_directories.hpp"
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
@@ -143,8 +144,9 @@ inline std::vector<std::string> exported_headers(const std::vector<exported_file
 }
 
 /// Writes the header, and reads and writes the arrays in groups.
-inline void write_exported(const chain_reader& from, const exported_file_plan& plan, std::string_view header,
-                           const export_options& options, stores::detail::file_sink& file) {
+template <class OnBytes>
+void write_exported(const chain_reader& from, const exported_file_plan& plan, std::string_view header,
+                    const export_options& options, stores::detail::file_sink& file, const OnBytes& on_bytes) {
   constexpr std::uint64_t group_bytes = std::uint64_t{64} << 20U;
   const auto write = [&](std::uint64_t at, std::span<const std::byte> bytes) {
     const std::span<const std::byte> one[] = {bytes};
@@ -164,6 +166,7 @@ inline void write_exported(const chain_reader& from, const exported_file_plan& p
     }
     from.read(requests, {.threads = options.threads});
     write(header.size() + begin, bytes);
+    on_bytes(bytes.size());
   }
   file.finish();
 }
@@ -188,6 +191,21 @@ inline void publish_exported(stores::detail::replaced_files& made, const std::ve
   });
 }
 
+/// errc::invalid if the export would replace or remove the file that it reads.
+inline void refuse_source(const chain_reader& from, const stores::detail::replaced_files& made,
+                          const std::vector<std::string>& names, bool is_one_file) {
+  const auto& source = from.contents().origin;
+  if (!is_file(source)) return;
+  const auto is_source = [&](std::string_view name) {
+    if (made.is_same(name, source))
+      fail(errc::invalid, {made.path_of(name), " would be replaced by what is exported from it: choose another place"});
+  };
+  for (const auto& name : names) is_source(name);
+  if (is_one_file) return;
+  for (const auto& name : made.entries())
+    if (name == exported_file || name == exported_index || is_exported_part(name)) is_source(name);
+}
+
 inline export_report export_safetensors(const chain_reader& from, const std::string& to,
                                         const export_options& options) {
   const auto path = absolute_path(to);
@@ -208,21 +226,34 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
                     : files.size() == 1 ? std::string(exported_file)
                                         : exported_name(i, files.size()));
   const auto& directory = is_one_file ? parent : path;
+  if (is_one_file && is_directory(path))
+    fail(errc::invalid,
+         {path,
+          " is a directory: choose another name, which ends in .safetensors for a file, and does not for a "
+          "directory"});
+  new_directories above(directory);
   posix::make_directories(directory, options.durable);
 
   stores::detail::replaced_files made(directory, options.durable);
   if (made.is_checkpoint())
     fail(errc::invalid,
          {path, ": ", directory, " is a checkpoint, which an export would damage: choose another place"});
+  refuse_source(from, made, names, is_one_file);
   made.remove([&](std::string_view entry) {
     const auto of = stores::detail::hidden_checkpoint(entry, stores::detail::temporary_prefix);
     if (stores::detail::attempt_of(entry).empty()) return false;
     return is_one_file ? of == name : of == exported_file || of == exported_index || is_exported_part(of);
   });
   export_report report;
+  std::uint64_t done = 0, total = 0;
+  for (const auto& each : files) total += each.header.data_bytes;
+  const auto on_bytes = [&](std::uint64_t bytes) {
+    done += bytes;
+    if (options.on_progress) options.on_progress(done, total);
+  };
   for (std::size_t i = 0; i < files.size(); ++i) {
     auto file = made.make(names[i], headers[i].size() + files[i].header.data_bytes);
-    write_exported(from, files[i], headers[i], options, file);
+    write_exported(from, files[i], headers[i], options, file, on_bytes);
     report.files.push_back(made.path_of(names[i]));
     report.tensors += files[i].leaves.size();
     report.bytes += files[i].header.data_bytes;
@@ -235,6 +266,7 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
     made.publish();
   else
     publish_exported(made, names);
+  above.keep();
   return report;
 }
 

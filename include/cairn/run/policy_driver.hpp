@@ -18,6 +18,7 @@
 #include "cairn/report.hpp"
 #include "cairn/run/record.hpp"
 #include "cairn/schedule/base.hpp"
+#include "cairn/schedule/reservation.hpp"
 #include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -73,6 +74,7 @@ class policy_driver {
     has_stepped_ = true;
     asked_ = seconds();
     const double since = std::exchange(training_since_, asked_);
+    end_.stepped(asked_ - since);
     try {
       return policy_.should_save({.step = now.step,
                                   .seconds = asked_,
@@ -85,6 +87,11 @@ class policy_driver {
     } catch (...) {
       throw error(failure_of("should_save"));
     }
+  }
+
+  /// What is best `left` seconds before the job ends, if a save that is decided now is made `delay` steps later.
+  [[nodiscard]] schedule::before_end advise(double left, double delay) {
+    return end_.advise(left, seconds() - newest_.copied, delay);
   }
 
   /// The save of this step, or the newest save in the background, has failed: no save of a step may start until `may_save`, or until one
@@ -194,11 +201,13 @@ class policy_driver {
     if (!published.report || published.step != newest_.step) return;
     const auto& report = *published.report;
     const double awaited = newest_.copied - newest_.began;  // by the trainer: a part of `stall_seconds`
+    const double background = published.synchronous ? 0 : std::max(report.seconds - awaited, 0.0);
+    end_.saved(std::max(newest_.stall_seconds + background - published.held_back, 0.0));
     try {
       policy_.saved({.step = published.step,
                      .kind = published.kind,
                      .stall_seconds = newest_.stall_seconds,
-                     .background_seconds = published.synchronous ? 0 : std::max(report.seconds - awaited, 0.0),
+                     .background_seconds = background,
                      .encode_seconds = report.encode_seconds,
                      .write_seconds = report.write_seconds,
                      .bytes = report.bytes,
@@ -216,6 +225,7 @@ class policy_driver {
   retry_delay retry_;
   double training_since_ = 0;
   save_timeline newest_;
+  schedule::reservation end_;
   bool has_stepped_ = false;
 };
 

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Plans what is done between a signal and its deadline: how long the running save may take, and how the newest state is then stored.
+// Plans what is done between a signal, or the approach of the time limit, and the deadline: how long the running save may take, and how the newest state is then stored.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string>
 
 #include "cairn/run/record.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// In place of the number of a signal: the job ends soon (see `until`).
+inline constexpr int time_limit = 1 << 16;
+
+/// What asks the trainer to stop, for people.
+[[nodiscard]] inline std::string reason_to_stop(int signal) {
+  if (signal == time_limit) return "the time limit";
+  return "signal " + std::to_string(signal) + ", " + ::strsignal(signal);
+}
 
 struct preempt_plan {
   double grace_seconds = 0;  ///< that the running save gets before it is cancelled

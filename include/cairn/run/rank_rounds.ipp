@@ -13,6 +13,7 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/run/joint_save.ipp"
+#include "cairn/run/preempt_plan.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/run/session.ipp"
 #include "cairn/system/clock.hpp"
@@ -55,8 +56,9 @@ CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
   mine.has_thrown = own_failure_.has_value();
   mine.pauses = ranks_.is_leader() && !policy_.may_save();
   mine.signal = options_.preempt.number();
+  if (mine.signal == 0 && advise_before_end() == schedule::before_end::stop) mine.signal = time_limit;
   if (mine.signal != 0) {
-    const double left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
+    const double left = seconds_to_stop();
     mine.milliseconds_left = left > 0 ? static_cast<std::uint64_t>(1000 * left) : 0;
   }
   if (joint_) {

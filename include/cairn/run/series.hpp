@@ -78,7 +78,7 @@ class checkpoint_series {
   save_report published_together(const published_by_leader& what);
   /// Whether the plan of the last save has to be used again, so that each rank finds the values of its share in the checkpoint before.
   [[nodiscard]] bool extends_chain(const save_job& job) const {
-    return use_parent(job.codecs) && base_.may_extend(job.info.step, job.chain);
+    return use_parent(job.codecs) && base_.can_extend(job.info.step, job.chain);
   }
   /// The ranks are not certain to have the same parent: the next checkpoint is whole.
   void forget_chain() noexcept { base_.clear(); }

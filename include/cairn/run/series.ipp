@@ -150,6 +150,10 @@ CAIRN_INLINE void checkpoint_series::own_store() {
 /// The events of the running save.
 CAIRN_INLINE void checkpoint_series::set_hooks() {
   auto& job = *running_->job;
+  job.hooks.anchored = [this, what = about(event::kind::anchored, job)](const std::string& why) mutable {
+    what.message = why;
+    emit(what);
+  };
   job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
     what.bytes = bytes;
     what.seconds = seconds;

@@ -104,6 +104,8 @@ class session {
   static void save_raw(save_job& job);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
   [[nodiscard]] decision decide(const observation& now);
+  [[nodiscard]] double seconds_to_stop() const;
+  [[nodiscard]] schedule::before_end advise_before_end();
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
   [[nodiscard]] bool resolve_busy(const observation& now);
   void report_skipped(const observation& now);
@@ -196,7 +198,7 @@ class session {
   vote own_vote_{};                    // in that round
   bool is_pausing_ = false;            // no save yet, after one that has failed: the same at all ranks
   std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
-  bool is_stopping_ = false;           // some rank has received a signal: known to all
+  bool is_stopping_ = false;           // some rank has received a signal, or the job ends soon: known to all
   std::optional<error> kept_failure_;  // of a save before the one that a signal asked for; `wait` throws it
   int exceptions_ = 0;                 // in flight when this was made
   restored_losses earlier_losses_;     // what restores have lost, by path in the state

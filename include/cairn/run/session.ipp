@@ -2,6 +2,8 @@
 // Definitions of session.hpp: what the trainer calls.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 
@@ -193,7 +196,7 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
   check_owner();
   if (!ranks_.is_alone()) return step_together(state, now);
   check_step(now.step);
-  if (poll()) return preempt(state, now);
+  if (poll() || advise_before_end() == schedule::before_end::stop) return preempt(state, now);
   collect_background_result();
   report_hang();
   const stopwatch stall;
@@ -214,10 +217,30 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
   }
 }
 
+/// What is best before `until`. In a group the ranks act on the decision of rank 0 at their next step.
+CAIRN_INLINE schedule::before_end session::advise_before_end() {
+  if (!options_.until || !ranks_.is_leader()) return schedule::before_end::train;
+  const std::chrono::duration<double> left = *options_.until - std::chrono::system_clock::now();
+  return policy_.advise(left.count(), ranks_.is_alone() ? 0 : 1);
+}
+
+/// Until the state must be saved, after a signal or before `until`.
+CAIRN_INLINE double session::seconds_to_stop() const {
+  double left = infinite();
+  if (options_.preempt.received()) left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
+  if (options_.until) {
+    const std::chrono::duration<double> to_end = *options_.until - std::chrono::system_clock::now();
+    left = std::min(left, to_end.count());
+  }
+  return left;
+}
+
 /// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save is due.
 CAIRN_INLINE decision session::decide(const observation& now) {
   try {
-    return policy_.ask(now, saving_);
+    const auto decided = policy_.ask(now, saving_);
+    if (decided || saving_ || advise_before_end() != schedule::before_end::measure) return decided;
+    return ranks_.is_alone() || !policy_.uses_steps_alone();
   } catch (const error&) {
     if (!policy_.may_save()) return false;
     throw error(failed(now.step, std::current_exception()));

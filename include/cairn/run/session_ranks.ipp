@@ -238,7 +238,7 @@ CAIRN_INLINE std::optional<save_report> session::find_same_together(const save_j
                                                                    : std::nullopt;
 }
 
-/// As `preempt`: a signal has arrived at some rank. The leader plans for all.
+/// As `preempt`: a signal has arrived at some rank, or the job ends soon. The leader plans for all.
 CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
@@ -247,7 +247,7 @@ CAIRN_INLINE step_outcome session::preempt_together(any_state state, const obser
                 .checkpoint = store().location(),
                 .step = now.step,
                 .seconds = left,
-                .message = sentence({"signal ", last.signal, ", ", ::strsignal(last.signal)})});
+                .message = reason_to_stop(last.signal)});
   const auto plan = ranks_.from_leader([&] {
     std::uint64_t bytes = 0;
     for (const auto& each : describe(state).leaves) bytes += each.bytes();

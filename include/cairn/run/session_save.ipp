@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -236,20 +235,19 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress
   };
 }
 
-/// Saves the state of this step within the deadline of the signal, raw if encoding would take too long. An earlier error of the background
+/// Saves the state of this step before the deadline of the signal or the time limit, raw if encoding would take too long. An earlier error of the background
 /// thread is not thrown here, but by `wait`.
 CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& now) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
-  const auto left = [&] { return options_.preempt_deadline.count() - options_.preempt.seconds_since(); };
-  const int number = options_.preempt.number();
+  const double left = seconds_to_stop();
   record_.emit({.what = event::kind::stopping,
                 .checkpoint = store().location(),
                 .step = now.step,
-                .seconds = left(),
-                .message = sentence({"signal ", number, ", ", ::strsignal(number)})});
+                .seconds = left,
+                .message = reason_to_stop(poll() ? options_.preempt.number() : time_limit)});
   auto job = make_job(state, now, std::nullopt, true);
-  const auto plan = plan_preempt(left(), job->state_bytes(), record_.newest());
+  const auto plan = plan_preempt(seconds_to_stop(), job->state_bytes(), record_.newest());
   limiter_.remove_limit();
   if (!wait_for_background(std::chrono::duration<double>(plan.grace_seconds))) {
     limiter_.cancel();

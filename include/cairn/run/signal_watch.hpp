@@ -22,7 +22,7 @@ namespace cairn::inline v0_1::detail {
 CAIRN_INLINE void on_signal(int number);
 
 /// The signals of one set, their earlier handlers, and which one arrived. `take` runs in signal handlers, on any thread.
-class signal_watch {
+class CAIRN_ONE_PER_PROCESS signal_watch {
  public:
   explicit signal_watch(std::initializer_list<int> numbers) {
     for (const int number : numbers) entries_.push_back({number, {}});
@@ -74,12 +74,12 @@ class signal_watch {
 };
 
 /// Where the handler finds the set of a signal.
-struct signal_table {
+struct CAIRN_ONE_PER_PROCESS signal_table {
   std::array<std::atomic<signal_watch*>, NSIG> watch{};
   std::atomic<int> handling{0};  // handlers that run now
   std::mutex changing;           // never taken by a handler
 };
-inline constinit signal_table signals_of_process;
+CAIRN_ONE_PER_PROCESS inline constinit signal_table signals_of_process;
 
 }  // namespace cairn::inline v0_1::detail
 

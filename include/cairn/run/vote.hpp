@@ -30,8 +30,8 @@ struct vote {
   bool has_failed = false;  ///< its part of the running save
   bool has_thrown = false;  ///< something else in this call
   bool is_leaving = false;  ///< by an exception
-  int signal = 0;           ///< that asks to stop; 0: none
-  /// After a signal, until the state must be saved.
+  int signal = 0;           ///< that asks to stop, or `time_limit`; 0: none
+  /// Then: until the state must be saved.
   std::uint64_t milliseconds_left = std::numeric_limits<std::uint64_t>::max();
 
   // Of the leader, rank 0, alone:

@@ -32,7 +32,7 @@ enum class save_kinds : std::uint8_t {
   configured  ///< as the codecs and the chain options say
 };
 
-inline constexpr double no_budget = std::numeric_limits<double>::infinity();
+inline constexpr double no_budget = cairn::detail::infinite();
 
 /// What the default policy optimises, and the share of the time that saves may take.
 struct adaptive_options {
@@ -149,7 +149,7 @@ class adaptive {
     if (!failures_) return run_.mtbf();
     const double within = (std::max)(run_.iterations().seconds(), 1e-3);
     const double expected = (failures_->expected(age_ + within) - failures_->expected(age_)) * run_.workers();
-    return expected > 0 ? within / expected : std::numeric_limits<double>::infinity();
+    return expected > 0 ? within / expected : cairn::detail::infinite();
   }
 
   [[nodiscard]] std::optional<save_price> price_of(save_kind kind) const {
@@ -209,7 +209,7 @@ class adaptive {
                                          {save_kind::whole, price_of(save_kind::whole)},
                                          {save_kind::raw, kinds_ == save_kinds::any ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
-      return one.price ? cost_per_second(*one.price) : std::numeric_limits<double>::infinity();
+      return one.price ? cost_per_second(*one.price) : (std::numeric_limits<double>::max)();
     };
     const auto in_use = std::ranges::find(options, kind_, &option::kind);
     const auto least = std::ranges::min_element(options, {}, cost_of);

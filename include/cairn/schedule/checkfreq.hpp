@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "cairn/schedule/observed_run.hpp"
@@ -62,7 +62,7 @@ class checkfreq {
   [[nodiscard]] double iterations() const noexcept {
     const auto taken = run_.save_seconds();
     const double iteration = run_.iterations().seconds();
-    if (!taken || !(iteration > 0)) return std::numeric_limits<double>::infinity();
+    if (!taken || !(iteration > 0)) return cairn::detail::infinite();
     const double least = std::ceil(budget_.interval(budget_.mean().value_or(*taken)) / iteration);
     return (std::max)({std::ceil(run_.background_seconds() / iteration), least, 1.0});
   }

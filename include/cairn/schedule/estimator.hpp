@@ -130,7 +130,7 @@ class any_estimator {
         "`void recall(const cairn::policy_memory&)`");
   }
 
-  void observe(double step, double loss) { self_->observe(step, loss); }
+  void observe(const double& step, const double& loss) { self_->observe(step, loss); }
   [[nodiscard]] std::optional<loss_curve> curve() { return self_->curve(); }
   void remember(policy_memory& memory) const { self_->remember(memory); }
   void recall(const policy_memory& kept) { self_->recall(kept); }
@@ -139,7 +139,7 @@ class any_estimator {
   struct interface {
     virtual ~interface() = default;
     [[nodiscard]] virtual std::unique_ptr<interface> clone() const = 0;
-    virtual void observe(double step, double loss) = 0;
+    virtual void observe(const double& step, const double& loss) = 0;
     virtual std::optional<loss_curve> curve() = 0;
     virtual void remember(policy_memory& memory) const = 0;
     virtual void recall(const policy_memory& kept) = 0;
@@ -150,7 +150,7 @@ class any_estimator {
     template <class E>
     explicit model(E&& chosen) : held(std::forward<E>(chosen)) {}
     [[nodiscard]] std::unique_ptr<interface> clone() const override { return std::make_unique<model>(held); }
-    void observe(double step, double loss) override { held.observe(step, loss); }
+    void observe(const double& step, const double& loss) override { held.observe(step, loss); }
     std::optional<loss_curve> curve() override { return held.curve(); }
     void remember([[maybe_unused]] policy_memory& memory) const override {
       if constexpr (remembering_estimator<Estimator>) held.remember(memory);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,7 +79,7 @@ class save_budget {
   /// The shortest interval between saves that take `seconds` each.
   [[nodiscard]] double interval(double seconds) const noexcept {
     if (cairn::detail::is_infinite(share_)) return 0;
-    return share_ > 0 ? seconds / share_ : std::numeric_limits<double>::infinity();
+    return share_ > 0 ? seconds / share_ : cairn::detail::infinite();
   }
 
   void remember(policy_memory& memory) const {
@@ -92,7 +91,7 @@ class save_budget {
   }
 
  private:
-  static constexpr double unclipped = std::numeric_limits<double>::infinity();
+  static constexpr double unclipped = 1e100;
   static constexpr std::array<const char*, 3> names{"raw.taken", "whole.taken", "delta.taken"};
 
   double share_;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string>
 
 #include "cairn/core/float_bits.hpp"
@@ -64,9 +63,7 @@ class mtbf_estimate {
   [[nodiscard]] double rate(double workers = 1) const noexcept { return workers > 0 ? rate_ * workers : 0; }
 
   /// Of one worker: 1 / rate. Positive, may be infinite.
-  [[nodiscard]] double seconds() const noexcept {
-    return rate_ > 0 ? 1 / rate_ : std::numeric_limits<double>::infinity();
-  }
+  [[nodiscard]] double seconds() const noexcept { return rate_ > 0 ? 1 / rate_ : cairn::detail::infinite(); }
 
   void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
   void recall(const policy_memory& memory) {

@@ -11,6 +11,7 @@
 
 #include <range/v3/numeric/accumulate.hpp>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/simulate.hpp"
 
 namespace cairn::inline v0_1::schedule {
@@ -254,7 +255,7 @@ CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
   const double mean = values.empty() ? 0 : ranges::accumulate(values, 0.0) / n;
   const auto square = [&](double each) { return (each - mean) * (each - mean); };
   const double squares = ranges::accumulate(values, 0.0, {}, square);
-  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::infinity()};
+  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : cairn::detail::infinite()};
 }
 
 CAIRN_INLINE std::size_t simulation::given_up() const {

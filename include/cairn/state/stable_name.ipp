@@ -53,6 +53,12 @@ inline bool is_reserved(const std::string& token) {
   return token.size() > 1 && token[0] == '_' && (token[1] == '_' || (token[1] >= 'A' && token[1] <= 'Z'));
 }
 
+/// The inline namespace of Cairn's version, `v0_1`: stored names must not change with it. `to`: the tokens before it.
+inline bool is_version_of_cairn(const name_tokens& to, const std::string& token) {
+  return to.size() > 1 && to.back() == "::" && to[to.size() - 2] == "cairn" && token[0] == 'v' &&
+         token.find('_') != token.npos && token.find_first_not_of("0123456789_", 1) == token.npos;
+}
+
 inline bool is_part_of_integer(const std::string& token) {
   static constexpr std::array<std::string_view, 7> words{"unsigned", "signed", "long",    "short",
                                                          "int",      "char",   "__int128"};
@@ -81,7 +87,8 @@ inline name_tokens portable_tokens(std::string_view spelled) {
       else
         append_integer(to, at, end);
       at = end;
-    } else if (is_reserved(*at) && !to.empty() && to.back() == "::" && at + 1 != from.end() && at[1] == "::") {
+    } else if (!to.empty() && to.back() == "::" && at + 1 != from.end() && at[1] == "::" &&
+               (is_reserved(*at) || is_version_of_cairn(to, *at))) {
       at += 2;
     } else {
       to.push_back(*at++);

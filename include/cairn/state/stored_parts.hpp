@@ -12,6 +12,8 @@
 #include <typeindex>
 #include <utility>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 namespace detail {

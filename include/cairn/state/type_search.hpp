@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/type_node.hpp"
@@ -70,6 +69,37 @@ struct refusal {
   part_text where_const;
 };
 
+/// A list in a constant expression. Of libstdc++ 12 with _GLIBCXX_DEBUG no std::vector can be one.
+template <class T>
+class constant_list {
+ public:
+  constexpr constant_list() = default;
+  constant_list(const constant_list&) = delete;
+  constant_list& operator=(const constant_list&) = delete;
+  constexpr ~constant_list() { delete[] values_; }
+
+  constexpr void push_back(const T& value) {
+    if (size_ == capacity_) {
+      T* const larger = new T[2 * capacity_ + 8]{};
+      for (std::size_t i = 0; i < size_; ++i) larger[i] = values_[i];
+      delete[] values_;
+      values_ = larger;
+      capacity_ = 2 * capacity_ + 8;
+    }
+    values_[size_++] = value;
+  }
+  constexpr void pop_back() { --size_; }
+
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return values_[i]; }
+  [[nodiscard]] constexpr const T* begin() const { return values_; }
+  [[nodiscard]] constexpr const T* end() const { return values_ + size_; }
+
+ private:
+  T* values_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
 /// Visits all types that a state consists of, each once.
 class type_search {
  public:
@@ -131,13 +161,13 @@ class type_search {
   }
 
   struct seen_type {
-    type_node (*node)();
-    std::size_t before;  // position of the one before it in the same bucket, from 1; 0: none
+    type_node (*node)() = nullptr;
+    std::size_t before = 0;  // position of the one before it in the same bucket, from 1; 0: none
   };
 
   refusal found_;
-  std::vector<std::string_view> path_;
-  std::vector<seen_type> seen_;
+  constant_list<std::string_view> path_;
+  constant_list<seen_type> seen_;
   std::array<std::size_t, 32> newest_{};
 };
 

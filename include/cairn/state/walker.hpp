@@ -41,7 +41,7 @@ struct walk_position {
 };
 
 /// Thrown out of a user's function that asked for a value that the load cannot give it.
-struct load_stopped : std::exception {
+struct CAIRN_ONE_PER_PROCESS load_stopped : std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "the checkpoint does not have the value"; }
 };
 

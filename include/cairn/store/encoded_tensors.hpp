@@ -19,8 +19,8 @@ using encoded_tensors = std::map<std::string, encoding_info, std::less<>>;
 /// A stored byte stands for at most this many bytes of elements. This bounds a reader's memory by the size of the file.
 inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
 
-/// {"w":{"codec":"lc2","dtype":"F32","shape":[2,3],"relative":1,"max_error":0.5,"relative_l2":0.01}}. The last three are left out
-/// where they do not apply. errc::invalid for names that are not UTF-8.
+/// {"w":{"codec":"lc2","dtype":"F32","shape":[2,3],"relative":1,"max_error":0.5,"relative_l2":0.01,"delta_l2":0.2}}. The last four are
+/// left out where they do not apply. errc::invalid for names that are not UTF-8.
 [[nodiscard]] CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all);
 
 /// The encodings of `text`. errc::corrupt names `origin`.

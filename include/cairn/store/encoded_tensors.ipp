@@ -4,6 +4,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/encoded_tensors.hpp"
+#include "cairn/store/loss_text.hpp"
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
@@ -17,7 +18,7 @@ CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all) {
     json.key("codec").text(how.codec, "the codec's name").key("dtype").text(name(how.type));
     write_shape(json.key("shape"), how.shape);
     if (how.relative) json.key("relative").natural(1);
-    if (how.lost) json.key("max_error").real(how.lost->max_error).key("relative_l2").real(how.lost->relative_l2);
+    if (how.lost) write_loss(json, *how.lost);
     json.end_object();
   }
   return json.end_object().take();
@@ -40,13 +41,13 @@ CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::st
     how->relative = flag.natural == 1;
     return flag.natural > 1 ? "is neither 0 nor 1" : "";
   };
-  const auto one = json_object(
-      {{"codec", json_text(set_codec)},
-       {"dtype", json_text(set_type)},
-       {"shape", shape_form([&]() -> extents& { return how->shape; })},
-       {"relative", json_natural(set_relative), false},
-       {"max_error", json_real([&](const json_value& error) { lost().max_error = error.real; }), false},
-       {"relative_l2", json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}});
+  const auto one = json_object({{"codec", json_text(set_codec)},
+                                {"dtype", json_text(set_type)},
+                                {"shape", shape_form([&]() -> extents& { return how->shape; })},
+                                {"relative", json_natural(set_relative), false},
+                                loss_field("max_error", lost),
+                                loss_field("relative_l2", lost),
+                                loss_field("delta_l2", lost)});
   read_json(text, sentence({origin, ": malformed cairn.encoded"}),
             json_map(one, [&](std::string_view key) { return make_member(all, key, how); }));
   return all;

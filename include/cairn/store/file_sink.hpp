@@ -41,8 +41,13 @@ class file_sink final : public sink {
     if (!file_) fail_io("create", where_);
     if (mode_ == file_mode::cached || bytes == 0) return;
     const auto reserve = [&] { return ::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)); };
-    if (posix::retried(reserve) != 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
-      fail_io(write_, where_);
+    if (posix::retried(reserve) == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return;
+    const int failure = errno;
+    const auto free = [&] {
+      return ::ftruncate(file_.get(), 0);
+    };  // ext4 keeps what it has reserved, and then 0 bytes are free
+    static_cast<void>(posix::retried(free));
+    fail_io(write_, where_, failure);
   }
 
   void write(std::uint64_t offset, std::span<const buffer> buffers) override {

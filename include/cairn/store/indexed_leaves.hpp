@@ -13,6 +13,7 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/store/layout_text.hpp"
 #include "cairn/store/leaf_storage.hpp"
+#include "cairn/store/loss_text.hpp"
 #include "cairn/store/shape_text.hpp"
 #include "cairn/system/json.hpp"
 
@@ -22,16 +23,13 @@ inline void write_leaf(json_writer& json, const stored_leaf& leaf, const leaf_st
   json.line().begin_object().key("path").text(leaf.path, "the path").key("dtype").text(name(leaf.type));
   write_shape(json.key("shape"), leaf.shape);
   write_layout(json, storage.layout);
-  const auto write_loss = [&](std::string_view key, const loss& lost) -> json_writer& {
-    return json.key(key).begin_list().real(lost.max_error).real(lost.relative_l2);
-  };
   if (const auto* how = storage.encoded.get()) {
     json.key("codec").text(how->codec, "the codec's name").key("stored").natural(how->stored);
     if (how->relative) json.key("relative").natural(1);
-    if (how->lost) write_loss("lost", *how->lost).end_list();
+    if (how->lost) write_loss_list(json.key("lost"), *how->lost).end_list();
   }
   if (const auto* earlier = storage.restored.get())
-    write_loss("restored", earlier->sum).natural(earlier->restores).end_list();
+    write_loss_list(json.key("restored"), earlier->sum).natural(earlier->restores).end_list();
   json.end_object();
 }
 
@@ -89,14 +87,16 @@ class leaf_reader {
     if (leaves_.size() > 1 && leaves_[leaves_.size() - 2].path >= leaves_.back().path)
       return "does not have a path above that of the leaf before";
     if (!lost_.empty()) {
-      if (lost_.size() != 2) return "has a loss that is not two numbers";
-      encoding().lost = loss{lost_[0], lost_[1]};
+      const auto read = read_loss_list(lost_);
+      if (!read) return "has a loss that is not two or three numbers";
+      encoding().lost = read;
     }
     if (!restored_.empty()) {
-      if (restored_.size() != 3 || !(restored_[2] >= 1 && restored_[2] < 1e15))
-        return "has a malformed loss of restores";
-      storage.restored = std::make_shared<const restored_loss>(
-          restored_loss{{restored_[0], restored_[1]}, static_cast<std::uint64_t>(restored_[2])});
+      const auto restores = restored_.back();
+      const auto sum = read_loss_list(std::span(restored_).first(restored_.size() - 1));
+      if (!sum || !(restores >= 1 && restores < 1e15)) return "has a malformed loss of restores";
+      storage.restored =
+          std::make_shared<const restored_loss>(restored_loss{*sum, static_cast<std::uint64_t>(restores)});
     }
     if (encoded_) {
       if (encoded_->codec.empty()) return "is encoded by no codec";

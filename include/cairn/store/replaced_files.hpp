@@ -52,6 +52,15 @@ class replaced_files {
   /// Whether the directory is a checkpoint.
   [[nodiscard]] bool is_checkpoint() const { return has_own_index(fd_.get(), directory_); }
 
+  [[nodiscard]] std::vector<std::string> entries() const { return posix::entries(fd_.get(), directory_); }
+
+  /// Whether `name` in the directory is the file at `path`. False where that cannot be found out.
+  [[nodiscard]] bool is_same(std::string_view name, const std::string& path) const {
+    struct stat here{}, there{};
+    return ::fstatat(fd_.get(), std::string(name).c_str(), &here, 0) == 0 && ::stat(path.c_str(), &there) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+  }
+
   /// Gives the files their names, in the order in which they were made.
   void publish() {
     for (auto& each : made_) {
@@ -66,7 +75,7 @@ class replaced_files {
   template <class Is>
   void remove(const Is& is_old) {
     bool has_removed = false;
-    for (const auto& name : posix::entries(fd_.get(), directory_)) {
+    for (const auto& name : entries()) {
       if (!is_old(name) || is_directory(name)) continue;
       if (::unlinkat(fd_.get(), name.c_str(), 0) != 0 && errno != ENOENT) fail_io("remove", path_of(name));
       has_removed = true;

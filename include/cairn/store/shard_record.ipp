@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cairn/store/loss_text.hpp"
 #include "cairn/store/shape_text.hpp"
 #include "cairn/store/shard_record.hpp"
 #include "cairn/store/structure.hpp"
@@ -28,7 +29,7 @@ CAIRN_INLINE std::string write_shard_record(const shard_record& record) {
   for (const auto& [leaf, how] : record.encoded) {
     json.begin_object().key("leaf").natural(leaf).key("codec").text(how.codec).key("stored").natural(how.stored);
     if (how.relative) json.key("relative").natural(1);
-    if (how.lost) json.key("max_error").real(how.lost->max_error).key("relative_l2").real(how.lost->relative_l2);
+    if (how.lost) write_loss(json, *how.lost);
     json.end_object();
   }
   json.end_list().key("own").begin_list();
@@ -70,8 +71,9 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
        {"stored", json_natural([&](const json_value& bytes) { encoded.back().how.stored = bytes.natural; })},
        {"relative", json_natural([&](const json_value& flag) { encoded.back().how.relative = flag.natural == 1; }),
         false},
-       {"max_error", json_real([&](const json_value& error) { lost().max_error = error.real; }), false},
-       {"relative_l2", json_real([&](const json_value& error) { lost().relative_l2 = error.real; }), false}},
+       loss_field("max_error", lost),
+       loss_field("relative_l2", lost),
+       loss_field("delta_l2", lost)},
       [&](std::string_view) { encoded.emplace_back(); });
   std::shared_ptr<box_place> place;  // of the newest own leaf
   const auto place_of_newest = [&]() -> box_place& {
@@ -108,25 +110,21 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
 CAIRN_INLINE std::string write_losses(const std::map<std::string, loss>& lost) {
   json_writer json;
   json.begin_object().key("lost").begin_list();
-  for (const auto& [path, each] : lost)
-    json.begin_object()
-        .key("path")
-        .text(path)
-        .key("max_error")
-        .real(each.max_error)
-        .key("relative_l2")
-        .real(each.relative_l2)
-        .end_object();
+  for (const auto& [path, each] : lost) {
+    write_loss(json.begin_object().key("path").text(path), each);
+    json.end_object();
+  }
   return json.end_list().end_object().take();
 }
 
 CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin) {
   std::vector<std::pair<std::string, loss>> read;
-  const auto one = json_object(
-      {{"path", json_text([&](const json_value& path) { read.back().first = path.text; })},
-       {"max_error", json_real([&](const json_value& error) { read.back().second.max_error = error.real; })},
-       {"relative_l2", json_real([&](const json_value& error) { read.back().second.relative_l2 = error.real; })}},
-      [&](std::string_view) { read.emplace_back(); });
+  const auto of_newest = [&]() -> loss& { return read.back().second; };
+  const auto one = json_object({{"path", json_text([&](const json_value& path) { read.back().first = path.text; })},
+                                loss_field("max_error", of_newest, true),
+                                loss_field("relative_l2", of_newest, true),
+                                loss_field("delta_l2", of_newest)},
+                               [&](std::string_view) { read.emplace_back(); });
   read_json(text, origin, json_object({{"lost", json_list(one)}}));
   return {read.begin(), read.end()};
 }

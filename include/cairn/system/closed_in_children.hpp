@@ -8,13 +8,14 @@
 #include <mutex>
 #include <vector>
 
+#include "cairn/core/config.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::posix {
 
 /// For as long as it lives, a forked child closes its copy of a file, which is not open there then. Not noticed: `vfork`, `_Fork` and raw
 /// system calls.
-class closed_in_children {
+class CAIRN_ONE_PER_PROCESS closed_in_children {
  public:
   /// `file` outlives this object.
   explicit closed_in_children(descriptor& file) : file_(&file) {

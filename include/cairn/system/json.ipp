@@ -23,6 +23,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/core/printable.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -45,9 +46,9 @@ class json_reader {
   bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) {
     const auto& form = expected();
     json_value value{key(), {}, 0, 0};
-    const bool is_natural = parse({text, length}, value.natural);
+    const bool is_natural = read_number({text, length}, value.natural);
     value.real = static_cast<double>(value.natural);
-    if (!is_natural && !parse({text, length}, value.real))
+    if (!is_natural && !read_number({text, length}, value.real))
       malformed("is out of range: " + std::string(text, length), path_.size());
     if (form.what == kind::real || (form.what == kind::natural && is_natural)) return take(form, value);
     return mismatch(form);
@@ -104,12 +105,6 @@ class json_reader {
     const json_form* next;  // what the next value has to be
     std::uint64_t seen;     // bit i: field number i has been there
   };
-
-  template <class Number>
-  static bool parse(std::string_view text, Number& number) {
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return status == std::errc{} && end == text.data() + text.size();
-  }
 
   [[nodiscard]] const json_form& expected() const { return path_.empty() ? root_ : *path_.back().next; }
   [[nodiscard]] std::string_view key() const { return path_.empty() ? std::string_view() : path_.back().key; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -15,10 +16,10 @@ namespace cairn::inline v0_1::detail {
 /// How often this process and its ancestors have been forked since the first `owner_process` was made: each forked child has a number that is
 /// larger by one. A handler of pthread_atfork counts, since `getpid` would be a system call in each step, which takes longer than the rest of
 /// the step. `vfork` and `_Fork` are not counted.
-inline std::atomic<std::uint64_t> fork_generation{0};
+CAIRN_ONE_PER_PROCESS inline std::atomic<std::uint64_t> fork_generation{0};
 
 /// Remembers the process that has made it. A member of objects that must not be used in a forked child.
-class owner_process {
+class CAIRN_ONE_PER_PROCESS owner_process {
  public:
   owner_process() : forks_(fork_generation) {
     static const int counts = ::pthread_atfork(nullptr, nullptr, [] { ++fork_generation; });

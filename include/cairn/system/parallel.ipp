@@ -6,7 +6,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,18 +35,17 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
       if (!first_failure) first_failure = std::current_exception();
     }
   };
-  {
-    std::vector<std::jthread> team;
-    team.reserve(workers - 1);
-    for (unsigned w = 1; w < workers; ++w) {
-      try {
-        team.push_back(start_thread<std::jthread>([&work, w] { work(w); }));
-      } catch (const std::system_error&) {
-        break;  // no more threads: those that run do the work
-      }
+  std::vector<std::thread> team;  // libc++ 19 has no std::jthread
+  team.reserve(workers - 1);
+  for (unsigned w = 1; w < workers; ++w) {
+    try {
+      team.push_back(start_thread([&work, w] { work(w); }));
+    } catch (...) {
+      break;  // no more threads, or no memory for one: those that run do the work
     }
-    work(0);
   }
+  work(0);
+  for (auto& each : team) each.join();
   if (first_failure) std::rethrow_exception(first_failure);
 }
 

@@ -13,8 +13,8 @@ namespace cairn::inline v0_1::detail {
 
 /// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which profilers count. Throws
 /// std::system_error as std::thread does.
-template <class Thread = std::thread, class Work>
-[[nodiscard]] Thread start_thread(Work&& work) {
+template <class Work>
+[[nodiscard]] std::thread start_thread(Work&& work) {
   struct blocked_signals {
     blocked_signals() {
       sigset_t all;
@@ -28,7 +28,7 @@ template <class Thread = std::thread, class Work>
     sigset_t before{};
   };
   const blocked_signals blocked;  // a new thread inherits the mask
-  return Thread(std::forward<Work>(work));
+  return std::thread(std::forward<Work>(work));
 }
 
 }  // namespace cairn::inline v0_1::detail

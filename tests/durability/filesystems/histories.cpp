@@ -147,8 +147,8 @@ void read(history& all, std::uint32_t who, const std::string& root) {
         all.note(is_whole ? what::restored : what::failed, who, now.step, now.value, since, is_whole ? "" : "torn");
       if (report && !report->skipped.empty())
         all.note(what::skipped, who, now.step, now.value, since, report->skipped.front().reason.c_str());
-    } catch (const cairn::error& cause) {
-      all.note(what::failed, who, 0, 0, since, cause.what());
+    } catch (const cairn::error& cause) {  // errc::busy: the writers changed the place each time that it was listed
+      all.note(cause.code() == cairn::errc::busy ? what::busy : what::failed, who, 0, 0, since, cause.what());
     }
     std::this_thread::sleep_for(5ms);
   }

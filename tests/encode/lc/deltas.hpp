@@ -77,8 +77,24 @@ inline void move(bytes& leaf, cairn::dtype type, std::mt19937& random, nature ho
   }
 }
 
-/// One step as it is described, element by element: the tracked elements that follow from `real` and `tracked`, with per-leaf buckets.
-/// `floor` is an element of the type.
+/// Moves positive elements as second moments move: by factors, with some that become zero or not zero.
+inline void move_positive(bytes& leaf, cairn::dtype type, std::mt19937& random, float step) {
+  std::normal_distribution<float> normal;
+  for (std::size_t i = 0; i < count_of(leaf, type); ++i) {
+    const float value = std::abs(get(leaf, type, i));
+    const float next = random() % 8 == 0 ? value : value * std::exp(step * normal(random));
+    put(leaf, type, i, random() % 500 != 0 ? next : value == 0 ? 0.5F : 0.0F);
+  }
+}
+
+/// Whether an element of a ratio's leaf may be restored so.
+inline bool is_near(float real, float restored) {
+  if (std::bit_cast<std::uint32_t>(real) == std::bit_cast<std::uint32_t>(restored)) return true;
+  const double quotient = static_cast<double>(restored) / static_cast<double>(real);
+  return std::isfinite(real) && std::isfinite(restored) && quotient >= 0.5 && quotient <= 2;
+}
+
+/// One step as it is described, element by element: the tracked elements that follow from `real` and `tracked`.
 inline bytes reference_step(const bytes& real, const bytes& tracked, cairn::dtype type,
                             const cairn::detail::lc::options& options, unsigned bits) {
   struct members {
@@ -94,7 +110,15 @@ inline bytes reference_step(const bytes& real, const bytes& tracked, cairn::dtyp
   };
   std::map<std::uint32_t, members> buckets;
   const std::size_t n = count_of(real, type);
-  const auto delta = [&](std::size_t i) { return get(real, type, i) - get(tracked, type, i); };
+  const bool is_ratio = options.delta == cairn::delta_kind::ratio;
+  const auto delta = [&](std::size_t i) {
+    const float u = get(real, type, i), a = get(tracked, type, i);
+    if (!is_ratio) return u - a;
+    if (std::signbit(u) != std::signbit(a) || (u == 0) != (a == 0) || !std::isfinite(u) || !std::isfinite(a))
+      return 0.0F;
+    return static_cast<float>(static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(u)) -
+                              static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(a)));
+  };
   for (std::size_t i = 0; i < n; ++i)
     if (const float d = delta(i); std::isfinite(d) && d != 0)
       buckets[std::bit_cast<std::uint32_t>(d) >> 23].all.push_back(d);
@@ -121,19 +145,21 @@ inline bytes reference_step(const bytes& real, const bytes& tracked, cairn::dtyp
     float q = 0;
     for (const auto& e : line)
       if (d != 0 && std::bit_cast<std::uint32_t>(d) >> 23 == e.key) q = e.value;
-    float next = get(tracked, type, i) + q;
-    if (options.floor && next < *options.floor) next = *options.floor;
-    put(result, type, i, next);
-    if (!std::isfinite(d) || !std::isfinite(get(result, type, i)))
+    const float a = get(tracked, type, i), u = get(real, type, i);
+    const auto moved = std::bit_cast<std::uint32_t>(a) +
+                       static_cast<std::uint32_t>(static_cast<std::int64_t>(is_ratio ? std::nearbyint(q) : 0));
+    put(result, type, i, is_ratio ? std::bit_cast<float>(moved) : a + q);
+    const float b = get(result, type, i);
+    if (is_ratio ? !is_near(u, b) : (!std::isfinite(d) || !std::isfinite(b)) && u != b)
       std::memcpy(result.data() + i * cairn::size_of(type), real.data() + i * cairn::size_of(type),
                   cairn::size_of(type));
   }
   return result;
 }
 
-/// Largest |decoded - real| and the relative L2 error over finite elements, plainly.
-inline cairn::loss reference_loss(const bytes& real, const bytes& decoded, cairn::dtype type) {
-  double largest = 0, squares = 0, real_squares = 0;
+/// Largest |decoded - real| and the L2 errors over finite elements, plainly.
+inline cairn::loss reference_loss(const bytes& real, const bytes& decoded, cairn::dtype type, const bytes& parent) {
+  double largest = 0, squares = 0, real_squares = 0, delta_squares = 0;
   for (std::size_t i = 0; i < count_of(real, type); ++i) {
     const auto u = static_cast<double>(get(real, type, i));
     if (!std::isfinite(u)) continue;
@@ -141,8 +167,11 @@ inline cairn::loss reference_loss(const bytes& real, const bytes& decoded, cairn
     largest = std::max(largest, std::abs(e));
     squares += e * e;
     real_squares += u * u;
+    const float a = get(parent, type, i), d = get(real, type, i) - a;
+    if (std::isfinite(d)) delta_squares += (u - static_cast<double>(a)) * (u - static_cast<double>(a));
   }
-  return {largest, squares == 0 ? 0 : std::sqrt(squares / real_squares)};
+  const auto part = [&](double of) { return squares == 0 ? 0 : std::sqrt(squares / of); };
+  return {largest, part(real_squares), part(delta_squares)};
 }
 
 /// One checkpoint after another: what the writer tracks and what a reader has.

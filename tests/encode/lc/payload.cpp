@@ -36,7 +36,8 @@ TEST_CASE("lc/payload: headers of steps come back") {
         step_header step;
         step.bits = bits;
         step.symbols = bits;
-        for (std::size_t s = 1; s <= bits; ++s) step.table.values[s] = 0.5F * static_cast<float>(s);
+        for (std::size_t s = 1; s <= bits; ++s) step.table.values[s] = 8.0F * static_cast<float>(s);
+        step.delta = floor ? delta_kind::difference : delta_kind::ratio;
         step.table.floor = floor ? -3.0F : -std::numeric_limits<float>::infinity();
         step.code.stored = kind;
         step.code.lengths[3] = step.code.lengths[200] = 1;
@@ -50,6 +51,7 @@ TEST_CASE("lc/payload: headers of steps come back") {
         CHECK(in.rest().empty());
         CHECK(read->bits == bits);
         CHECK(read->symbols == bits);
+        CHECK(read->delta == step.delta);
         for (std::size_t s = 0; s < 8; ++s) CHECK(read->table.values[s] == step.table.values[s]);
         CHECK(read->table.floor == step.table.floor);
         CHECK(read->code.stored == kind);
@@ -65,7 +67,7 @@ TEST_CASE("lc/payload: headers of steps come back") {
 TEST_CASE("lc/payload: steps are found in order") {
   const auto all_there = [](std::span<const std::byte>) {};
   byte_writer out;
-  put_payload_header(out, 3);
+  put_payload_header(out, 3, last_version);
   const std::vector<std::byte> some(200, std::byte{1}), last(5, std::byte{2});
   out.put_number(some.size());
   out.put(some);

@@ -24,11 +24,11 @@ TEST_CASE("lc/quantize: a trial that is applied gives what quantizing in place g
     for (const unsigned bits : {2U, 3U}) {
       const auto found = survey(std::span(&delta, 1), {}, (std::size_t{1} << bits) - 1, 2);
       CHECK(found.all_finite);
-      const auto symbols = make_symbols(found.chosen, -0.5F);
+      const auto symbols = make_symbols(found.chosen);
       const auto trial = quantize_on_trial(delta, bits, symbols, 2);
       CHECK(!trial.too_many_exceptions);
       auto applied = tracked;
-      apply(trial, dtype::f32, bits, symbols, std::as_writable_bytes(std::span(applied)), 2);
+      apply(trial, dtype::f32, delta_kind::difference, bits, symbols, std::as_writable_bytes(std::span(applied)), 2);
       auto in_place = tracked;
       const delta_view same{dtype::f32, delta.values, std::as_bytes(std::span(in_place))};
       const auto done = quantize_in_place(same, std::as_writable_bytes(std::span(in_place)), bits, symbols, 2);
@@ -48,7 +48,7 @@ TEST_CASE("lc/quantize: a block has at most most_exceptions, in the last block t
     auto real = tracked;
     for (std::size_t i = 0; i < exceptions; ++i) real[begin + i] = infinite;
     const delta_view delta{dtype::f32, std::as_bytes(std::span(real)), std::as_bytes(std::span(tracked))};
-    auto result = quantize_on_trial(delta, 2, make_symbols({}, -infinite), 1);
+    auto result = quantize_on_trial(delta, 2, make_symbols({}), 1);
     if (!result.too_many_exceptions) CHECK(result.exceptions[begin / block_elements].size() == exceptions);
     return result.too_many_exceptions;
   };

@@ -92,3 +92,17 @@ TEST_CASE("buckets: error sums have the same bits everywhere, and are right") {
       FAIL("length " << n);
   });
 }
+
+TEST_CASE("buckets: sums of the squares of deltas have the same bits everywhere, and are right") {
+  const pair x(4300, 4, true);
+  on_all_targets(all_buckets(), [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
+    double sums[16] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto d = static_cast<double>(x.u[offset + i] - x.a[offset + i]);
+      sums[i % 16] += d * d;
+    }
+    for (std::size_t half = 8; half > 0; half /= 2)
+      for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    if (kernels.squares(x.u.data() + offset, x.a.data() + offset, n) != sums[0]) FAIL("length " << n);
+  });
+}

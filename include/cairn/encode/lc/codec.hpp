@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,21 +15,13 @@
 
 namespace cairn::inline v0_1::detail::lc {
 
-struct survey_result;
-
 /// See codec.
 [[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes);
 
-/// Encodes with symbols of `bits` bits, or three where two exceed a bound; payloads are named `name`. `shared` holds the buckets of
-/// the whole state; null: the leaf chooses its own.
+/// Encodes with symbols of `bits` bits, or three where two exceed a bound; payloads are named `name`.
 [[nodiscard]] CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name,
-                                                const survey_result* shared, const encode_request& in,
-                                                std::span<std::byte> out);
+                                                const encode_request& in, std::span<std::byte> out);
 CAIRN_INLINE void decode(const decode_request& from);
-
-/// The buckets that all deltas together promote.
-[[nodiscard]] CAIRN_INLINE std::shared_ptr<const survey_result> survey_state(const options& how,
-                                                                             std::span<const encode_request> all);
 
 /// One payload with the steps of all, the oldest first; nothing when one is of another codec. Code tables that they name by id are
 /// still needed. errc::corrupt when one is malformed.

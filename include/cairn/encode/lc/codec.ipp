@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/blocks.hpp"
 #include "cairn/encode/lc/block_code.hpp"
@@ -32,26 +32,8 @@ inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 
          in.values.size() % size_of(in.type) == 0;
 }
 
-[[nodiscard]] inline delta_view delta_of(const encode_request& in) noexcept {
-  return {in.type, in.values, in.reference};
-}
-
-/// The smallest value of a 16-bit type that is not below `floor`.
-template <class Half>
-[[nodiscard]] float round_up(float floor) noexcept {
-  const Half near(floor);
-  const auto up = static_cast<float>(near) >= floor ? near.bits : near.bits + (near.bits >> 15 != 0 ? -1 : 1);
-  return static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(up)));
-}
-
-[[nodiscard]] inline float floor_of(const std::optional<float>& floor, const encode_request& in) {
-  if (!floor) return -std::numeric_limits<float>::infinity();
-  const float rounded = in.type == dtype::f32   ? *floor
-                        : in.type == dtype::f16 ? round_up<float16>(*floor)
-                                                : round_up<bfloat16>(*floor);
-  if (!is_finite(rounded))
-    fail(errc::invalid, {in.path, ": a floor of a lossy codec is a finite ", cairn::name(in.type)});
-  return rounded;
+[[nodiscard]] inline delta_view delta_of(const encode_request& in, delta_kind kind) noexcept {
+  return {in.type, in.values, in.reference, kind};
 }
 
 /// Whether adding a value may make a finite element infinite. Smaller values than these limits are below half a last bit of the
@@ -63,7 +45,8 @@ template <class Half>
 
 [[nodiscard]] inline bool is_within(const loss& lost, const options& how) noexcept {
   return (!how.max_error || lost.max_error <= *how.max_error) &&
-         (!how.max_relative_l2 || lost.relative_l2 <= *how.max_relative_l2);
+         (!how.max_relative_l2 || lost.relative_l2 <= *how.max_relative_l2) &&
+         (!how.max_delta_l2 || lost.delta_l2 <= *how.max_delta_l2);
 }
 
 /// Writes a payload of one step.
@@ -86,7 +69,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   if (code.stored == step_code::kind::by_id) result.tables.push_back({code.id, code.lengths});
 
   byte_writer headers;
-  put_payload_header(headers, 1);
+  put_payload_header(headers, 1, step.delta == delta_kind::ratio ? last_version : first_version);
   put_step_header(headers, step);
   std::memcpy(out.data(), headers.bytes().data(), headers.bytes().size());
   std::optional<huffman::encoder> encoder;
@@ -128,7 +111,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   std::span<const std::byte> exceptions;
   if (!decode_block(block, size, item, code, packed, exceptions)) return false;
   const auto elements = from.values.subspan(b * block_elements * item, size * item);
-  add_symbols(from.type, step.bits, packed.data(), step.table, elements);
+  add_symbols(from.type, step.delta, step.bits, packed.data(), step.table, elements);
   put_exceptions(exceptions, item, elements);
   return true;
 }
@@ -170,22 +153,23 @@ struct quantization {
 };
 
 /// Chooses the buckets that get a symbol, and whether to quantize in place.
-[[nodiscard]] inline quantization plan_quantization(const options& how, unsigned bits, const survey_result* shared,
-                                                    const encode_request& in, float floor) {
+[[nodiscard]] inline quantization plan_quantization(const options& how, unsigned bits, const encode_request& in) {
   const std::size_t most = (std::size_t{1} << bits) - 1;
-  const auto delta = delta_of(in);
-  auto found = shared != nullptr ? *shared : survey(std::span(&delta, 1), how, most, in.threads);
-  found.chosen.resize(std::min(found.chosen.size(), most));
+  const auto delta = delta_of(in, how.delta);
+  auto found = survey(std::span(&delta, 1), how, most, in.threads);
   sort_by_exponent(found.chosen);
-  const bool in_place = shared == nullptr && found.all_finite && !may_overflow(in.type, found.chosen) &&
-                        !how.max_error && !how.max_relative_l2 && in.values.size() > small_bytes;
-  return {{bits, found.chosen.size(), make_symbols(found.chosen, floor), {}}, in_place};
+  const bool is_ratio = how.delta == delta_kind::ratio;
+  for (auto& each : found.chosen)
+    if (is_ratio) each.value = std::nearbyint(each.value);
+  const bool in_place = !is_ratio && found.all_finite && !may_overflow(in.type, found.chosen) && !how.has_bound() &&
+                        in.values.size() > small_bytes;
+  return {{bits, how.delta, found.chosen.size(), make_symbols(found.chosen), {}}, in_place};
 }
 
-[[nodiscard]] inline quantized quantize(const quantization& plan, const encode_request& in) {
-  const auto delta = delta_of(in);
-  return plan.in_place ? quantize_in_place(delta, in.reference, plan.step.bits, plan.step.table, in.threads)
-                       : quantize_on_trial(delta, plan.step.bits, plan.step.table, in.threads);
+[[nodiscard]] inline quantized quantize(const options& how, const quantization& plan, const encode_request& in) {
+  const auto delta = delta_of(in, how.delta);
+  if (plan.in_place) return quantize_in_place(delta, in.reference, plan.step.bits, plan.step.table, in.threads);
+  return quantize_on_trial(delta, plan.step.bits, plan.step.table, in.threads, how.max_error.value_or(infinite()));
 }
 
 /// Writes the payload and updates the reference; or encodes without loss, where that is smaller.
@@ -195,7 +179,7 @@ inline encode_result commit(const quantized& leaf, const quantization& plan, std
   if (!plan.in_place) {
     if (result.bytes > in.values.size() / 4)
       if (const auto better = smaller_without_loss(in, result.bytes, out)) return *better;
-    apply(leaf, in.type, plan.step.bits, plan.step.table, in.reference, in.threads);
+    apply(leaf, in.type, plan.step.delta, plan.step.bits, plan.step.table, in.reference, in.threads);
   }
   result.codec = name;
   return result;
@@ -210,28 +194,14 @@ CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
   return std::max(without_loss, quantized_bound);
 }
 
-CAIRN_INLINE std::shared_ptr<const survey_result> survey_state(const options& how,
-                                                               std::span<const encode_request> all) {
-  std::vector<delta_view> deltas;
-  unsigned threads = 1;
-  for (const auto& in : all) {
-    if (!has_delta(in)) continue;
-    deltas.push_back(delta_of(in));
-    threads = std::max(threads, in.threads);
-  }
-  return std::make_shared<const survey_result>(survey(deltas, how, 7, threads));
-}
-
-CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name, const survey_result* shared,
-                                  const encode_request& in, std::span<std::byte> out) {
+CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
+                                  std::span<std::byte> out) {
   if (!has_delta(in)) return codecs::lossless{}.encode(in, out);
   const default_float_environment guard;
-  const float floor = floor_of(how.floor, in);
   for (; bits <= 3; ++bits) {
-    const auto plan = plan_quantization(how, bits, shared, in, floor);
-    const auto leaf = quantize(plan, in);
-    if (leaf.too_many_exceptions) break;  // with three bits there are as many
-    if (is_within(leaf.lost(), how)) return commit(leaf, plan, name, in, out);
+    const auto plan = plan_quantization(how, bits, in);
+    const auto leaf = quantize(how, plan, in);
+    if (!leaf.too_many_exceptions && is_within(leaf.lost(), how)) return commit(leaf, plan, name, in, out);
   }
   return codecs::lossless{}.encode(in, out);
 }
@@ -250,16 +220,18 @@ CAIRN_INLINE void decode(const decode_request& from) {
 
 CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) {
   std::vector<std::span<const std::byte>> steps;
+  auto version = first_version;
   for (const auto& delta : in.deltas) {
     if (delta.codec != "lc2" && delta.codec != "lc3") return std::nullopt;
     if (!for_each_step(
             delta.payload, [](std::span<const std::byte>) {},
             [&](std::span<const std::byte> step) { steps.push_back(step); }))
       fail(errc::corrupt, {delta.where, ": ", in.path, ": a quantized payload is malformed, or of a newer version"});
+    version = std::max(version, delta.payload.front());
   }
   if (steps.empty()) return std::nullopt;
   byte_writer out;
-  put_payload_header(out, steps.size());
+  put_payload_header(out, steps.size(), version);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i + 1 < steps.size()) out.put_number(steps[i].size());
     out.put(steps[i]);

@@ -9,7 +9,9 @@
 #include <span>
 
 #include "cairn/core/dtype.hpp"
+#include "cairn/encode/lc/options.hpp"
 #include "cairn/encode/simd/half_floats.hpp"
+#include "cairn/encode/simd/ratios.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 
@@ -64,6 +66,7 @@ inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* 
 struct delta_view {
   dtype type{};
   std::span<const std::byte> values, reference;
+  delta_kind kind = delta_kind::difference;
 
   [[nodiscard]] std::size_t count() const noexcept { return values.size() / size_of(type); }
 };
@@ -78,6 +81,18 @@ void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end,
     visit(as_floats(delta.type, delta.values.data() + i * item, n, real),
           as_floats(delta.type, delta.reference.data() + i * item, n, tracked), n);
   }
+}
+
+/// Calls `visit(u, a, n)` with floats whose differences are the deltas: the elements themselves, or their ratios and zeros.
+template <class Visit>
+void for_each_delta_strip(const delta_view& delta, std::size_t begin, std::size_t end, const Visit& visit) {
+  if (delta.kind == delta_kind::difference) return for_each_strip(delta, begin, end, visit);
+  strip ratios;
+  const strip zeros{};
+  for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) {
+    simd::ratios().ratios(u, a, n, ratios.floats);
+    visit(ratios.floats, zeros.floats, n);
+  });
 }
 
 }  // namespace cairn::inline v0_1::detail::lc

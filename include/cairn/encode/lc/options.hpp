@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// Which buckets get a symbol when there are more buckets than symbols.
@@ -18,10 +20,12 @@ enum class bucket_value {
   mean       ///< not from the paper
 };
 
-/// What shares one choice of buckets.
-enum class bucket_scope {
-  per_leaf,    ///< the elements of a leaf; not from the paper
-  whole_state  ///< all leaves of a checkpoint, as published
+/// What is quantized: the change of an element from a, which a reader restores from the parent, to the real element u.
+enum class delta_kind {
+  difference,  ///< u - a, as published
+  /// About 2^23 log2(u / a): the difference of the bits of the two floats as integers. A restored element has the sign of the real one, is
+  /// at least half and at most twice as large, and is 0 only where the real one is. For second moments; not from the paper.
+  ratio
 };
 
 namespace detail::lc {
@@ -30,10 +34,12 @@ namespace detail::lc {
 struct options {
   promotion priority = promotion::magnitude;
   bucket_value value = bucket_value::midpoint;
-  bucket_scope buckets = bucket_scope::per_leaf;
-  std::optional<float> floor{};
+  delta_kind delta = delta_kind::difference;
   std::optional<double> max_error{};
   std::optional<double> max_relative_l2{};
+  std::optional<double> max_delta_l2{};
+
+  [[nodiscard]] bool has_bound() const noexcept { return max_error || max_relative_l2 || max_delta_l2; }
 };
 
 }  // namespace detail::lc

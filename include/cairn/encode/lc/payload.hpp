@@ -4,22 +4,25 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/code.hpp"
+#include "cairn/encode/lc/options.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 
-inline constexpr std::byte payload_version{1};
+/// A payload of version 2 has steps of ratios, which readers of version 1 refuse.
+inline constexpr std::byte first_version{1}, last_version{2};
 
 /// Takes values from the front of untrusted bytes. Beyond their end, values are 0 and `good` is false.
 class byte_reader {
@@ -103,12 +106,13 @@ struct step_code {
 
 /// The header of a step:
 ///   u8 bits: 2 or 3
-///   u8 flags: 1 has a floor, 2 has a code within, 4 names a code by id
+///   u8 flags: 1 has a floor, 2 has a code within, 4 names a code by id, 8 has ratios
 ///   u8 number of values; if it has a floor, f32 floor; the values, f32 each
 ///   the code: its lengths (see huffman::write_code_lengths), or u64 id
 /// The blocks follow (see blocks.hpp).
 struct step_header {
   unsigned bits = 2;
+  delta_kind delta = delta_kind::difference;
   std::size_t symbols = 0;  ///< values that are stored; the others are 0
   simd::symbol_table table;
   step_code code;
@@ -118,9 +122,10 @@ struct step_header {
 inline constexpr std::size_t headers_bound = 32 + 3 + 4 + 28 + huffman::code_lengths_bound;
 
 inline void put_step_header(byte_writer& out, const step_header& step) {
-  const bool has_floor = step.table.floor != -std::numeric_limits<float>::infinity();
+  const bool has_floor = !is_infinite(step.table.floor);
   out.put_value(static_cast<std::uint8_t>(step.bits));
-  out.put_value(static_cast<std::uint8_t>((has_floor ? 1U : 0U) | static_cast<unsigned>(step.code.stored) << 1));
+  out.put_value(static_cast<std::uint8_t>((has_floor ? 1U : 0U) | static_cast<unsigned>(step.code.stored) << 1 |
+                                          (step.delta == delta_kind::ratio ? 8U : 0U)));
   out.put_value(static_cast<std::uint8_t>(step.symbols));
   if (has_floor) out.put_value(step.table.floor);
   for (std::size_t s = 1; s <= step.symbols; ++s) out.put_value(step.table.values[s]);
@@ -135,11 +140,16 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
 [[nodiscard]] inline std::optional<step_header> take_step_header(byte_reader& in) {
   step_header step;
   step.bits = in.take_value<std::uint8_t>();
-  const unsigned flags = in.take_value<std::uint8_t>();
+  unsigned flags = in.take_value<std::uint8_t>();
+  if ((flags & 8U) != 0) step.delta = delta_kind::ratio;
+  flags &= ~8U;
   step.symbols = in.take_value<std::uint8_t>();
   if (!in.good() || (step.bits != 2 && step.bits != 3) || flags > 5 || step.symbols >= 1U << step.bits) return {};
-  step.table.floor = flags % 2 != 0 ? in.take_value<float>() : -std::numeric_limits<float>::infinity();
-  for (std::size_t s = 1; s <= step.symbols; ++s) step.table.values[s] = in.take_value<float>();
+  step.table.floor = flags % 2 != 0 ? in.take_value<float>() : infinite<float>(-1);
+  for (std::size_t s = 1; s <= step.symbols; ++s) {
+    const float value = step.table.values[s] = in.take_value<float>();
+    if (step.delta == delta_kind::ratio && (!(std::abs(value) < 0x1p31F) || value != std::trunc(value))) return {};
+  }
   step.code.stored = static_cast<step_code::kind>(flags >> 1);
   if (step.code.stored == step_code::kind::by_id) step.code.id = in.take_value<std::uint64_t>();
   if (step.code.stored == step_code::kind::within)
@@ -149,8 +159,8 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
 }
 
 /// A payload: u8 version, the number of steps, the steps. The size of a step precedes it, except for the last step.
-inline void put_payload_header(byte_writer& out, std::uint64_t steps) {
-  out.put_value(payload_version);
+inline void put_payload_header(byte_writer& out, std::uint64_t steps, std::byte version) {
+  out.put_value(version);
   out.put_number(steps);
 }
 
@@ -162,8 +172,8 @@ template <class Need, class Visit>
   const auto need_number = [&](std::size_t before) {
     need(in.rest().first(std::min(in.rest().size(), before + number_bound)));
   };
-  need_number(sizeof payload_version);
-  if (in.take_value<std::byte>() != payload_version) return false;
+  need_number(sizeof first_version);
+  if (const auto version = in.take_value<std::byte>(); version < first_version || version > last_version) return false;
   const auto steps = in.take_number();
   if (!in.good() || steps == 0) return false;
   for (std::uint64_t i = 1; i < steps; ++i) {

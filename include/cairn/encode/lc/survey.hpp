@@ -135,7 +135,7 @@ class sliding_window {
   return sum_over_blocks(deltas, threads, bucket_table(),
                          [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
                            strip d;
-                           for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) {
+                           for_each_delta_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) {
                              simd::buckets().deltas(u, a, n, d.floats);
                              table.add(std::span<const float>(d.floats, n));
                            });
@@ -152,7 +152,8 @@ class sliding_window {
     const auto window = sum_over_blocks(
         deltas, threads, sliding_window(ceiling, most > 3 ? 4 : 2),
         [](const delta_view& delta, std::size_t begin, std::size_t end, sliding_window& sum) {
-          for_each_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) { sum.see(u, a, n); });
+          for_each_delta_strip(delta, begin, end,
+                               [&](const float* u, const float* a, std::size_t n) { sum.see(u, a, n); });
         });
     result.all_finite = window.all_finite();
     const auto more = window.buckets();

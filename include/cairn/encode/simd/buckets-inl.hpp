@@ -25,30 +25,23 @@ inline void deltas(const float* u, const float* a, std::size_t n, float* out) no
   copy(rest, n - i, out + i);
 }
 
-/// The least distances of members from both ends of a range. As unsigned differences wrap around, a float outside the range is
+/// Lowers the least distances of members from both ends of a range. As unsigned differences wrap around, a float outside the range is
 /// farther from both ends than any member.
-struct distances {
-  bits first, last, from_first, to_last;
+HWY_INLINE void note(bits x, const bucket_range& range, bits& from_first, bits& to_last) {
+  const bits_tag d;
+  from_first = hn::Min(from_first, hn::Sub(x, hn::Set(d, range.first)));
+  to_last = hn::Min(to_last, hn::Sub(hn::Set(d, range.last), x));
+}
 
-  HWY_INLINE explicit distances(const bucket_range& range) {
-    const bits_tag d;
-    first = hn::Set(d, range.first);
-    last = hn::Set(d, range.last);
-    from_first = to_last = hn::Set(d, 0xFFFF'FFFF);
-  }
-  HWY_INLINE void note(bits x) {
-    from_first = hn::Min(from_first, hn::Sub(x, first));
-    to_last = hn::Min(to_last, hn::Sub(last, x));
-  }
-  HWY_INLINE bucket_reach reach(const bucket_range& range) const {
-    const bits_tag d;
-    const std::uint32_t above = hn::GetLane(hn::MinOfLanes(d, from_first));
-    const std::uint32_t below = hn::GetLane(hn::MinOfLanes(d, to_last));
-    if (above > range.last - range.first) return {};
-    return {range.first + above, range.last - below};
-  }
-};
+HWY_INLINE bucket_reach reach_of(const bucket_range& range, bits from_first, bits to_last) {
+  const bits_tag d;
+  const std::uint32_t above = hn::GetLane(hn::MinOfLanes(d, from_first));
+  const std::uint32_t below = hn::GetLane(hn::MinOfLanes(d, to_last));
+  if (above > range.last - range.first) return {};
+  return {range.first + above, range.last - below};
+}
 
+// Vectors of scalable targets cannot be elements of an array or members of a class: the distances of each range are local variables.
 inline magnitudes survey(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                          const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept {
   const bits_tag d;
@@ -57,32 +50,34 @@ inline magnitudes survey(const float* u, const float* a, std::size_t n, std::uin
   const auto no_sign = hn::Set(d, 0x7FFF'FFFF);
   const auto top = hn::BitCast(compared, hn::Set(d, ceiling));
   auto largest = hn::Zero(compared), largest_below = hn::Zero(compared);
-  distances of_0(ranges[0]), of_1(ranges[1]), of_2(ranges[2]), of_3(ranges[3]);
-  const auto note = [&](bits x) HWY_ATTR {
+  const bucket_range range_0 = ranges[0], range_1 = ranges[1], range_2 = ranges[2], range_3 = ranges[3];
+  auto from_0 = hn::Set(d, 0xFFFF'FFFF), from_1 = from_0, from_2 = from_0, from_3 = from_0;
+  auto to_0 = from_0, to_1 = from_0, to_2 = from_0, to_3 = from_0;
+  const auto note_all = [&](bits x) HWY_ATTR {
     const auto magnitude = hn::BitCast(compared, hn::And(x, no_sign));
     largest = hn::Max(largest, magnitude);
     largest_below = hn::Max(largest_below, hn::IfThenElseZero(hn::Lt(magnitude, top), magnitude));
-    of_0.note(x);
-    of_1.note(x);
-    of_2.note(x);
-    of_3.note(x);
+    note(x, range_0, from_0, to_0);
+    note(x, range_1, from_1, to_1);
+    note(x, range_2, from_2, to_2);
+    note(x, range_3, from_3, to_3);
   };
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     fetch_ahead(u + i);
     fetch_ahead(a + i);
-    note(delta_bits(u + i, a + i));
+    note_all(delta_bits(u + i, a + i));
   }
   if (i < n) {
     float rest_u[row] = {}, rest_a[row] = {};
     copy(u + i, n - i, rest_u);
     copy(a + i, n - i, rest_a);
-    note(delta_bits(rest_u, rest_a));
+    note_all(delta_bits(rest_u, rest_a));
   }
-  reaches[0] = of_0.reach(ranges[0]);
-  reaches[1] = of_1.reach(ranges[1]);
-  reaches[2] = of_2.reach(ranges[2]);
-  reaches[3] = of_3.reach(ranges[3]);
+  reaches[0] = reach_of(range_0, from_0, to_0);
+  reaches[1] = reach_of(range_1, from_1, to_1);
+  reaches[2] = reach_of(range_2, from_2, to_2);
+  reaches[3] = reach_of(range_3, from_3, to_3);
   return {static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(compared, largest))),
           static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(compared, largest_below)))};
 }
@@ -91,24 +86,19 @@ using double_tag = hn::CappedTag<double, 8>;
 using half_tag = hn::Rebind<float, double_tag>;  // as many floats
 using doubles = hn::Vec<double_tag>;
 
-/// Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same bits.
-struct error_lanes {
-  doubles squares, real_squares, largest;
-
-  HWY_INLINE error_lanes() { squares = real_squares = largest = hn::Zero(double_tag()); }
-
-  HWY_INLINE void note(const float* real, const float* approximation) {
-    const double_tag d;
-    const half_tag h;
-    const auto cut = hn::BitCast(d, hn::Set(hn::RebindToUnsigned<double_tag>(), 0xFFFF'FFFF'F800'0000U));
-    const auto r = hn::PromoteTo(d, hn::LoadU(h, real));
-    const auto e = hn::Sub(hn::PromoteTo(d, hn::LoadU(h, approximation)), r);
-    const auto short_e = hn::And(e, cut);
-    squares = hn::MulAdd(short_e, short_e, squares);
-    real_squares = hn::MulAdd(r, r, real_squares);
-    largest = hn::Max(largest, hn::Abs(e));
-  }
-};
+/// Adds a vector of elements. Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same bits.
+HWY_INLINE void add_errors(const float* real, const float* approximation, doubles& squares, doubles& real_squares,
+                           doubles& largest) {
+  const double_tag d;
+  const half_tag h;
+  const auto cut = hn::BitCast(d, hn::Set(hn::RebindToUnsigned<double_tag>(), 0xFFFF'FFFF'F800'0000U));
+  const auto r = hn::PromoteTo(d, hn::LoadU(h, real));
+  const auto e = hn::Sub(hn::PromoteTo(d, hn::LoadU(h, approximation)), r);
+  const auto short_e = hn::And(e, cut);
+  squares = hn::MulAdd(short_e, short_e, squares);
+  real_squares = hn::MulAdd(r, r, real_squares);
+  largest = hn::Max(largest, hn::Abs(e));
+}
 
 inline error_sums errors(const float* real, const float* approximation, std::size_t n) noexcept {
   const double_tag d;
@@ -118,20 +108,20 @@ inline error_sums errors(const float* real, const float* approximation, std::siz
   copy(approximation + whole, n - whole, rest_a);
   double squares[row], real_squares[row], largest[row];
   for (std::size_t p = 0; p < row; p += 2 * lanes) {
-    error_lanes some, others;
-    for (std::size_t i = p; i < whole; i += row) {
-      some.note(real + i, approximation + i);
-      others.note(real + i + lanes, approximation + i + lanes);
-    }
-    some.note(rest_r + p, rest_a + p);
-    others.note(rest_r + p + lanes, rest_a + p + lanes);
-    const auto put = [&](const error_lanes& from, std::size_t at) HWY_ATTR {
-      hn::StoreU(from.squares, d, squares + at);
-      hn::StoreU(from.real_squares, d, real_squares + at);
-      hn::StoreU(from.largest, d, largest + at);
+    auto squares_0 = hn::Zero(d), squares_1 = squares_0, real_0 = squares_0, real_1 = squares_0;
+    auto largest_0 = squares_0, largest_1 = squares_0;
+    const auto add = [&](const float* r, const float* b) HWY_ATTR {
+      add_errors(r, b, squares_0, real_0, largest_0);
+      add_errors(r + lanes, b + lanes, squares_1, real_1, largest_1);
     };
-    put(some, p);
-    put(others, p + lanes);
+    for (std::size_t i = p; i < whole; i += row) add(real + i, approximation + i);
+    add(rest_r + p, rest_a + p);
+    hn::StoreU(squares_0, d, squares + p);
+    hn::StoreU(squares_1, d, squares + p + lanes);
+    hn::StoreU(real_0, d, real_squares + p);
+    hn::StoreU(real_1, d, real_squares + p + lanes);
+    hn::StoreU(largest_0, d, largest + p);
+    hn::StoreU(largest_1, d, largest + p + lanes);
   }
   for (std::size_t half = row / 2; half > 0; half /= 2)
     for (std::size_t i = 0; i < half; ++i) {
@@ -142,10 +132,36 @@ inline error_sums errors(const float* real, const float* approximation, std::siz
   return {squares[0], real_squares[0], largest[0]};
 }
 
+inline double squares(const float* u, const float* a, std::size_t n) noexcept {
+  const double_tag d;
+  const half_tag h;
+  const std::size_t lanes = hn::Lanes(d), whole = n - n % row;
+  float rest_u[row] = {}, rest_a[row] = {};
+  copy(u + whole, n - whole, rest_u);
+  copy(a + whole, n - whole, rest_a);
+  double sums[row];
+  for (std::size_t p = 0; p < row; p += 2 * lanes) {
+    auto some = hn::Zero(d), others = hn::Zero(d);
+    const auto add = [&](const float* x, const float* y) HWY_ATTR {
+      const auto first = hn::PromoteTo(d, hn::Sub(hn::LoadU(h, x), hn::LoadU(h, y)));
+      const auto second = hn::PromoteTo(d, hn::Sub(hn::LoadU(h, x + lanes), hn::LoadU(h, y + lanes)));
+      some = hn::MulAdd(first, first, some);
+      others = hn::MulAdd(second, second, others);
+    };
+    for (std::size_t i = p; i < whole; i += row) add(u + i, a + i);
+    add(rest_u + p, rest_a + p);
+    hn::StoreU(some, d, sums + p);
+    hn::StoreU(others, d, sums + p + lanes);
+  }
+  for (std::size_t half = row / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return sums[0];
+}
+
 }  // namespace bucket_code
 
 inline constexpr buckets_kernels buckets_table{HWY_TARGET, &bucket_code::deltas, &bucket_code::survey,
-                                               &bucket_code::errors};
+                                               &bucket_code::errors, &bucket_code::squares};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace CAIRN_SIMD_BASE

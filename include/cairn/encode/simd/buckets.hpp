@@ -45,6 +45,9 @@ struct buckets_kernels {
                        const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept;
 
   error_sums (*errors)(const float* real, const float* approximation, std::size_t n) noexcept;
+
+  /// The sum of the squares of the deltas, each rounded to a float: in the order of `error_sums`. Not finite where a delta is not.
+  double (*squares)(const float* u, const float* a, std::size_t n) noexcept;
 };
 
 /// Those for this machine.

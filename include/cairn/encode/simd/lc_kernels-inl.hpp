@@ -3,4 +3,5 @@
 #include "cairn/encode/simd/rows-inl.hpp"
 #include "cairn/encode/simd/half_floats-inl.hpp"
 #include "cairn/encode/simd/buckets-inl.hpp"
+#include "cairn/encode/simd/ratios-inl.hpp"
 #include "cairn/encode/simd/symbols-inl.hpp"

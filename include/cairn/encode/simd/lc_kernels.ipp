@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of buckets.hpp, half_floats.hpp and symbols.hpp: the kernels of lc.
+// Definitions of buckets.hpp, half_floats.hpp, ratios.hpp and symbols.hpp: the kernels of lc.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 #include "cairn/encode/simd/buckets.hpp"
 #include "cairn/encode/simd/half_floats.hpp"
+#include "cairn/encode/simd/ratios.hpp"
 #include "cairn/encode/simd/symbols.hpp"
 
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lc_kernels-inl.hpp"
@@ -17,6 +18,7 @@ inline namespace CAIRN_SIMD_BASE {
 
 inline constexpr const buckets_kernels* buckets_tables[] = CAIRN_SIMD_TABLES(buckets_table);
 inline constexpr const half_floats_kernels* half_floats_tables[] = CAIRN_SIMD_TABLES(half_floats_table);
+inline constexpr const ratios_kernels* ratios_tables[] = CAIRN_SIMD_TABLES(ratios_table);
 inline constexpr const symbols_kernels* symbols_tables[] = CAIRN_SIMD_TABLES(symbols_table);
 
 }  // namespace CAIRN_SIMD_BASE
@@ -34,6 +36,14 @@ CAIRN_INLINE kernel_tables<half_floats_kernels> all_half_floats() noexcept {
 }
 CAIRN_INLINE const half_floats_kernels& half_floats() noexcept {
   static const auto& best = *all_half_floats().front();
+  return best;
+}
+
+CAIRN_INLINE kernel_tables<ratios_kernels> all_ratios() noexcept {
+  return runnable<ratios_kernels>(ratios_tables, hwy::SupportedTargets());
+}
+CAIRN_INLINE const ratios_kernels& ratios() noexcept {
+  static const auto& best = *all_ratios().front();
   return best;
 }
 

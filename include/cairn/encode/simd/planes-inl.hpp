@@ -46,7 +46,6 @@ struct vector_planes : single_planes<Word> {
   using wide = hn::ScalableTag<lane>;
   using narrow = hn::Rebind<std::uint8_t, wide>;
   using vector = hn::Vec<wide>;
-  static constexpr std::size_t step = hn::MaxLanes(wide());
   static constexpr std::size_t lane_bytes = sizeof(lane);
   static constexpr int lane_top = 8 * static_cast<int>(lane_bytes) - 1;
   static constexpr std::size_t ahead = 1024;  // bytes to prefetch
@@ -111,20 +110,22 @@ struct vector_planes : single_planes<Word> {
 
   // The last vector overlaps the one before, which writes the same bytes again.
   static void split(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept {
-    if (count < step) return single::split(values, count, rotate, planes);
+    const std::size_t lanes = hn::Lanes(wide());
+    if (count < lanes) return single::split(values, count, rotate, planes);
     std::size_t i = 0;
-    for (; i + step <= count; i += step) {
+    for (; i + lanes <= count; i += lanes) {
       __builtin_prefetch(values + i * sizeof(Word) + ahead);
       split_step(values, i, rotate, planes);
     }
-    if (i < count) split_step(values, count - step, rotate, planes);
+    if (i < count) split_step(values, count - lanes, rotate, planes);
   }
 
   static void merge(const std::byte* const* planes, std::size_t count, bool rotate, std::byte* values) noexcept {
-    if (count < step) return single::merge(planes, count, rotate, values);
+    const std::size_t lanes = hn::Lanes(wide());
+    if (count < lanes) return single::merge(planes, count, rotate, values);
     std::size_t i = 0;
-    for (; i + step <= count; i += step) merge_step(planes, i, rotate, values);
-    if (i < count) merge_step(planes, count - step, rotate, values);
+    for (; i + lanes <= count; i += lanes) merge_step(planes, i, rotate, values);
+    if (i < count) merge_step(planes, count - lanes, rotate, values);
   }
 };
 #endif

@@ -6,18 +6,19 @@
 #include <cstdint>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
 
-/// A key that no delta has.
-inline constexpr std::uint32_t no_key = 0xFFFF;
+/// Keys that no delta has: that of an unused symbol, and that which zeros get.
+inline constexpr std::uint32_t no_key = 0xFFFF, zero_key = 0xFFFE;
 
 /// The bucket and the value of each symbol. Symbol 0 stands for all deltas that have no other symbol.
 struct symbol_table {
   std::uint32_t keys[8] = {no_key, no_key, no_key, no_key, no_key, no_key, no_key, no_key};  ///< sign << 8 | exponent
   float values[8] = {};
-  float floor = 0;  ///< results are at least this; minus infinity: none
+  float floor = infinite<float>(-1);  ///< results are at least this; of files of earlier versions
 };
 
 /// `u` are the real elements, `a` the same elements as a reader restores them from the parent, and `b` what a reader will restore from this
@@ -27,8 +28,7 @@ struct symbols_kernels {
   /// Classifies the deltas u - a, sets `b` (which may be `a`) to max(a + value of the symbol, floor), and packs the symbols in
   /// groups of 64 bytes, which are 16 u32 words. A group of 2-bit symbols has 256 elements: element i is in word i % 16, from bit
   /// 2 * (i / 16) on. A group of 3-bit symbols has 128: from bit 4 * (i / 16) on. For example, 2-bit element 37 is in bits 4 and
-  /// 5 of word 5. The deltas +0 and -0, and the elements that fill up the last group, have symbol 0 or an unused symbol, whose
-  /// value is 0 too.
+  /// 5 of word 5. The deltas +0 and -0, and the elements that fill up the last group, have symbol 0.
   void (*pack2)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
                 std::byte* packed) noexcept;
   void (*pack3)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,

@@ -34,7 +34,7 @@ class fitted_curves {
   CAIRN_INLINE explicit fitted_curves(std::initializer_list<loss_curve::family> families);
 
   /// Adds the loss after `step` steps. About 10 ns.
-  void observe(double step, double loss) noexcept { window_.observe(step, loss); }
+  void observe(const double& step, const double& loss) noexcept { window_.observe(step, loss); }
   [[nodiscard]] CAIRN_INLINE std::optional<loss_curve> curve();
   /// Whether `curve` would fit again.
   [[nodiscard]] CAIRN_INLINE bool is_due() const noexcept;

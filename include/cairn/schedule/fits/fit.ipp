@@ -54,7 +54,8 @@ class curve_fitting {
       for (std::size_t k = 0; k < 2; ++k) from[k] = std::max(from[k], basis_.first_tried()[k]);
       if (from != basis_.first_tried()) now = evaluate(from);
     }
-    if (!cairn::detail::is_finite(now.cost)) now = from_grid();
+    if (!is_valid(now)) now = from_grid();
+    if (!is_valid(now)) return std::nullopt;
     const bool converged = descend(now);
     return result(now, converged);
   }
@@ -69,11 +70,16 @@ class curve_fitting {
   struct state {
     rates log_rates{};
     double a = 0, floor = 0;
-    double cost = std::numeric_limits<double>::infinity();
-    bool on_floor = false;  // the floor is at its bound
+    double cost = std::numeric_limits<double>::max();  // that of no evaluation
+    bool on_floor = false;                             // the floor is at its bound
     per_bucket h, residual;
     std::array<per_bucket, 2> slope;
   };
+
+  /// Are the residuals finite?
+  [[nodiscard]] static bool is_valid(const state& s) noexcept {
+    return cairn::detail::is_finite(s.cost) && s.cost < std::numeric_limits<double>::max();
+  }
 
   /// The noise of a bucket's mean, from the scatter in it and its neighbours; at least what its width can hide, and rounding.
   [[nodiscard]] bool weigh(std::span<const loss_bucket> buckets) noexcept {
@@ -161,7 +167,7 @@ class curve_fitting {
       if (step < 4) scale_ = scale_of(now);
       reweigh(now);
       if (!(now.a > 0)) now = evaluate(now.log_rates);  // outliers may have hidden the fall
-      if (!(now.a > 0)) return false;
+      if (!is_valid(now) || !(now.a > 0)) return false;
       vector right;
       matrix m = normal_equations(now, right);
       for (std::size_t k = 2; k < 4; ++k) m[k][k] *= 1 + damping;
@@ -175,7 +181,7 @@ class curve_fitting {
         moved = std::max(moved, std::abs(next[k] - now.log_rates[k]));
       }
       const state tried = evaluate(next);
-      if (!(tried.cost <= now.cost * (1 + 1e-9))) {
+      if (!is_valid(tried) || !(tried.cost <= now.cost * (1 + 1e-9))) {
         if (moved < 1e-3) return true;
         damping = std::max(damping * 16, 1e-2);
         continue;
@@ -197,7 +203,7 @@ class curve_fitting {
     for (int i = 0; i < across; ++i)
       for (int k = 0; k < second; ++k) {
         const state tried = evaluate({share(0, i), share(1, k)});
-        if (tried.cost < best.cost) best = tried;
+        if (is_valid(tried) && tried.cost < best.cost) best = tried;
       }
     return best;
   }
@@ -234,7 +240,7 @@ class curve_fitting {
 };
 
 inline std::optional<loss_fit> curve_fitting::result(const state& s, bool converged) const noexcept {
-  if (!(s.a > 0) || !cairn::detail::is_finite(s.cost)) return std::nullopt;
+  if (!is_valid(s) || !(s.a > 0)) return std::nullopt;
   const rates rate{std::exp(s.log_rates[0]), std::exp(s.log_rates[1])};
   loss_fit fit{.curve = basis_.curve_of(s.a * unit_, s.floor * unit_, rate)};
   const double n = static_cast<double>(size_), k = parameter_count(basis_.shape);
@@ -277,8 +283,8 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
   fit.converged =
       converged && s.log_rates[0] < basis_.highest()[0] && (may_vanish || s.log_rates[0] > basis_.lowest()[0]);
   const auto& p = fit.curve.p;
-  for (const double v : {p[0], p[1], p[2], p[3], fit.curve.at(basis_.first), fit.curve.at(twice), fit.scale,
-                         fit.criterion, fit.gain, fit.error_at_twice, fit.recent, fit.recent_error})
+  for (const double& v : {p[0], p[1], p[2], p[3], fit.curve.at(basis_.first), fit.curve.at(twice), fit.scale,
+                          fit.criterion, fit.gain, fit.error_at_twice, fit.recent, fit.recent_error})
     if (!cairn::detail::is_finite(v)) return std::nullopt;
   return fit;
 }

@@ -39,12 +39,13 @@ class loss_window {
  public:
   static constexpr std::size_t capacity = 64;
 
-  void observe(double step, double loss) noexcept {
-    if (!(step >= 0 && step <= largest)) return;
-    if (!(std::abs(loss) <= largest)) {
+  void observe(const double& step, const double& seen) noexcept {
+    if (!cairn::detail::is_finite(step) || step < 0 || step > largest) return;
+    if (!cairn::detail::is_finite(seen) || std::abs(seen) > largest) {
       ++passed_over_;
       return;
     }
+    double loss = seen;
     passed_over_ = 0;
     if (size_ > 0 && step < buckets_[size_ - 1].last) take_back(step);
     const double before = previous_;
@@ -169,7 +170,7 @@ inline bool loss_window::recall(const policy_memory& memory) {
   const auto& values = kept->second;
   if (values.size() < scalar_count || (values.size() - scalar_count) % per_bucket != 0) return false;
   if (values.size() > scalar_count + per_bucket * capacity) return false;
-  if (!std::ranges::all_of(values, [](double v) { return cairn::detail::is_finite(v); })) return false;
+  if (!std::ranges::all_of(values, [](const double& v) { return cairn::detail::is_finite(v); })) return false;
 
   loss_window read;
   read.first_ = values[0];

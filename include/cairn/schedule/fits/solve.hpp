@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
+#include <bit>
+
+#include "cairn/core/float_bits.hpp"
 
 namespace cairn::inline v0_1::schedule::detail {
 
@@ -24,8 +26,9 @@ using matrix = std::array<vector, 4>;
   Eigen::Matrix4d scaled = unit.asDiagonal() * system * unit.asDiagonal();
   scaled.diagonal().setConstant(1 + ridge);
   vector x;
-  x.fill(std::numeric_limits<double>::quiet_NaN());
-  if (!unit.allFinite()) return x;
+  x.fill(std::bit_cast<double>(cairn::detail::quiet_nan_bits));
+  for (const double& each : unit)
+    if (!cairn::detail::is_finite(each)) return x;
   const Eigen::LLT<Eigen::Matrix4d, Eigen::Lower> factors(scaled);
   if (factors.info() == Eigen::Success)
     Eigen::Map<Eigen::Vector4d>(x.data()) = unit.cwiseProduct(factors.solve(unit.cwiseProduct(right)));

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds the Debian packages of this source tree, source and binary, in a new temporary folder, and checks them with lintian. The packages are copied to the given
+# folder, which must exist; the temporary folder is removed. Usage: debian.sh <folder for the packages>
+# Needs dpkg-dev, debhelper and lintian, and what debian/control names. DEB_BUILD_OPTIONS is that of dpkg-buildpackage.
+set -euo pipefail
+
+packages=$(realpath -e "${1:?usage: debian.sh <folder for the packages>}")
+root=$(dirname "$(dirname "$(realpath "$0")")")
+version=$(sed -n 's/^#define CAIRN_VERSION "\(.*\)"$/\1/p' "$root/include/cairn/version.hpp")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The upstream source: what builds the library. Its times are that of the changelog, so that the same source gives the same archive.
+source=$work/cairn-$version
+mkdir "$source"
+cp -r "$root"/{CMakeLists.txt,LICENSE,README.md,.cmake,include} "$source"
+date=$(dpkg-parsechangelog -l "$root/.packaging/debian/changelog" -S Date)
+tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="$date" -cJf "$work/cairn_$version.orig.tar.xz" "cairn-$version"
+cp -r "$root/.packaging/debian" "$source/debian"
+
+cd "$source"
+dpkg-buildpackage -us -uc
+cd "$work"
+lintian --fail-on error,warning --suppress-tags no-manual-page,initial-upload-closes-no-bugs ./cairn_*.changes
+cp cairn_* libcairn-dev_* "$packages"

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Rework: what a restart from the checkpoints of a method costs, measured on runs that are trained on from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/training.hpp"
+#include "rework/writers.hpp"
+
+namespace bench {
+
+/// A run without failures: its arrays at every checkpoint, and its losses at every evaluation.
+struct undisturbed_run {
+  std::vector<models::snapshot> checkpoints;  ///< after 0, 1, 2, ... periods
+  std::vector<double> losses;                 ///< after 0, 1, 2, ... times `evaluate` iterations
+  models::score test;                         ///< at the end
+};
+
+/// std::runtime_error for a run that diverges or does not learn.
+[[nodiscard]] undisturbed_run train_undisturbed(const models::setting& model, std::uint64_t seed);
+
+/// Iterations until the loss is at most `target`, interpolated between evaluations; 0 if it is so already. nullopt: not within `limit` iterations, or
+/// the run diverges.
+[[nodiscard]] std::optional<double> iterations_to(models::training& run, double target, std::uint64_t evaluate,
+                                                  std::uint64_t limit);
+
+/// A method that is given `share` of the state's fp32 bytes per period. It saves at the end of a period if it has not spent more than it was given.
+struct method {
+  std::string name;
+  std::function<std::unique_ptr<checkpoint_writer>(models::training&, models::part)> start;
+  double share = 0;  ///< infinite: it saves every period
+};
+
+/// What a method cost in the runs of some seeds.
+struct result {
+  std::string name;
+  std::vector<std::vector<double>> rework;  ///< [seed][failure], in periods
+  std::vector<double> delay;               ///< [seed]: of the fixed target, after the failure in the middle, in periods
+  std::vector<double> share;               ///< [seed]: mean bytes of a period over the fp32 bytes of the state
+  std::vector<double> stored_share;        ///< [seed]: mean bytes of a checkpoint over the fp32 bytes of the state
+  std::vector<std::vector<double>> spent;  ///< [seed][period]: bytes over the fp32 bytes of the state
+  std::vector<double> save_seconds;        ///< [seed]: mean of a save
+  std::size_t unreached = 0;               ///< restarts that did not reach the target
+};
+
+/// The periods after which a run fails, right after the checkpoint: `count` of them, spread over the run, and none at an anchor of a chain
+/// with one every 10 checkpoints.
+[[nodiscard]] std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t count);
+
+/// Whether a method that saved in every period would have done so with this share too, in the last run.
+[[nodiscard]] bool fits(const result& of, double share);
+
+struct experiment {
+  models::setting model;
+  models::part what = models::part::weights;
+  std::vector<std::uint64_t> failures;
+};
+
+/// Adds the run of one seed to `into`.
+void measure(const experiment& how, const undisturbed_run& run, std::uint64_t seed, const method& with, result& into);
+
+/// A mean and its interval of 95 %: percentiles of 2,000 bootstrap samples of the seeds.
+struct estimate {
+  double mean, low, high;
+};
+
+/// NaN where a restart did not reach its target: then there is no mean.
+[[nodiscard]] estimate mean_rework(const result& of);
+/// The mean rework of `top` over that of `bottom`, from the same seeds.
+[[nodiscard]] estimate rework_ratio(const result& top, const result& bottom);
+/// Mean of ceil(periods).
+[[nodiscard]] double whole_rework(const result& of);
+[[nodiscard]] double mean_of(const std::vector<double>& values);
+
+}  // namespace bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What the loss of single buckets of a delta costs, what several restarts in one run cost, and which step of LC saves how many bytes.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/report.hpp"
+#include "rework/compare.hpp"
+
+namespace bench {
+
+/// Drops one bucket (sign, exponent) at a time from the delta of one period in the middle of the first run, and prints the change of the loss.
+void probe_buckets(const models::setting& model, const undisturbed_runs& runs, report& numbers);
+
+/// Trains each run again with 1 to 10 total failures, each followed by a restore of the newest checkpoint, the whole state by lc<3> with default
+/// options and by lc<2> with a bound. Compares the accuracy at the end with the run without failures, or of a GPT the loss.
+void probe_restarts(const models::setting& model, const undisturbed_runs& runs,
+                    const std::vector<std::size_t>& restarts, report& numbers);
+
+/// The share of the bytes that each step of LC saves, in the checkpoints of the first run, against the published shares.
+void probe_steps(const undisturbed_runs& runs, report& numbers);
+
+}  // namespace bench

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every command of the program on every bad input: one line on the standard error, exit status 2, and what to do. Usage: bad_input.py CAIRN GOLDEN"""
+import ctypes
+import ctypes.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+program, golden = (os.path.realpath(each) for each in sys.argv[1:3])
+failures = []
+checked = 0
+
+# What tells a user what to do.
+ADVICE = re.compile(r"give |choose |make it|move it|run cairn as|change the permissions|`cairn |a newer version|try again|remove it|--help|takes a|needs a rule")
+
+
+def run(*words, user=None):
+    command = [program, *words]
+    if user:
+        command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def check(words, ended, statuses=(2,)):
+    global checked
+    checked += 1
+    name = "cairn " + " ".join(words)
+    lines = ended.stderr.splitlines()
+    if ended.returncode not in statuses:
+        failures.append(f"{name}: exit status {ended.returncode}: {ended.stderr}{ended.stdout}")
+    elif ended.returncode == 2:
+        if len(lines) != 1 or not lines[0].startswith("cairn: "):
+            failures.append(f"{name}: no error of one line: {ended.stderr}")
+        elif not ADVICE.search(lines[0]):
+            failures.append(f"{name}: does not say what to do: {ended.stderr}")
+        if ended.stdout:
+            failures.append(f"{name}: an error, and output: {ended.stdout}")
+    elif ended.returncode == 1 and (ended.stderr or not ADVICE.search(ended.stdout) and "restore" not in ended.stdout):
+        failures.append(f"{name}: damage, and no advice: {ended.stdout}{ended.stderr}")
+
+
+def with_checksum(path):
+    """The index at `path` with version 99, and the checksum that it then has."""
+    xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
+    xxhash.XXH3_64bits.restype = ctypes.c_uint64
+    text = path.read_text().replace('"version":"2"', '"version":"99"', 1)
+    text = re.sub(r'("checksum":")[0-9a-f]{16}', lambda found: found.group(1) + 16 * "0", text, count=1)
+    data = text.encode()
+    total = xxhash.XXH3_64bits(data, ctypes.c_size_t(len(data)))
+    path.write_text(text.replace(16 * "0", f"{total:016x}", 1))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    os.chmod(folder, 0o755)
+    shutil.copytree(os.path.join(golden, "chain-2"), "run")
+    newest = "step-000000004"
+    shutil.copy(os.path.join(golden, "import", "one.npy"), "one.npy")
+
+    def copy_of_run(name):
+        shutil.copytree("run", name)
+        return pathlib.Path(name)
+
+    os.mkdir("empty")
+    pathlib.Path("foreign").write_text("text\n")
+    os.mkdir("foreign-directory")
+    pathlib.Path("foreign-directory/notes.txt").write_text("text\n")
+    for file in (copy_of_run("damaged") / newest).glob("*.safetensors"):
+        os.truncate(file, 100)
+    (copy_of_run("damaged-index") / newest / "index.json").write_text("{}")
+    for index in copy_of_run("newer").glob("*/index.json"):
+        with_checksum(index)
+    copy_of_run("closed")
+    copy_of_run("closed-index")
+
+    # Each command, and whether it takes a run, a checkpoint or a file in place of PLACE.
+    commands = {
+        "ls PLACE": "run",
+        "prune PLACE --keep-last 1": "run",
+        "prune PLACE --keep-last 1 --yes": "run",
+        "report PLACE -o page.html": "run",
+        "verify PLACE --all": "run",
+        "show PLACE": "checkpoint",
+        "verify PLACE": "checkpoint",
+        "diff PLACE run": "checkpoint",
+        "diff run PLACE": "checkpoint",
+        "export PLACE made/out.safetensors": "checkpoint",
+        "export PLACE made/directory": "checkpoint",
+        "merge PLACE": "checkpoint",
+        "plan PLACE --ranks 2": "checkpoint",
+        "import PLACE made/imported": "file",
+    }
+    if " import " not in run("--help").stdout:
+        del commands["import PLACE made/imported"]
+
+    # Each bad input, and the exit statuses that are not 2: 1 reports damage, 0 lists what can be read.
+    damage = {"ls": (1,), "verify": (1,), "report": (0,)}
+    inputs = {
+        "nowhere": {},
+        "empty": {},
+        "foreign": {"verify PLACE": (1,)},
+        "foreign-directory": {},
+        "damaged": {**damage, "ls": (0,)},
+        "damaged-index": damage,
+        f"damaged/{newest}": {"verify PLACE": (1,)},
+        f"damaged-index/{newest}": {"verify PLACE": (1,)},
+        "newer": {"ls": (1,), "report": (0,), "verify PLACE --all": (2,)},
+        f"newer/{newest}": {},
+        f"run/{newest}/index.json": {"verify PLACE": (1,)},
+        "run/no-such-name": {},
+    }
+    closed = {"closed": {}, f"closed/{newest}": {}, "closed-index": {"ls": (1,), "report": (0,)}, f"closed-index/{newest}": {}}
+
+    def check_all(place, but, user=None):
+        for template in commands:
+            before = sorted(os.listdir("."))
+            words = [place if word == "PLACE" else word for word in template.split()]
+            statuses = but.get(template, but.get(template.split()[0], (2,)))
+            ended = run(*words, user=user)
+            if place in ("newer", "closed-index") and template == "verify PLACE --all":  # a line on the output for each checkpoint
+                if ended.returncode != 2 or not ADVICE.search(ended.stdout):
+                    failures.append(f"cairn {' '.join(words)}: {ended.returncode} {ended.stdout}{ended.stderr}")
+            else:
+                check(words, ended, statuses)
+            if os.path.exists("page.html"):
+                os.remove("page.html")
+            if sorted(os.listdir(".")) != before:
+                failures.append(f"cairn {' '.join(words)}: left {set(os.listdir('.')) - set(before)}")
+
+    for place, but in inputs.items():
+        check_all(place, but)
+
+    # Without permission: as another user where this is root, whom no permission stops.
+    user = 65534 if os.geteuid() == 0 else None
+    if user is None or shutil.which("setpriv"):
+        for path in [pathlib.Path("."), *pathlib.Path(".").rglob("*")]:
+            if user is not None:
+                os.chown(path, user, user)
+        os.chmod("closed", 0)
+        for index in pathlib.Path("closed-index").glob("*/index.json"):
+            os.chmod(index, 0)
+        for place, but in closed.items():
+            check_all(place, but, user)
+        ended = run("prune", "closed-index", "--keep-last", "1", user=user)
+        if "permissions" not in ended.stderr or "move it" in ended.stderr:
+            failures.append(f"prune of an index without permission: {ended.stderr}")
+        os.mkdir("read-only")
+        os.chmod("read-only", 0o555)
+        if user is not None:
+            os.chown("read-only", user, user)
+        for words in (
+            ["export", "run", "read-only/out.safetensors"],
+            ["export", "run", "read-only/directory"],
+            ["report", "run", "-o", "read-only/page.html"],
+            *([["import", "one.npy", "read-only/imported"]] if len(commands) == 14 else []),
+        ):
+            check(words, run(*words, user=user))
+        os.chmod("closed", 0o755)
+    else:
+        print("without setpriv: not tried without permission")
+
+    # Outputs that are in the way, names that are not there, and words that no command takes.
+    os.mkdir("directory.safetensors")
+    run("export", "run", "one.safetensors")
+    os.mkdir("model")
+    run("export", "run", "model")
+    os.link("one.safetensors", "same.safetensors")
+    os.symlink("one.safetensors", "link.safetensors")
+    before = pathlib.Path("model/model.safetensors").read_bytes()
+    for words in (
+        ["export", "run", "directory.safetensors"],
+        ["export", "one.safetensors", "one.safetensors"],
+        ["export", "one.safetensors", "same.safetensors"],
+        ["export", "one.safetensors", "link.safetensors"],
+        ["export", "model/model.safetensors", "model"],
+        ["export", "model/model.safetensors", "model/."],
+        ["export", "run", f"run/{newest}"],
+        ["export", "run", "made/x", "--filter", "no-such-array"],
+        ["export", "run", "foreign/x"],
+        ["report", "run", "-o", "nowhere/page.html"],
+        ["report", "run", "-o", "empty"],
+        ["report", "run", "-o", "foreign"],
+        ["report", "run", "-o", "-", "--json"],
+        ["report", "run", "--events", "nowhere", "-o", "x.html"],
+        ["report", "run", "--events", "empty", "-o", "x.html"],
+        ["report", "run", "--events", "foreign", "-o", "x.html"],
+        ["merge", "one.safetensors"],
+        ["prune", "run"],
+        ["prune", "run", "--keep-best", "1", "--metric", "no-such-metric"],
+        ["ls", "run", "--no-such-option"],
+        ["plan", "run", "--ranks", "0"],
+        ["no-such-command"],
+        [],
+    ):
+        check(words, run(*words))
+    if pathlib.Path("model/model.safetensors").read_bytes() != before:
+        failures.append("an export has replaced the file that it reads")
+    for left in ("made", "x.html", "directory.safetensors/x"):
+        if os.path.exists(left):
+            failures.append(f"{left} is left behind")
+    hidden = [str(each) for each in pathlib.Path(".").rglob(".tmp-*")]
+    if hidden:
+        failures.append(f"left behind: {hidden}")
+
+for each in failures:
+    print("FAILED:", each.rstrip())
+print(f"{checked} calls with bad input, {len(failures)} failed")
+sys.exit(bool(failures))

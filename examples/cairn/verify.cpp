@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// The command verify: compares all bytes of checkpoints with their checksums.
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "advice.hpp"
+#include "cairn/inspect.hpp"
+#include "cairn/store/file_source.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/safetensors.hpp"
+#include "cairn/store/shard_metadata.hpp"
+#include "cairn/system/paths.hpp"
+#include "commands.hpp"
+#include "json.hpp"
+#include "printing.hpp"
+
+namespace program {
+
+namespace {
+
+struct verified {
+  std::string path;
+  bool has_checksums = true;
+  std::string problem{}, advice{};  ///< none: intact
+  int status = 0;
+};
+
+/// Whether a single file has checksums: those of other programs have none.
+bool has_checksums(const std::string& file) {
+  const auto from = cairn::stores::detail::open_file(file);
+  const auto header = cairn::detail::read_safetensors_header(*from, file);
+  return !cairn::detail::read_shard_metadata(header, file).blocks.empty();
+}
+
+/// Tells one checkpoint at a path from another that replaces it.
+struct file_identity {
+  ino_t file = 0;
+  timespec written{};
+
+  friend bool operator==(const file_identity& a, const file_identity& b) {
+    return a.file == b.file && a.written.tv_sec == b.written.tv_sec && a.written.tv_nsec == b.written.tv_nsec;
+  }
+};
+
+/// None where there is no checkpoint.
+std::optional<file_identity> identity_of(const std::string& checkpoint) {
+  struct stat about{};
+  if (::stat((checkpoint + '/' + std::string(cairn::detail::index_file)).c_str(), &about) != 0) return std::nullopt;
+  return file_identity{about.st_ino, about.st_mtim};
+}
+
+/// Throws errors that are not about the checkpoint itself, if `is_only`.
+verified verify_one(const std::string& path, bool is_only) {
+  verified made{path};
+  try {
+    const auto opened = cairn::open(path);
+    made.path = opened.path();
+    if (cairn::detail::is_file(made.path)) made.has_checksums = has_checksums(made.path);
+    opened.verify();
+  } catch (const cairn::error& cause) {
+    const bool is_damage = cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
+    if (is_only && !is_damage) throw;
+    made.problem = without_prefix(cause.what());
+    made.advice = is_damage ? "; do not continue from it: restore an earlier checkpoint, or a copy" : advice_for(cause);
+    made.status = is_damage ? 1 : 2;
+  }
+  return made;
+}
+
+/// The bytes of all checkpoints, each with those of what it is built on.
+std::uint64_t bytes_of_chains(const std::vector<cairn::checkpoint_summary>& listed) {
+  std::map<std::string, std::uint64_t> bytes_of;
+  std::uint64_t all = 0;
+  for (const auto& each : listed) {  // a parent comes before what is built on it
+    const auto parent = bytes_of.find(each.parent);
+    all += bytes_of[each.name] = each.bytes + (parent == bytes_of.end() ? 0 : parent->second);
+  }
+  return all;
+}
+
+/// All checkpoints of a run. A trainer may remove or replace them meanwhile: those that have gone are left out.
+std::vector<verified> verify_all(const std::string& run, bool json) {
+  std::vector<std::string> paths;
+  const auto listed = checkpoints_of(run);
+  for (const auto& each : listed) paths.push_back(run + "/" + each.name);
+  const progress shown(bytes_of_chains(listed), json);
+  std::vector<verified> all;
+  for (const auto& each : paths) {
+    auto before = identity_of(each);
+    auto made = verify_one(each, false);
+    for (auto now = identity_of(each); !made.problem.empty() && now && !(now == before); now = identity_of(each)) {
+      before = now;  // it was replaced, as by merging
+      made = verify_one(each, false);
+    }
+    const auto remaining =
+        made.problem.empty() ? std::vector<cairn::checkpoint_summary>() : cairn::list_checkpoints(run);
+    const bool has_gone =
+        !made.problem.empty() &&
+        std::none_of(remaining.begin(), remaining.end(), [&](const auto& one) { return run + "/" + one.name == each; });
+    if (!has_gone) all.push_back(std::move(made));
+  }
+  return all;
+}
+
+std::string outcome_of(const verified& one) {
+  if (!one.problem.empty()) return one.problem + one.advice;
+  return one.has_checksums ? "all checksums match" : "no checksums: only the header was read";
+}
+
+}  // namespace
+
+int verify(const std::string& path, bool all, bool json) {
+  std::vector<verified> found;
+  if (all) {
+    do found = verify_all(path, json);
+    while (found.empty());  // all have gone while they were verified, and others have come
+  } else {
+    const progress shown(bytes_at(path), json);
+    found = {verify_one(path, true)};
+  }
+  auto made = json_value::array();
+  int status = 0;
+  for (const auto& each : found) {
+    status = std::max(status, each.status);
+    json_value one{{"path", each.path}, {"is_intact", each.problem.empty()}, {"has_checksums", each.has_checksums}};
+    if (!each.problem.empty()) one["problem"] = each.problem;
+    made.push_back(std::move(one));
+    if (json) continue;
+    const auto line = printable(each.path) + ": " + outcome_of(each);
+    std::cout << styled(line, each.problem.empty() ? style::good : style::bad) << '\n';
+  }
+  if (json) print(made);
+  return status;
+}
+
+}  // namespace program

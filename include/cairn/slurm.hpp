@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What a job of Slurm needs: the end of its time limit, and a place of its own for each task of an array.
+#pragma once
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "cairn/core/error.hpp"
+
+namespace cairn::inline v0_1::slurm {
+
+namespace detail {
+
+/// The number in the environment variable `name`; none if it is not set. errc::invalid for other text.
+[[nodiscard]] inline std::optional<std::uint32_t> number_in_environment(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  const std::string_view text = value;
+  std::uint32_t number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault != std::errc{} || end != text.data() + text.size())
+    fail(errc::invalid, {name, " is '", text, "', no number"});
+  return number;
+}
+
+}  // namespace detail
+
+/// When the job reaches its time limit, less `margin`, for `checkpointer_options::until`. From SLURM_JOB_END_TIME, in seconds since 1970, which the job script
+/// sets where Slurm does not (docs/slurm.md). None if it is not set. errc::invalid if it is no number.
+[[nodiscard]] inline std::optional<std::chrono::system_clock::time_point> job_end(std::chrono::seconds margin = {}) {
+  const auto end = detail::number_in_environment("SLURM_JOB_END_TIME");
+  if (!end) return std::nullopt;
+  return std::chrono::system_clock::time_point(std::chrono::seconds(*end) - margin);
+}
+
+/// `place`, or in a task of an array job the folder "task-N" in it, where N is SLURM_ARRAY_TASK_ID: the tasks are runs of their own, which cannot
+/// share a place. errc::invalid if that is no number.
+[[nodiscard]] inline std::string place(std::string place) {
+  const auto task = detail::number_in_environment("SLURM_ARRAY_TASK_ID");
+  return task ? place + "/task-" + std::to_string(*task) : place;
+}
+
+}  // namespace cairn::inline v0_1::slurm

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// What bench/rework counts: iterations until a loss is reached, bytes, and statistics. Targets that are not reached give no figure.
+#include "rework/experiment.hpp"
+
+#include <algorithm>
+#include <catch.hpp>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rework/compare.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// A run whose losses are given; it diverges after the last.
+class scripted_run final : public models::training {
+ public:
+  explicit scripted_run(std::vector<double> losses) : losses_(std::move(losses)) {}
+
+  void step() override {
+    if (++iteration_ == losses_.size()) throw std::runtime_error("diverges");
+  }
+  [[nodiscard]] std::uint64_t iteration() const override { return iteration_; }
+  [[nodiscard]] double loss() const override { return losses_[iteration_]; }
+  [[nodiscard]] models::score test() const override { return {}; }
+  [[nodiscard]] models::snapshot copy() const override { return {iteration_, {}, {}}; }
+  void go_to(const models::snapshot& from) override { iteration_ = from.iteration; }
+  [[nodiscard]] cairn::any_mutable_state state(models::part /*what*/) override { return {}; }
+  void restored(models::part /*what*/, std::uint64_t iteration) override { iteration_ = iteration; }
+
+ private:
+  std::vector<double> losses_;
+  std::uint64_t iteration_ = 0;
+};
+
+std::optional<double> iterations(std::vector<double> losses, double target, std::uint64_t evaluate = 1,
+                                 std::uint64_t limit = 100) {
+  scripted_run run(std::move(losses));
+  return iterations_to(run, target, evaluate, limit);
+}
+
+models::setting scripted(std::vector<double> losses, std::uint64_t periods) {
+  return {"scripted", 1, 1, periods, false, [=](std::uint64_t) { return std::make_unique<scripted_run>(losses); }};
+}
+
+result with_rework(std::vector<std::vector<double>> rework) {
+  result made;
+  made.rework = std::move(rework);
+  return made;
+}
+
+TEST_CASE("iterations to a loss are interpolated") {
+  CHECK(iterations({3, 2, 1}, 3) == 0.0);
+  CHECK(iterations({3, 2, 1}, 2) == 1.0);
+  CHECK(iterations({3, 2, 1}, 1.25) == 1.75);
+  CHECK(iterations({3, 2.9, 2, 1, 0}, 1, 2) == 3.0);  // evaluated after 0, 2 and 4: between 2 and 0
+  CHECK(iterations({3, 2, 4, 1}, 1) == 3.0);
+}
+
+TEST_CASE("a target that is not reached has no number") {
+  CHECK_FALSE(iterations({3, 2, 2, 2, 2, 2}, 1, 1, 4));
+  CHECK_FALSE(iterations({3, 2}, 1));  // diverges
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(iterations({nan, nan, nan, nan, nan}, 1, 1, 4));
+  CHECK(std::isnan(mean_rework(with_rework({{1, 2}, {nan, 1}})).mean));
+  CHECK(std::isnan(mean_rework(with_rework({{1, 2}, {nan, 1}})).low));
+  CHECK(std::isnan(rework_ratio(with_rework({{1, nan}}), with_rework({{1, 2}})).mean));
+}
+
+TEST_CASE("a run that diverges or does not learn is refused") {
+  CHECK_THROWS_WITH(train_undisturbed(scripted({3, 3, 3, 3, 3, 2.9, 2.8}, 5), 1),
+                    Catch::Contains("scripted does not learn"));
+  CHECK_THROWS_WITH(train_undisturbed(scripted({3, 2, infinite, infinite}, 2), 1),
+                    Catch::Contains("scripted diverges"));
+  CHECK_THROWS_WITH(train_undisturbed(scripted({3, 2, 1}, 4), 1), Catch::Contains("diverges"));
+  CHECK(train_undisturbed(scripted({3, 2, 1, 0.5}, 3), 1).losses == std::vector{3, 2, 1, 0.5});
+}
+
+TEST_CASE("failures are spread over the run, away from anchors") {
+  for (const std::uint64_t periods : {4, 20, 24, 40, 100})
+    for (const std::size_t count : {1, 3, 8, 10}) {
+      const auto at = failure_periods(periods, count);
+      CHECK(at.size() <= count);
+      if (periods >= 20) CHECK(at.size() == count);
+      CHECK(at.front() == 1);
+      CHECK(at.back() < periods);
+      CHECK(std::is_sorted(at.begin(), at.end()));
+      CHECK(std::none_of(at.begin(), at.end(), [](auto p) { return p % 10 == 0; }));
+    }
+}
+
+TEST_CASE("means and intervals") {
+  std::mt19937_64 rng(1);
+  std::uniform_real_distribution<double> any(0, 4);
+  std::vector<std::vector<double>> rework(10, std::vector<double>(5)), twice = rework;
+  for (std::size_t i = 0; i < 10; ++i)
+    for (std::size_t j = 0; j < 5; ++j) twice[i][j] = 2 * (rework[i][j] = any(rng));
+  const auto once = with_rework(rework);
+  const auto mean = mean_rework(once);
+  CHECK(mean.low < mean.mean);
+  CHECK(mean.mean < mean.high);
+  const auto ratio = rework_ratio(with_rework(twice), once);  // from the same seeds: it does not vary
+  CHECK(ratio.low == Approx(2));
+  CHECK(ratio.high == Approx(2));
+  CHECK(whole_rework(with_rework({{0.2, 1}, {0, 2.5}})) == 5.0 / 4);
+}
+
+TEST_CASE("methods keep to their bytes, and restore what they saved") {
+  const auto model = models::setting_of("mf", "");
+  const auto run = model.start(1), restarted = model.start(2);
+  const auto first = run->copy();
+  const auto moved = [&](const models::snapshot& to) {
+    double sum = 0;
+    for (std::size_t i = 0; i < to.weights.size(); ++i)
+      sum += static_cast<double>((to.weights[i] - first.weights[i]).squaredNorm());
+    return sum;
+  };
+  const auto scar = write_by_scar(*run, models::part::weights), topn = write_by_topn(*run, models::part::weights);
+  const auto lossless = write_by_cairn(*run, models::part::weights, codec_settings().back());
+  const auto lc3 = write_by_cairn(*run, models::part::weights, codec_settings()[1]);
+  for (int i = 0; i < 5; ++i) run->step();
+  const auto now = run->copy();
+  for (auto* peer : {scar.get(), topn.get()}) {
+    const double bytes = peer->save(*run, 1000);
+    CHECK(bytes <= 1000);
+    CHECK(bytes > 900);
+    peer->restore(*restarted);
+    const auto part = restarted->copy();
+    CHECK(part.iteration == 5);
+    CHECK(moved(part) > 0);
+    CHECK(moved(part) < moved(now));
+    CHECK(peer->save(*run, infinite) > 1000);
+    peer->restore(*restarted);
+    CHECK(restarted->copy().weights == now.weights);
+  }
+  lossless->save(*run, 0);
+  lossless->restore(*restarted);
+  CHECK(restarted->copy().weights == now.weights);
+  CHECK(restarted->iteration() == 5);
+  CHECK(lc3->save(*run, 0) < 0.15 * 4 * static_cast<double>(models::elements_of(now.weights)));
+  lc3->restore(*restarted);
+  CHECK(restarted->copy().weights != now.weights);
+  run->step();
+  CHECK(lossless->save(*run, 0) > 0);  // the chain goes on after a restore
+  lossless->restore(*restarted);
+  CHECK(restarted->copy().weights == run->copy().weights);
+}
+
+TEST_CASE("a method that has spent more than it was given waits") {
+  const auto model = models::setting_of("mf", "");
+  auto shorter = model;
+  shorter.periods = 10;
+  const auto run = train_undisturbed(shorter, 1);
+  const experiment how{shorter, models::part::weights, {1, 9}};
+  result every, fourth;
+  measure(how, run, 1, {"full", write_full, infinite}, every);
+  measure(how, run, 1, {"full", write_full, 0.25}, fourth);
+  CHECK(every.rework.front() == std::vector<double>{0, 0});
+  CHECK(every.spent.front().size() == 9);
+  CHECK(fourth.spent.front().size() == 3);  // after periods 1, 5 and 9
+  CHECK(fourth.rework.front() == std::vector<double>{0, 0});
+  CHECK(fits(every, 1));
+  CHECK_FALSE(fits(every, 0.5));
+}
+
+}  // namespace

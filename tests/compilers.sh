@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Compiles tests/compilers/program.cpp with one compiler, standard library, language standard and set of flags, and runs it. A row is skipped, with
+# a word, if its compiler or standard library is not here.
+#
+#   compilers.sh FOLDER ROW     one row; exits with 77 if it is skipped
+#   compilers.sh FOLDER --all   all rows, two at a time, and a table of the results
+#   compilers.sh --rows         the names of the rows; those that begin with + are tests of CTest
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/.."
+
+# Name, compiler, `headers` (header-only) or `compiled` (with definitions.cpp), flags.
+warnings="-Wall -Wextra -Wconversion -Wshadow -Werror"
+rows() {
+  local compiler standard
+  for compiler in g++-12 g++-13 g++-14 clang++-16 clang++-17 clang++-18 clang++-19; do
+    for standard in 20 23 2c; do
+      case $compiler/$standard in
+        clang++-16/20) echo "+$compiler/c++20 $compiler headers -std=c++20 $warnings" ;;
+        clang++-16/23) echo "$compiler/c++23 $compiler headers -std=c++2b $warnings" ;;
+        g++-1[23]/2c | clang++-16/2c) ;;  # these compilers do not have it
+        *) echo "$compiler/c++$standard $compiler headers -std=c++$standard $warnings" ;;
+      esac
+    done
+  done
+  for standard in 20 23 2c; do
+    echo "$([[ $standard != 23 ]] || echo +)clang++-19/libc++/c++$standard clang++-19 headers -std=c++$standard -stdlib=libc++ $warnings"
+  done
+  echo "clang++-18/libc++ clang++-18 headers -std=c++20 -stdlib++-isystem /usr/lib/llvm-19/include/c++/v1 -stdlib=libc++ $warnings"
+  echo "clang++-19/libc++/compiled clang++-19 compiled -std=c++20 -O1 -stdlib=libc++ $warnings"
+  for compiler in g++-12 g++-13 g++-14 clang++-16 clang++-19; do
+    local mark=
+    if [[ $compiler == g++-12 ]]; then mark=+; fi
+    echo "$mark$compiler/O3-native $compiler headers -std=c++20 -O3 -march=native $warnings"
+    echo "$compiler/O3-native-compiled $compiler compiled -std=c++20 -O3 -march=native $warnings"
+    echo "$mark$compiler/lto-hidden $compiler headers -std=c++23 -O1 -flto -fvisibility=hidden -fvisibility-inlines-hidden $warnings"
+    echo "$compiler/lto-compiled $compiler compiled -std=c++20 -O2 -flto $warnings"
+    echo "$compiler/fast-math $compiler headers -std=c++20 -O2 -ffast-math $warnings"
+    echo "$compiler/fast-math-compiled $compiler compiled -std=c++20 -O2 -ffast-math $warnings"
+    echo "$compiler/debug-containers $compiler headers -std=c++20 -D_GLIBCXX_DEBUG -D_GLIBCXX_DEBUG_PEDANTIC $warnings"
+  done
+  echo "clang++-19/libc++-debug clang++-19 headers -std=c++20 -stdlib=libc++ -D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG $warnings"
+}
+
+# Prints why a row cannot be run here.
+missing() {
+  command -v "$1" >/dev/null || { echo "no $1"; return; }
+  local flag
+  for flag in "${@:2}"; do
+    if [[ $flag == -stdlib=libc++ && ! -e /usr/lib/llvm-19/include/c++/v1/version ]]; then echo "no libc++-19-dev"; return; fi
+    if [[ $flag == -flto && $1 == clang* ]] && ! ls "/usr/lib/llvm-${1##*-}/lib/LLVMgold.so" >/dev/null 2>&1; then
+      echo "no ${1/clang++/llvm}-dev, which has the linker's plugin"
+      return
+    fi
+  done
+}
+
+run_row() {
+  local folder=$1 name=$2 compiler=$3 form=$4 why
+  shift 4
+  why=$(missing "$compiler" "$@")
+  if [[ $why ]]; then echo "$name: skipped, $why"; return 77; fi
+  folder=$folder/${name//[+\/]/_}
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  local sources=(tests/compilers/program.cpp)
+  if [[ $form == compiled ]]; then sources+=(-DCAIRN_SEPARATE_COMPILATION include/cairn/definitions.cpp); fi
+  if [[ -e /usr/include/eigen3 ]]; then sources+=(-isystem /usr/include/eigen3); fi
+  if ! "$compiler" "$@" -Iinclude "${sources[@]}" -lhwy -lxxhash -lpthread -o "$folder/program" 2>"$folder/words"; then
+    echo "$name: does not compile"
+    head -n 40 "$folder/words"
+    return 1
+  fi
+  if [[ -s $folder/words ]]; then
+    echo "$name: the compiler or linker warns"
+    head -n 40 "$folder/words"
+    return 1
+  fi
+  if ! "$folder/program" "$folder/run" 2>&1; then echo "$name: compiles, but does not run as it should"; return 1; fi
+  echo "$name: passed"
+}
+
+
+case ${1-} in
+  --rows) rows | cut -d ' ' -f 1 ;;
+  "") sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *)
+    folder=$(realpath -m "$1")
+    if [[ ${2-} == --all ]]; then
+      rows | sed 's/^+//; s/ .*//' | { xargs -P 2 -I ROW bash "$0" "$folder" ROW || true; } | tee "$folder.txt"
+      echo "$(grep -c ': passed$' "$folder.txt" || true) passed, $(grep -c ': skipped' "$folder.txt" || true) skipped, $(rows | wc -l) rows"
+      ! grep -qE ': (does not compile|the compiler or linker warns|compiles, but)' "$folder.txt"
+    else
+      row=$(rows | sed 's/^+//' | awk -v name="${2-}" '$1 == name')
+      [[ $row ]] || { echo "there is no row ${2-}" >&2; exit 2; }
+      read -ra words <<<"$row"
+      run_row "$folder" "${words[@]}"
+    fi
+    ;;
+esac

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs the port for vcpkg (vcpkg.cmake), and builds and runs the header-only consumer with the package that it makes.
+# Usage: vcpkg.sh <source tree> <compiler> <CMake generator> <scratch folder>
+set -euo pipefail
+
+source=$(realpath "$1") compiler=$2 generator=$3
+rm -rf "$4"
+mkdir -p "$4"
+cd "$4"
+cmake -DSOURCE="$source" -DSCRATCH="$PWD" -DGENERATOR="$generator" -DCOMPILER="$compiler" -P "$source/tests/package/vcpkg.cmake"
+cmake -S "$source/tests/package/find_package" -B consumer -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$PWD/packages" > log
+grep -q "^cairn_DIR:PATH=$PWD/packages/share/cairn$" consumer/CMakeCache.txt || { echo "FAILED: another package was found"; exit 1; }
+cmake --build consumer --target consumer
+consumer/consumer checkpoint
