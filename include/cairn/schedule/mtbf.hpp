@@ -46,7 +46,7 @@ class mtbf_estimate {
     seconds_ += more;
     if (seconds_ > update_at_) update();
   }
-  /// Adds a failure. O(rates of the grid).
+  /// Adds a failure. O(1).
   void failed() {
     failures_ += 1;
     update();

@@ -136,7 +136,7 @@ struct scenario {
 
 /// How many jobs are simulated, with which random numbers.
 struct simulate_options {
-  std::size_t jobs = 1000;           ///< simulated, at least 1
+  std::size_t jobs = 1000;           ///< simulated
   std::uint64_t seed = 1;            ///< of all random numbers
   std::size_t most_failures = 1000;  ///< a job with more failures is given up
 };
