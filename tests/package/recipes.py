@@ -126,6 +126,7 @@ for compiled, fits, mpi, torch in itertools.product([False, True], repeat=4):
     required = [name for part in parts.values() for name in part.requires]
     assert {name.split("::")[0] for name in required if "::" in name} == set(recipe.required), required
     assert all(name in parts for name in required if "::" not in name), required
+    assert all(set(part.requires) & {"headers", "compiled"} for name, part in parts.items() if name != "headers")
     targets = {part.properties["cmake_target_name"] for part in parts.values()}
     assert targets == {"cairn::" + ("cairn" if name == "headers" else name) for name in parts}
     assert all(("CAIRN_SEPARATE_COMPILATION" in part.defines) == bool(part.libs) for part in parts.values())

@@ -9,7 +9,14 @@ rm -rf "$4"
 mkdir -p "$4"
 cd "$4"
 cmake -DSOURCE="$source" -DSCRATCH="$PWD" -DGENERATOR="$generator" -DCOMPILER="$compiler" -P "$source/tests/package/vcpkg.cmake"
-cmake -S "$source/tests/package/find_package" -B consumer -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$PWD/packages" > log
+cat > CMakeLists.txt << END
+cmake_minimum_required(VERSION 3.21)
+project(consumer LANGUAGES CXX)
+find_package(cairn CONFIG REQUIRED)
+add_executable(consumer "$source/tests/package/consumer.cpp")
+target_link_libraries(consumer PRIVATE cairn::cairn)
+END
+cmake -S . -B consumer -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$PWD/packages" > log
 grep -q "^cairn_DIR:PATH=$PWD/packages/share/cairn$" consumer/CMakeCache.txt || { echo "FAILED: another package was found"; exit 1; }
-cmake --build consumer --target consumer
+cmake --build consumer
 consumer/consumer checkpoint
