@@ -37,7 +37,7 @@ done
 
 if [[ $install == yes ]]; then
   packages=(git pkg-config catch2 libabsl-dev libcereal-dev nlohmann-json3-dev zlib1g-dev libzip-dev python3 python3-numpy)
-  if [[ $preset == gcc ]]; then packages+=(libcli11-dev libtorch-dev libboost-serialization1.81-dev pybind11-dev python3-dev python3-pytest python3-pip python3-matplotlib python3-torch mypy libdlib-dev libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs libopenmpi-dev openmpi-bin libmpich-dev mpich); else packages+=(clang-19 libclang-rt-19-dev); fi
+  if [[ $preset == gcc ]]; then packages+=(clang-16 clang-19 libc++-19-dev libc++abi-19-dev make g++-aarch64-linux-gnu qemu-user libcli11-dev libtorch-dev libboost-serialization1.81-dev pybind11-dev python3-dev python3-pytest python3-pip python3-matplotlib python3-torch mypy libdlib-dev libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs libopenmpi-dev openmpi-bin libmpich-dev mpich); else packages+=(clang-19 libclang-rt-19-dev); fi
   bash .cmake/install_packages.sh "${packages[@]}"
 fi
 
