@@ -43,6 +43,7 @@ if [[ $install == yes ]]; then
     packages+=(libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs)                                             # file systems
     packages+=(libopenmpi-dev openmpi-bin libmpich-dev mpich slurm-wlm munge)                                          # ranks, jobs
     packages+=(doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core)  # pages
+    packages+=(clang-16 clang-19 libc++-19-dev libc++abi-19-dev make g++-aarch64-linux-gnu qemu-user)                  # compilers
   else
     packages+=(clang-19 libclang-rt-19-dev dpkg-dev debhelper lintian)
   fi
