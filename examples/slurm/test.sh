@@ -97,12 +97,12 @@ chmod 400 munge.key
 munged --foreground --force --key-file="$work/munge.key" --socket="$work/munge.socket" --pid-file="$work/munged.pid" --seed-file="$work/munge.seed" \
   --log-file="$work/munged.log" > munged.out 2>&1 &
 daemons+=($!)
-await 10 test -S munge.socket || die "munged does not start"
+await 60 test -S munge.socket || die "munged does not start"
 slurmctld -D -f "$SLURM_CONF" -L "$work/slurmctld.log" > /dev/null 2>&1 &
 daemons+=($!)
 slurmd -D -f "$SLURM_CONF" -L "$work/slurmd.log" > /dev/null 2>&1 &
 daemons+=($!)
-await 20 node_is_up || die "the node is not idle: $(sinfo 2>&1 || true)"
+await 60 node_is_up || die "the node is not idle: $(sinfo 2>&1 || true)"
 
 submit() { sbatch --parsable --chdir "$work" --cpus-per-task 1 "$@"; }
 # The last checkpoint of a run has the step $2, and the same arrays as that of an undisturbed run with the seed $3.
@@ -119,22 +119,22 @@ same_state() {
 
 # 1. A job of a higher partition takes all processors: the trainer, which waits at step 40, gets SIGTERM, saves that step, and goes on afterwards.
 submit --output preempted.out --time 10 "$here/train.sh" "$program" "$work/preempted" 120 1 0 40 > /dev/null
-await 20 says preempted.out "waiting for a signal" || die "the trainer does not start"
+await 60 says preempted.out "waiting for a signal" || die "the trainer does not start"
 submit --partition high --output urgent.out --exclusive --time 1 --wrap "echo urgent" > /dev/null
-await 30 says urgent.out urgent || die "nothing was preempted: $(squeue)"
+await 60 says urgent.out urgent || die "nothing was preempted: $(squeue)"
 # 2. A job of one minute that is to stop 50 seconds before its limit: its steps take longer than the ten seconds that it has, and it goes on afterwards.
 submit --output limited.out --time 1 "$here/train.sh" "$program" "$work/limited" 1200 10 50 > /dev/null
 # 3. An array: each task has its own place.
 submit --output 'array-%a.out' --array 1-2 --time 10 "$here/train.sh" "$program" "$work/array" 120 1 > /dev/null
 
 outcome() { grep -v '^slurmstepd\|^srun' "$1" || true; }  # without what Slurm says
-await 40 says preempted.out 'trained to step 120' || die "the preempted job does not end: $(squeue)"
+await 60 says preempted.out 'trained to step 120' || die "the preempted job does not end: $(squeue)"
 [[ $(outcome preempted.out) == $'waiting for a signal\npreempted: stopped at step 40\nresumed from step 40\ntrained to step 120' ]] || die "another course"
 same_state preempted 120 0
 echo "preempted at step 40, requeued, bit-identical"
 
 for task in 1 2; do
-  await 20 says "array-$task.out" 'trained to step 120' || die "task $task does not end: $(squeue)"
+  await 60 says "array-$task.out" 'trained to step 120' || die "task $task does not end: $(squeue)"
   same_state "array/task-$task" 120 "$task"
 done
 cmp -s array/task-{1,2}/step-000000120/*.safetensors && die "both tasks have the same state"
@@ -142,14 +142,14 @@ echo "array: two tasks, two places, bit-identical"
 
 # 4. A job that is cancelled saves, too, and is not requeued.
 cancelled=$(submit --output cancelled.out --time 10 "$here/train.sh" "$program" "$work/cancelled" 120 1 0 7)
-await 20 says cancelled.out "waiting for a signal" || die "the trainer does not start"
+await 60 says cancelled.out "waiting for a signal" || die "the trainer does not start"
 scancel "$cancelled"
 is_gone() { [[ -z $(squeue --noheader --job "$1" 2> /dev/null) ]]; }
-await 20 is_gone "$cancelled" || die "the cancelled job does not end, or begins again"
+await 60 is_gone "$cancelled" || die "the cancelled job does not end, or begins again"
 [[ $(outcome cancelled.out) == $'waiting for a signal\npreempted: stopped at step 7' && -d cancelled/step-000000007 ]] || die "not saved"
 echo "cancelled at step 7, saved, not requeued"
 
-await 90 says limited.out 'trained to step 1200' || die "the job with a time limit does not end: $(squeue)"
+await 120 says limited.out 'trained to step 1200' || die "the job with a time limit does not end: $(squeue)"
 stopped=$(sed -n 's/^time limit: stopped at step //p' limited.out | head -n 1)
 [[ -n $stopped ]] || die "the job did not stop before its limit"
 [[ $(sed -n 's/^resumed from step //p' limited.out | head -n 1) == "$stopped" ]] || die "it does not continue from step $stopped"
