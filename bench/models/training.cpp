@@ -192,12 +192,13 @@ template <bool Bf16>
 setting gpt_setting(std::string name) {
   const gpt_shape shape;
   auto data = std::make_shared<const text_source>(static_cast<std::size_t>(shape.length));
-  return {name,
-          2,
-          1,
-          24,
-          true,
-          starter<Bf16>(name, adam{.rate = 3e-4F}, std::move(data), 8, [=](auto& rng) { return make_gpt(shape, rng); })};
+  return {.name = name,
+          .period = 2,
+          .evaluate = 1,
+          .periods = 12,
+          .has_slots = true,
+          .start = starter<Bf16>(name, adam{.rate = 3e-4F}, std::move(data), 8,
+                                 [=](auto& rng) { return make_gpt(shape, rng); })};
 }
 
 }  // namespace
@@ -205,26 +206,39 @@ setting gpt_setting(std::string name) {
 setting setting_of(const std::string& model, const std::filesystem::path& data) {
   const auto digits = [&] { return std::make_shared<const digits_source>(folder(data, "mnist")); };
   if (model == "lr")
-    return {model, 10, 1, 40, false, starter(model, sgd{0.01F}, digits(), 200, [](auto&) { return make_lr(); })};
+    return {.name = model,
+            .period = 10,
+            .evaluate = 1,
+            .periods = 40,
+            .has_slots = false,
+            .start = starter(model, sgd{0.01F}, digits(), 200, [](auto&) { return make_lr(); })};
   if (model == "lenet")
-    return {model, 20,
-            4,     40,
-            true,  starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return lenet::make_network(rng); })};
+    return {.name = model,
+            .period = 20,
+            .evaluate = 4,
+            .periods = 40,
+            .has_slots = true,
+            .start = starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return lenet::make_network(rng); })};
   if (model == "alexnet")
-    return {model, 20,   10,
-            20,    true, starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return make_alexnet(rng); })};
+    return {.name = model,
+            .period = 20,
+            .evaluate = 10,
+            .periods = 20,
+            .has_slots = true,
+            .start = starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return make_alexnet(rng); })};
   if (model == "gpt") return gpt_setting<false>(model);
   if (model == "gpt_bf16") return gpt_setting<true>(model);
   if (model == "mf") {
     auto ratings = std::make_shared<const ratings_source>(folder(data, "jester"));
     const auto batch = std::min<std::size_t>(ratings->size() / 10, 8000);
     const auto users = ratings->users(), items = ratings->items();
-    return {model,
-            10,
-            1,
-            40,
-            false,
-            starter(model, sgd{0.2F}, std::move(ratings), batch, [=](auto& rng) { return make_mf(users, items, 10, rng); })};
+    return {.name = model,
+            .period = 10,
+            .evaluate = 1,
+            .periods = 40,
+            .has_slots = false,
+            .start = starter(model, sgd{0.2F}, std::move(ratings), batch,
+                             [=](auto& rng) { return make_mf(users, items, 10, rng); })};
   }
   throw std::runtime_error("no model is called " + model + "; there are lr, mf, lenet, alexnet, gpt and gpt_bf16");
 }

@@ -82,12 +82,12 @@ TEST_CASE("a run that diverges or does not learn is refused") {
   CHECK_THROWS_WITH(train_undisturbed(scripted({3, 2, infinite, infinite}, 2), 1),
                     Catch::Contains("scripted diverges"));
   CHECK_THROWS_WITH(train_undisturbed(scripted({3, 2, 1}, 4), 1), Catch::Contains("diverges"));
-  CHECK(train_undisturbed(scripted({3, 2, 1, 0.5}, 3), 1).losses == std::vector{3, 2, 1, 0.5});
+  CHECK(train_undisturbed(scripted({3, 2, 1, 0.5}, 3), 1).losses == std::vector<double>{3, 2, 1, 0.5});
 }
 
 TEST_CASE("failures are spread over the run, away from anchors") {
-  for (const std::uint64_t periods : {4, 20, 24, 40, 100})
-    for (const std::size_t count : {1, 3, 8, 10}) {
+  for (const std::uint64_t periods : {4U, 20U, 24U, 40U, 100U})
+    for (const std::size_t count : {1U, 3U, 8U, 10U}) {
       const auto at = failure_periods(periods, count);
       CHECK(at.size() <= count);
       if (periods >= 20) CHECK(at.size() == count);
