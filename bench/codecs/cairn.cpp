@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cairn/encode/base.hpp"
+#include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "codecs/method.hpp"
