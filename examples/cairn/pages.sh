@@ -46,9 +46,9 @@ if command -v zsh > /dev/null; then
   zsh -n "$zsh"
   [[ $(zsh -fc 'fpath=($1 $fpath); autoload -Uz compinit && compinit -u -D && print ${_comps[cairn]}' - "$(dirname "$zsh")") == _cairn ]] ||
     die "zsh does not find the completion"
-  zsh -fc '_describe() { print -l ${(P)2}; }; words=(cairn ""); CURRENT=2; source $1' - "$zsh" | sed 's/:.*//' > completed
+  zsh -fc '_describe() { print -l -- ${(P)2}; }; words=(cairn ""); CURRENT=2; source $1' - "$zsh" | sed 's/:.*//' > completed
   for command in $commands; do grep -qx -- "$command" completed || die "zsh does not complete $command"; done
-  zsh -fc '_arguments() { print -l $@; }; words=(cairn prune ""); CURRENT=3; source $1' - "$zsh" | grep -q -- '^--keep-last\[' ||
+  zsh -fc '_arguments() { print -l -- $@; }; words=(cairn prune ""); CURRENT=3; source $1' - "$zsh" | grep -q -- '^--keep-last\[' ||
     die "zsh does not complete an option"
 fi
 echo "$(wc -w <<< "$commands") commands in the man page and the completion"

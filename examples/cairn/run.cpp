@@ -202,10 +202,11 @@ int merge(const std::string& checkpoint, bool json) {
   const auto opened = cairn::open(checkpoint).path();  // of a run, that of its newest checkpoint
   if (cairn::detail::is_file(opened))
     cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", opened, " is a file"});
-  const auto [place, name] = cairn::detail::split_path(opened);
-  cairn::any_store store = cairn::stores::directory(place);
+  const auto parts = cairn::detail::split_path(opened);
+  const auto& name = parts.name;
+  cairn::any_store store = cairn::stores::directory(parts.directory);
   const auto lock = store.lock();
-  const auto report = [&, name = name] {
+  const auto report = [&] {
     const progress shown(2 * bytes_at(opened), json);
     return cairn::merge_checkpoints(store, name);
   }();
