@@ -52,7 +52,7 @@ HIDE_FRIEND_COMPOUNDS = YES
 EXCLUDE_SYMBOLS = cairn::detail cairn::*::detail cairn::sentence_part
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = YES
-PREDEFINED = CAIRN_INLINE= CAIRN_VISIBLE= CAIRN_SEPARATE_COMPILATION
+PREDEFINED = CAIRN_INLINE= CAIRN_ONE_PER_PROCESS= CAIRN_SEPARATE_COMPILATION
 # Doxygen knows no inline namespaces in nested names, and Sphinx no requirements.
 INPUT_FILTER = "sed -E -e 's/^namespace cairn::inline v[0-9]+_[0-9]+/namespace cairn/' -e '/^ *requires .*[^;{{]$/d'"
 INPUT = {headers}

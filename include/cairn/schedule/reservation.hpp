@@ -23,9 +23,11 @@ class running_spread {
     mean_ += share * change;
     variance_ = (1 - share) * (variance_ + share * change * change);
   }
+  /// Whether no value was added.
   [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
   /// 0 if there is no value.
   [[nodiscard]] double mean() const noexcept { return mean_; }
+  /// The square of that deviation; 0 if there is no value.
   [[nodiscard]] double variance() const noexcept {
     return is_empty() ? 0 : variance_ + mean_ * mean_ / (4 * (std::min)(count_, 4.0));
   }
