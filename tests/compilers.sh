@@ -5,7 +5,7 @@
 #
 #   compilers.sh FOLDER ROW     one row; exits with 77 if it is skipped
 #   compilers.sh FOLDER --all   all rows, two at a time, and a table of the results
-#   compilers.sh --rows         the names of the rows; those that begin with + are tests of CTest
+#   compilers.sh --rows         the names of the rows; those that begin with CI: are tests of CTest
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -16,7 +16,7 @@ rows() {
   for compiler in g++-12 g++-13 g++-14 clang++-16 clang++-17 clang++-18 clang++-19; do
     for standard in 20 23 2c; do
       case $compiler/$standard in
-        clang++-16/20) echo "+$compiler/c++20 $compiler headers -std=c++20 $warnings" ;;
+        clang++-16/20) echo "CI:$compiler/c++20 $compiler headers -std=c++20 $warnings" ;;
         clang++-16/23) echo "$compiler/c++23 $compiler headers -std=c++2b $warnings" ;;
         g++-1[23]/2c | clang++-16/2c) ;;  # these compilers do not have it
         *) echo "$compiler/c++$standard $compiler headers -std=c++$standard $warnings" ;;
@@ -24,13 +24,13 @@ rows() {
     done
   done
   for standard in 20 23 2c; do
-    echo "$([[ $standard != 23 ]] || echo +)clang++-19/libc++/c++$standard clang++-19 headers -std=c++$standard -stdlib=libc++ $warnings"
+    echo "$([[ $standard != 23 ]] || echo CI:)clang++-19/libc++/c++$standard clang++-19 headers -std=c++$standard -stdlib=libc++ $warnings"
   done
   echo "clang++-18/libc++ clang++-18 headers -std=c++20 -stdlib++-isystem /usr/lib/llvm-19/include/c++/v1 -stdlib=libc++ $warnings"
   echo "clang++-19/libc++/compiled clang++-19 compiled -std=c++20 -O1 -stdlib=libc++ $warnings"
   for compiler in g++-12 g++-13 g++-14 clang++-16 clang++-19; do
     local mark=
-    if [[ $compiler == g++-12 ]]; then mark=+; fi
+    if [[ $compiler == g++-12 ]]; then mark=CI:; fi
     echo "$mark$compiler/O3-native $compiler headers -std=c++20 -O3 -march=native $warnings"
     echo "$compiler/O3-native-compiled $compiler compiled -std=c++20 -O3 -march=native $warnings"
     echo "$mark$compiler/lto-hidden $compiler headers -std=c++23 -O1 -flto -fvisibility=hidden -fvisibility-inlines-hidden $warnings"
@@ -87,11 +87,11 @@ case ${1-} in
   *)
     folder=$(realpath -m "$1")
     if [[ ${2-} == --all ]]; then
-      rows | sed 's/^+//; s/ .*//' | { xargs -P 2 -I ROW bash "$0" "$folder" ROW || true; } | tee "$folder.txt"
+      rows | sed 's/^CI://; s/ .*//' | { xargs -P 2 -I ROW bash "$0" "$folder" ROW || true; } | tee "$folder.txt"
       echo "$(grep -c ': passed$' "$folder.txt" || true) passed, $(grep -c ': skipped' "$folder.txt" || true) skipped, $(rows | wc -l) rows"
       ! grep -qE ': (does not compile|the compiler or linker warns|compiles, but)' "$folder.txt"
     else
-      row=$(rows | sed 's/^+//' | awk -v name="${2-}" '$1 == name')
+      row=$(rows | sed 's/^CI://' | awk -v name="${2-}" '$1 == name')
       [[ $row ]] || { echo "there is no row ${2-}" >&2; exit 2; }
       read -ra words <<<"$row"
       run_row "$folder" "${words[@]}"
