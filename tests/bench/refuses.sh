@@ -6,7 +6,7 @@ program=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/data/mnist" "$folder/data/jester"
 echo "no digits" > "$folder/data/mnist/train-images-idx3-ubyte"
-yes "1	2	nothing" | head -n 1500 | gzip > "$folder/data/jester/jester5k.tsv.gz"
+printf '1\t2\tnothing\n%.0s' {1..1500} | gzip > "$folder/data/jester/jester5k.tsv.gz"
 
 # refused MESSAGE OPTION...
 refused() {
