@@ -88,6 +88,18 @@ consteval auto find_field_types() {
 template <class Record>
 using field_types = typename decltype(find_field_types<Record>())::type;
 
+#if defined(__clang__) && __clang_major__ < 17  // to it such a union is no literal type
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+template <class Record>
+struct unmade {
+  Record value;
+};
+template <class Record>
+extern const unmade<Record> unmade_object;
+#pragma clang diagnostic pop
+#else
 template <class Record>
 union unmade {
   constexpr unmade() noexcept : nothing() {}
@@ -97,6 +109,7 @@ union unmade {
 };
 template <class Record>
 inline constexpr unmade<Record> unmade_object;  // a record that is never made: only the spelling of its address is used
+#endif
 
 /// A pointer to field I.
 template <std::size_t I, class Pointer>
@@ -134,9 +147,17 @@ template <class Record>
 concept has_field_pointers =
     requires { typename std::bool_constant<(static_cast<void>(find_field_pointers<Record>()), true)>; };
 
-/// It is not looked for where a record can be assigned.
+/// It is not looked for where a record can be assigned: Clang 16 cannot look in all of those.
 template <class Record>
-inline constexpr bool has_reference_member = !std::is_move_assignable_v<Record> && !has_field_pointers<Record>;
+consteval bool find_reference_member() {
+  if constexpr (std::is_move_assignable_v<Record>)
+    return false;
+  else
+    return !has_field_pointers<Record>;
+}
+
+template <class Record>
+inline constexpr bool has_reference_member = find_reference_member<Record>();
 
 template <class Record, class... Types>
 consteval bool is_packed(type_list<Types...>) {
