@@ -18,11 +18,13 @@ from pathlib import Path
 from figures import document, machine, plots, programs
 from figures import numbers as measured
 
-# The pictures of README.md: file, program, which of its panels, what they show.
+# The pictures of the documentation: file, program, which of its panels, what they show. README.md has the last three.
 PICTURES = (
     ("bench_save_load.svg", "save_load", (0, 2, 3), "Saves and loads of a transformer with Adam, in GB/s"),
     ("bench_stall.svg", "stall", (0, 1), "What a trainer waits for a save, in seconds"),
-    ("bench_formats.svg", "study", (0, 1, 2), "A checkpoint in the formats of deep-learning frameworks: bytes and seconds"),
+    ("bench_formats.svg", "study", (0,), "The size of a checkpoint in the formats of deep-learning frameworks"),
+    ("bench_pieces.svg", "partition", (0,), "How evenly ranks divide the tensors of BERT-large"),
+    ("bench_speed_up.svg", "simulate", (0,), "Predicted speed-up of saves by many ranks"),
 )
 
 
@@ -74,15 +76,15 @@ def run_all(chosen, options, folder):
 
 
 def write_pictures(runs, folder):
-    """The pictures of README.md; the names of those that have no numbers."""
+    """The pictures of the chosen programs; the names of those that have no numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     by_name = {run.program.name: run for run in runs}
     missing = []
     for file, name, which, description in PICTURES:
-        text = None
-        if name in by_name:
-            panels = [by_name[name].program.panels[number] for number in which]
-            text = plots.draw_panels(file.removesuffix(".svg"), panels, by_name[name].numbers, description, is_file=True)
+        if name not in by_name:
+            continue
+        panels = [by_name[name].program.panels[number] for number in which]
+        text = plots.draw_panels(file.removesuffix(".svg"), panels, by_name[name].numbers, description, is_file=True)
         if text is None:
             missing.append(file)
         else:
@@ -99,7 +101,7 @@ def main():
     arguments.add_argument("--quick", action="store_true", help="small sizes, to see that all programs work")
     arguments.add_argument("--from", dest="source", metavar="DIR", type=Path, help="draw the numbers in DIR, and run nothing")
     arguments.add_argument("--runs", metavar="DIR", type=Path, help="where numbers and output go; by default beside the page, page_runs for page.html")
-    arguments.add_argument("--figures", metavar="DIR", type=Path, help="also write the pictures of README.md into DIR")
+    arguments.add_argument("--figures", metavar="DIR", type=Path, help="also write the pictures of the documentation into DIR")
     arguments.add_argument("-o", dest="page", metavar="FILE", type=Path, default=Path("page.html"), help="the page (page.html)")
     options = arguments.parse_args()
     chosen = chosen_programs(options.only)

@@ -49,13 +49,13 @@ def figures(numbers):
     return found
 
 
-def text_of(value, digits=4):
+def text_of(value, digits=4, keeps_zeros=False):
     """That many significant digits, without an exponent where that is short."""
     if value is None:
         return "not measured"
-    if value == int(value) and abs(value) < 1e6:
+    if not keeps_zeros and value == int(value) and abs(value) < 1e6:
         return f"{int(value):,}"
     if 1e-3 <= abs(value) < 1e6:
         text = f"{value:,.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
+        return text.rstrip("0").rstrip(".") if "." in text and not keeps_zeros else text
     return f"{value:.{digits - 1}g}"

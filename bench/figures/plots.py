@@ -70,7 +70,7 @@ def draw_bars(axes, panel, numbers):
     for place, (_, value, is_own) in zip(places, points):
         if value is not None:
             axes.barh(place, value, height=0.62, color=OWN if is_own else PEER)
-        axes.annotate(text_of(value, 3), (max(value or 0, 0), place), (4, 0), textcoords="offset points", va="center", ha="left", fontsize=8,
+        axes.annotate(text_of(value, 3, value is not None and value != 0 and value != int(value)), (max(value or 0, 0), place), (4, 0), textcoords="offset points", va="center", ha="left", fontsize=8,
                       color=FAINT if value is None else INK)
     axes.set_yticks(list(places), [label for label, _, _ in points])
     axes.set_ylim(len(points) - 0.4, -0.6)
@@ -93,9 +93,12 @@ def draw_lines(axes, panel, numbers):
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    low, high = axes.get_ylim()
+    if high < 50 * low:
+        axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
     axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-    axes.tick_params(length=0, labelsize=8)
+    axes.tick_params(which="both", length=0, labelsize=8)
     axes.grid(True)
     axes.set_title(panel.title)
     axes.set_xlabel(panel.x_unit, loc="left")

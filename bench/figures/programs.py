@@ -123,7 +123,7 @@ PROGRAMS = (
     Program("torch_trainer", "A trainer with libtorch: Cairn beside torch::save and torch::load", "--mib 32 --reps 1"),
     Program("study", "Checkpoints in the formats of deep-learning frameworks, and restarts that leave something out",
             "--sizes 8 --ranks 1,2 --reps 1 --training 20 --wait 0 --steps 120 --seeds 1",
-            (Bars("Bytes over 4 bytes per number", "ratio; 8 million parameters with Adam", "study.size_over_ideal.{}.8m", FORMATS, False),
+            (Bars("Bytes over 4 bytes per number", "8 M parameters", "study.size_over_ideal.{}.8m", FORMATS, False),
              Bars("Save, 1 rank, durable", "seconds", "study.save_seconds.{}", seconds_of_format(8, 1), False),
              Bars("Load", "seconds", "study.load_seconds.{}", seconds_of_format(8, 1), False),
              Bars("Restarts whose weights differ", "of all restarts", "study.ablation.{}.breaks", ITEMS, None),

@@ -95,7 +95,7 @@ def check_figures():
         assert "an <odd> CPU" in words and "abc1234" in words
         assert not re.search(r"\bnan\b", text, re.IGNORECASE)
         drawn = text[text.index("<svg"):text.index("</svg>")]
-        for label in ("Cairn", "cereal", "2.5", "1.25", "libtorch"):
+        for label in ("Cairn", "cereal", "2.50", "1.25", "libtorch"):
             assert f">{label}</text>" in drawn, label
         assert drawn.count(">not measured</text>") == 6, drawn.count(">not measured</text>")  # the other methods of the one panel
         assert all(target.startswith("#") for target in page.loaded), page.loaded
@@ -145,13 +145,16 @@ def check_runs():
     for name, script in scripts.items():
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
         (programs / name).chmod(0o755)
+    logs = SCRATCH / "page_runs"
+    logs.mkdir()
+    (logs / "torch_trainer.json").write_text('{"of_an_earlier_run": 1}')
     done, text = draw("--build", str(programs.parent), "--only", "simulate,stall,torch_trainer,partition", "--quick")
     words = "".join(Page(text).text)
     assert done.returncode == 1
     for line in ("simulate ended with status 3", "stall cannot be run", "torch_trainer wrote no numbers"):
         assert line in words and line in done.stderr, line
     assert "partition" not in done.stderr and "A quick run" in words
-    logs = SCRATCH / "page_runs"
+    assert "of_an_earlier_run" not in words
     assert (logs / "simulate.log").read_text() == "said before it failed\n" and (logs / "partition.log").read_text() == "drawn\n"
     again, text = draw("--from", str(logs), "--only", "partition")
     assert again.returncode == 0 and "kernel" in "".join(Page(text).text)
