@@ -74,9 +74,10 @@ int main(int argc, char** argv) {
   const std::string root = argc > 1 ? argv[1] : "compilers";
   {
     cairn::checkpointer run(root, {.keep_last = 3, .when = cairn::policies::every_steps{2}});
-    for (std::uint64_t step = 1; step <= 5; ++step)
+    for (std::uint64_t step = 1; step <= 5; ++step) {
       static_cast<void>(run.step(at(step), {.step = step, .loss = step == 3 ? std::strtod("nan", nullptr) : 1.5}));
-    run.wait();
+      run.wait();  // else a save that is due while another runs is left out
+    }
     run.save(at(6), {.step = 6, .loss = 0.1});
   }
   cairn::checkpointer run(root, {.preempt = {SIGTERM}});
