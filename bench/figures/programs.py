@@ -51,20 +51,40 @@ class Program:
     takes_data: bool = False
     launcher: tuple = ()
 
-    def command(self, build, data, json_file, is_quick):
+    def command(self, build, release, data, json_file, is_quick):
         options = self.quick.split() if is_quick else []
         if self.takes_data and data:
-            options += ["--data", str(data)]
-        return [*self.launcher, str(build / "bench" / self.name), *options, "--json", str(json_file)]
+            options += ["--data", str(self.data_of(data))]
+        return [*self.launcher, str(build / "bench" / self.name), *options, *self.more_options(release), "--json", str(json_file)]
+
+    def data_of(self, mnist):
+        return mnist
+
+    def more_options(self, release):
+        return []
 
     def environment(self, release):
-        return None
+        return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class Rework(Program):
+    """Takes the folder that has mnist/ and jester/."""
+
+    def data_of(self, mnist):
+        return mnist.parent
+
+
+class CairnProgram(Program):
+    """Runs the program cairn of the build folder `release`."""
+
+    def more_options(self, release):
+        return ["--program", str(release / "examples" / "cairn" / "cairn")]
 
 
 class PythonProgram(Program):
     """bench/python/<name>.py, which measures the Python package of the build folder `release`."""
 
-    def command(self, build, data, json_file, is_quick):
+    def command(self, build, release, data, json_file, is_quick):
         script = os.path.join(os.path.dirname(__file__), "..", "python", f"{self.name}.py")
         options = self.quick.split() if is_quick else []
         loader = ["--cpp-loader", str(build / "bench" / "load_arrays")]
@@ -83,6 +103,7 @@ MODELS = {"bert_large": "BERT-large", "gpt3": "GPT-3", "gpt2_xl": "GPT-2 XL", "l
 PIECES = {"pieces": "Cairn", "pieces_of_intervals": "equal intervals"}
 FORMATS = {"cairn": "Cairn, lossless", "cairn_raw": "Cairn, raw", "libtorch": "PyTorch zip", "npz": "npz", "npz_compressed": "npz, compressed", "hdf5": "HDF5",
            "hdf5_compressed": "HDF5, gzip", "index_shards": "index and shards", "safetensors": "safetensors"}
+REWORK = {"lc2": "Cairn, lc2", "lc3": "Cairn, lc3", "lossless": "Cairn, lossless", "scar": "SCAR", "topn": "TOPN", "full": "whole checkpoints"}
 ALONE = ("libtorch", "npz", "npz_compressed", "hdf5", "hdf5_compressed")  # written by rank 0, whatever the number of ranks
 
 
@@ -128,6 +149,10 @@ PROGRAMS = (
              Bars("Load", "seconds", "study.load_seconds.{}", seconds_of_format(8, 1), False),
              Bars("Restarts whose weights differ", "of all restarts", "study.ablation.{}.breaks", ITEMS, None),
              Bars("Accuracy at the end: change", "points, mean", "study.ablation.{}.points_at_end", ITEMS)), takes_data=True),
+    Rework("rework", "What restarts from lossy checkpoints cost", "--models lr --seeds 1 --failures 2",
+            (Bars("Logistic regression: rework with 5 % of the bytes", "periods", "rework.lr.measured.{}.5", REWORK, False),), takes_data=True),
+    Program("many_leaves", "Deltas per anchor of a state of 200 large arrays", "--saves 11"),
+    CairnProgram("program", "The program cairn: lists and verifies", "--mib 64 --reps 1"),
     Program("compile_time", "What Cairn costs the compiler", "--reps 1",
             (Bars("A unit that saves and loads 50 fields", "CPU seconds", "seconds.{}",
                   {"cairn_save_and_load_compiled": "Cairn, compiled", "cairn_save_and_load": "Cairn, header-only", "cereal_save_and_load": "cereal"}, False),
@@ -144,7 +169,7 @@ def run(program, build, release, data, folder, is_quick):
     began = time.monotonic()
     with open(log_file, "w", encoding="utf-8") as log:
         try:
-            done = subprocess.run(program.command(build, data, json_file, is_quick), cwd=folder, env=program.environment(release),
+            done = subprocess.run(program.command(build, release, data, json_file, is_quick), cwd=folder, env=program.environment(release),
                                   stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False)
             failure = "" if done.returncode == 0 else f"ended with status {done.returncode}"
         except OSError as error:

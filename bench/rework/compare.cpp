@@ -128,8 +128,9 @@ void add_ratios(const results& all, const std::string& model, const std::string&
       const auto name = [&](const std::string& under) { return prefix + '.' + peer + "_over_" + under + at; };
       add_ratio(numbers, name("lc2"), rework_ratio(of, all.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
       add_ratio(numbers, name("lc3"), rework_ratio(of, all.at("lc3" + at)), 0);
-      if (!best.empty())
-        add_ratio(numbers, name("best"), rework_ratio(of, all.at(best)), five && is_image ? bound_best : 0);
+      constexpr double none = std::numeric_limits<double>::quiet_NaN();
+      add_ratio(numbers, name("best"), best.empty() ? estimate{none, none, none} : rework_ratio(of, all.at(best)),
+                five && is_image ? bound_best : 0);
     }
     if (!best.empty()) std::printf("best of our settings with %s %%: %s\n", percent_of(share).c_str(), best.c_str());
   }

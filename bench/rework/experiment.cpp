@@ -109,12 +109,14 @@ std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t co
 }
 
 bool fits(const result& of, double share) {
-  double credit = 0;
-  return std::all_of(of.spent.back().begin(), of.spent.back().end(), [&](double bytes) {
-    credit += share;
-    const bool saves = credit > 0;
-    credit -= bytes;
-    return saves;
+  return std::all_of(of.spent.begin(), of.spent.end(), [&](const std::vector<double>& periods) {
+    double credit = 0;
+    return std::all_of(periods.begin(), periods.end(), [&](double bytes) {
+      credit += share;
+      const bool saves = credit > 0;
+      credit -= bytes;
+      return saves;
+    });
   });
 }
 

@@ -19,12 +19,13 @@ struct codec_setting {
   std::optional<std::size_t> anchor_every{};  ///< nullopt: the first checkpoint alone is whole, as published
 };
 
-/// `codec` for all leaves but Adam's second moments: these are stored without loss, since a delta can make one 0 that is not.
-[[nodiscard]] inline cairn::codec_rules lossy_rules(cairn::any_codec codec) {
-  return {{"*second.*", cairn::codecs::lossless{}}, {"*", std::move(codec)}};
+/// `codec` for all leaves but Adam's second moments, whose ratios are quantized: a difference could make one 0 that is not.
+template <int Bits>
+[[nodiscard]] cairn::codec_rules lossy_rules(const cairn::codecs::lc<Bits>& codec) {
+  return {{"*second.*", cairn::codecs::lc<Bits>{.delta = cairn::delta_kind::ratio}}, {"*", codec}};
 }
 
-inline constexpr double bound_of_loss = 2e-2;  ///< of `max_relative_l2`, in the settings that have one
+inline constexpr double bound_of_loss = 0.5;  ///< of `max_delta_l2`, in the settings that have one
 
 [[nodiscard]] inline std::vector<codec_setting> codec_settings() {
   using cairn::codecs::lc;
@@ -35,8 +36,8 @@ inline constexpr double bound_of_loss = 2e-2;  ///< of `max_relative_l2`, in the
           {"lc2_energy", lossy_rules(lc<2>{.priority = energy})},
           {"lc3_energy", lossy_rules(lc<3>{.priority = energy})},
           {"lc2_energy_mean", lossy_rules(lc<2>{.priority = energy, .value = mean})},
-          {"lc2_bound", lossy_rules(lc<2>{.max_relative_l2 = bound_of_loss})},
-          {"lc3_bound", lossy_rules(lc<3>{.max_relative_l2 = bound_of_loss})},
+          {"lc2_bound", lossy_rules(lc<2>{.max_delta_l2 = bound_of_loss})},
+          {"lc3_bound", lossy_rules(lc<3>{.max_delta_l2 = bound_of_loss})},
           {"lossless", {{"*", cairn::codecs::lossless{.xor_parent = true}}}}};
 }
 
@@ -44,7 +45,7 @@ inline constexpr double bound_of_loss = 2e-2;  ///< of `max_relative_l2`, in the
 [[nodiscard]] inline codec_setting default_lc3() { return {"lc3_default", lossy_rules(cairn::codecs::lc<3>{}), 10}; }
 /// lc<2> with a bound and the default chain.
 [[nodiscard]] inline codec_setting lc2_contract() {
-  return {"lc2_contract", lossy_rules(cairn::codecs::lc<2>{.max_relative_l2 = bound_of_loss}), 10};
+  return {"lc2_contract", lossy_rules(cairn::codecs::lc<2>{.max_delta_l2 = bound_of_loss}), 10};
 }
 
 }  // namespace bench

@@ -54,7 +54,7 @@ template <class Codec>
   if (name == "raw") return {{"*", raw{}}};
   if (name == "lossless") return {};
   if (name == "xor") return codecs_for_floats(lossless{.xor_parent = true});
-  if (name == "lc2") return codecs_for_floats(lc<2>{});
+  if (name == "lc2") return codecs_for_floats(lc<2>{.priority = cairn::promotion::energy, .max_delta_l2 = 0.9});
   if (name == "lc3") return codecs_for_floats(lc<3>{});
   throw std::invalid_argument("--codec is raw, lossless, xor, lc2 or lc3, not '" + name + "'");
 }

@@ -120,6 +120,7 @@ PLANTED = [
                          ("numeric_limits<double>::infinity", "std::numeric_limits<double>::infinity()")]),
     ("language", "core/a.hpp:4: ", {"core/a.hpp": HEADER + "// It is told\n// of errors.\n"}),
     ("language", "docs/a.md:2: ", {"../../docs/a.md": "one\nlearned by\nheart\n"}),
+    ("folders", "log: not one of the files", {"../../log": "text\n"}),
     ("folders", "tools/: not one of", {"../../tools/a.cpp": "// A tool.\n"}),
     ("folders", "bench/: missing", {"../../bench/a.cpp": None}),
     ("printing", "core/a.hpp:4: the library does not print", {"core/a.hpp": HEADER + 'std::puts("done");  // not std::cout\n'}),

@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 TOP_FOLDERS = {"include", "examples", "tests", "bench", "docs"}
+TOP_FILES = {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "conanfile.py", "pyproject.toml"}
 
 # The order of include/cairn, bottom to top: a row for each folder and for each public header, which lie at the top of the tree. A file
 # may include what its row names, and its own folder. Public headers include any definitions (.ipp) for header-only units; x.ipp, in any
@@ -168,6 +169,8 @@ def rule_folders(root, files):
         yield f"{extra}/: not one of the top-level folders {sorted(TOP_FOLDERS)}"
     for missing in sorted(TOP_FOLDERS - folders):
         yield f"{missing}/: missing"
+    for extra in sorted(f for f in files if "/" not in f and not f.startswith(".") and f not in TOP_FILES):
+        yield f"{extra}: not one of the files at the top, {sorted(TOP_FILES)}"
 
 
 def row_of(path):
