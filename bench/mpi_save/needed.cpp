@@ -42,7 +42,7 @@ class needed_blocks {
   std::vector<bool> blocks_;
 };
 
-/// A payload of the lossless codec (docs/codecs.md): a header of four bytes, the sizes of its blocks, and these.
+/// A payload of the lossless codec (docs/format.md): a header of four bytes, the sizes of its blocks, and these.
 class coded_blocks {
  public:
   coded_blocks(const checkpoint_reader& from, const stored_slice& slice) : begin_(slice.begin) {
