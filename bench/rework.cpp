@@ -17,6 +17,7 @@
 namespace {
 
 using namespace bench;
+using namespace bench::rework;
 
 constexpr std::string_view usage =
     "rework [--models lr,mf,lenet] [--seeds 10] [--failures 8] [--periods 0] [--data FOLDER] [--sections "

@@ -23,6 +23,7 @@
 namespace {
 
 using namespace bench;
+using namespace bench::study;
 
 constexpr std::string_view usage =
     "study [--sections formats,ablation] [--data DIR] [--directory .] [--json FILE] [--short 0]\n"

@@ -13,7 +13,7 @@
 #include "common/statistics.hpp"
 #include "rework/methods.hpp"
 
-namespace bench {
+namespace bench::rework {
 namespace {
 
 using models::part;
@@ -203,4 +203,4 @@ bool compare_shortly(const models::setting& model, std::size_t failures, const u
   return is_good;
 }
 
-}  // namespace bench
+}  // namespace bench::rework

@@ -10,7 +10,7 @@
 #include "common/report.hpp"
 #include "rework/experiment.hpp"
 
-namespace bench {
+namespace bench::rework {
 
 /// The undisturbed runs of a model, by seed.
 using undisturbed_runs = std::map<std::uint64_t, undisturbed_run>;
@@ -26,4 +26,4 @@ double compare_methods(const models::setting& model, models::part what, std::siz
 [[nodiscard]] bool compare_shortly(const models::setting& model, std::size_t failures, const undisturbed_runs& runs,
                                    report& numbers);
 
-}  // namespace bench
+}  // namespace bench::rework

@@ -10,7 +10,7 @@
 
 #include "common/statistics.hpp"
 
-namespace bench {
+namespace bench::rework {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -181,4 +181,4 @@ double whole_rework(const result& of) {
 
 double mean_of(const std::vector<double>& values) { return sum_of(values) / static_cast<double>(values.size()); }
 
-}  // namespace bench
+}  // namespace bench::rework

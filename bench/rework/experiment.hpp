@@ -13,7 +13,7 @@
 #include "models/training.hpp"
 #include "rework/writers.hpp"
 
-namespace bench {
+namespace bench::rework {
 
 /// A run without failures: its arrays at every checkpoint, and its losses at every evaluation.
 struct undisturbed_run {
@@ -78,4 +78,4 @@ struct estimate {
 [[nodiscard]] double whole_rework(const result& of);
 [[nodiscard]] double mean_of(const std::vector<double>& values);
 
-}  // namespace bench
+}  // namespace bench::rework

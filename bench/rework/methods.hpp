@@ -10,7 +10,7 @@
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
 
-namespace bench {
+namespace bench::rework {
 
 /// How a checkpointer encodes.
 struct codec_setting {
@@ -48,4 +48,4 @@ inline constexpr double bound_of_loss = 0.5;  ///< of `max_delta_l2`, in the set
   return {"lc2_contract", lossy_rules(cairn::codecs::lc<2>{.max_delta_l2 = bound_of_loss}), 10};
 }
 
-}  // namespace bench
+}  // namespace bench::rework

@@ -17,7 +17,7 @@
 #include "codecs/breakdown.hpp"
 #include "rework/methods.hpp"
 
-namespace bench {
+namespace bench::rework {
 namespace {
 
 using models::part;
@@ -137,4 +137,4 @@ void probe_steps(const undisturbed_runs& runs, report& numbers) {
   numbers.at_least("breakdown.eph", saved.cairn, 95.9);
 }
 
-}  // namespace bench
+}  // namespace bench::rework

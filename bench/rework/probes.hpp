@@ -8,7 +8,7 @@
 #include "common/report.hpp"
 #include "rework/compare.hpp"
 
-namespace bench {
+namespace bench::rework {
 
 /// Drops one bucket (sign, exponent) at a time from the delta of one period in the middle of the first run, and prints the change of the loss.
 void probe_buckets(const models::setting& model, const undisturbed_runs& runs, report& numbers);
@@ -21,4 +21,4 @@ void probe_restarts(const models::setting& model, const undisturbed_runs& runs,
 /// The share of the bytes that each step of LC saves, in the checkpoints of the first run, against the published shares.
 void probe_steps(const undisturbed_runs& runs, report& numbers);
 
-}  // namespace bench
+}  // namespace bench::rework

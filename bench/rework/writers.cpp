@@ -19,7 +19,7 @@
 #include "cairn/schedule/every.hpp"
 #include "cairn/store/memory.hpp"
 
-namespace bench {
+namespace bench::rework {
 namespace {
 
 using models::part;
@@ -179,4 +179,4 @@ std::unique_ptr<checkpoint_writer> write_full(training& run, part what) {
   return std::make_unique<full_writer>(run, what);
 }
 
-}  // namespace bench
+}  // namespace bench::rework

@@ -7,7 +7,7 @@
 #include "models/training.hpp"
 #include "rework/methods.hpp"
 
-namespace bench {
+namespace bench::rework {
 
 /// The checkpoints of one run. The first one, of the state at construction, is whole, and no method is charged for it.
 class checkpoint_writer {
@@ -38,4 +38,4 @@ class checkpoint_writer {
 /// Whole states as fp32.
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_full(models::training& run, models::part what);
 
-}  // namespace bench
+}  // namespace bench::rework

@@ -12,7 +12,7 @@
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 
-namespace bench {
+namespace bench::study {
 namespace {
 
 constexpr gradient_order usual{};
@@ -101,4 +101,4 @@ std::vector<ablation_run> run_ablations(const lenet::digits& images, const train
   return runs;
 }
 
-}  // namespace bench
+}  // namespace bench::study

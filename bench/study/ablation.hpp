@@ -11,7 +11,7 @@
 #include "lenet/dataset.hpp"
 #include "study/trainer.hpp"
 
-namespace bench {
+namespace bench::study {
 
 /// A restart of one kind: what is left out of the load, or how the gradient is summed afterwards.
 struct ablation {
@@ -45,4 +45,4 @@ struct ablation_run {
                                                       const std::vector<std::uint64_t>& failures,
                                                       const std::filesystem::path& folder);
 
-}  // namespace bench
+}  // namespace bench::study

@@ -9,7 +9,7 @@
 #include "study/formats.hpp"
 #include "study/ranks.hpp"
 
-namespace bench {
+namespace bench::study {
 namespace {
 
 double save_with(const std::string& path, const study_model& model, unsigned ranks, const cairn::codec_rules& codecs) {
@@ -39,4 +39,4 @@ std::vector<format> cairn_formats() {
   return {{"cairn", "Cairn, lossless", true, save_lossless, load}, {"cairn_raw", "Cairn, raw", true, save_raw, load}};
 }
 
-}  // namespace bench
+}  // namespace bench::study

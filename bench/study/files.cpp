@@ -11,11 +11,12 @@
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "study/formats.hpp"
 #include "study/ranks.hpp"
 
-namespace bench {
+namespace bench::study {
 namespace {
 
 /// An array, and its place in the files.
@@ -36,7 +37,8 @@ std::vector<placed<Array>> deal(Model& model, unsigned ranks) {
   for_each_array(model, [&](const std::string& name, Array& each) { all.push_back({name, &each}); });
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].bytes() > all[b].bytes(); });
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return std::pair(all[b].bytes(), a) < std::pair(all[a].bytes(), b); });
   std::vector<std::uint64_t> used(ranks);
   for (const auto i : order) {
     const auto least = static_cast<std::size_t>(std::min_element(used.begin(), used.end()) - used.begin());
@@ -195,4 +197,4 @@ std::vector<format> file_formats() {
           {"safetensors", "safetensors", true, save_safetensors, load_safetensors}};
 }
 
-}  // namespace bench
+}  // namespace bench::study

@@ -17,7 +17,7 @@
 #include "common/statistics.hpp"
 #include "common/work_directory.hpp"
 
-namespace bench {
+namespace bench::study {
 namespace {
 
 namespace fs = std::filesystem;
@@ -230,4 +230,4 @@ void measure_formats(const arguments& options, report& numbers) {
   numbers.at_most("study.size_over_ideal.ours", largest, 0.9);
 }
 
-}  // namespace bench
+}  // namespace bench::study

@@ -12,7 +12,7 @@
 #include "common/arguments.hpp"
 #include "common/report.hpp"
 
-namespace bench {
+namespace bench::study {
 
 struct model_array {
   std::string name;  ///< "layers.0.weight"
@@ -52,4 +52,4 @@ struct format {
 /// Trains a model of each size, and saves and loads it in all formats.
 void measure_formats(const arguments& options, report& numbers);
 
-}  // namespace bench
+}  // namespace bench::study

@@ -8,7 +8,7 @@
 #include "save_load/method.hpp"
 #include "study/formats.hpp"
 
-namespace bench {
+namespace bench::study {
 namespace {
 
 double save(const std::string& path, const study_model& model, unsigned /*ranks*/) {
@@ -40,4 +40,4 @@ void load(const std::string& path, study_model& into) {
 
 format libtorch_format() { return {"libtorch", "PyTorch zip", false, save, load}; }
 
-}  // namespace bench
+}  // namespace bench::study

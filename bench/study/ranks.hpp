@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace bench {
+namespace bench::study {
 
 /// Seconds from when all ranks are prepared until the last one is done. `prepare(rank)` returns what is timed. What a rank throws is
 /// rethrown.
@@ -42,4 +42,4 @@ namespace bench {
   return seconds;
 }
 
-}  // namespace bench
+}  // namespace bench::study

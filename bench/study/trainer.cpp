@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace bench {
+namespace bench::study {
 namespace {
 
 using lenet::Index;
@@ -220,4 +220,4 @@ state_hashes hashes_of(const study_state& state) {
   return {weights, all.value()};
 }
 
-}  // namespace bench
+}  // namespace bench::study

@@ -12,7 +12,7 @@
 #include "lenet/dataset.hpp"
 #include "lenet/network.hpp"
 
-namespace bench {
+namespace bench::study {
 
 /// The running mean and variance of the pixels, as of a batch normalization: training uses those of the batch, evaluation these.
 struct pixel_statistics {
@@ -62,4 +62,4 @@ struct state_hashes {
 };
 [[nodiscard]] state_hashes hashes_of(const study_state& state);
 
-}  // namespace bench
+}  // namespace bench::study

@@ -18,6 +18,7 @@
 namespace {
 
 using namespace bench;
+using namespace bench::rework;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 

@@ -217,7 +217,7 @@ class session {
 }  // namespace cairn::inline v0_1::detail
 
 #if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/joint_save.ipp"          // IWYU pragma: keep; before session.ipp, which needs it complete
+#include "cairn/run/joint_save.ipp"          // IWYU pragma: keep, before session.ipp, which needs it complete
 #include "cairn/run/session.ipp"             // IWYU pragma: keep
 #include "cairn/run/session_background.ipp"  // IWYU pragma: keep
 #include "cairn/run/session_save.ipp"        // IWYU pragma: keep
