@@ -104,6 +104,7 @@ PIECES = {"pieces": "Cairn", "pieces_of_intervals": "equal intervals"}
 FORMATS = {"cairn": "Cairn, lossless", "cairn_raw": "Cairn, raw", "libtorch": "PyTorch zip", "npz": "npz", "npz_compressed": "npz, compressed", "hdf5": "HDF5",
            "hdf5_compressed": "HDF5, gzip", "index_shards": "index and shards", "safetensors": "safetensors"}
 REWORK = {"lc2": "Cairn, lc2", "lc3": "Cairn, lc3", "lossless": "Cairn, lossless", "scar": "SCAR", "topn": "TOPN", "full": "whole checkpoints"}
+BUCKETS = {str(exponent): f"2^-{exponent}" for exponent in range(10, 19)}
 ALONE = ("libtorch", "npz", "npz_compressed", "hdf5", "hdf5_compressed")  # written by rank 0, whatever the number of ranks
 
 
@@ -150,7 +151,10 @@ PROGRAMS = (
              Bars("Restarts whose weights differ", "of all restarts", "study.ablation.{}.breaks", ITEMS, None),
              Bars("Accuracy at the end: change", "points, mean", "study.ablation.{}.points_at_end", ITEMS)), takes_data=True),
     Rework("rework", "What restarts from lossy checkpoints cost", "--models lr --seeds 1 --failures 2",
-            (Bars("Logistic regression: rework with 5 % of the bytes", "periods", "rework.lr.measured.{}.5", REWORK, False),), takes_data=True),
+           (*(Bars(f"{title}: rework with 5 % of the bytes", "periods", f"rework.{model}.measured.{{}}.5", REWORK, False) for model, title in (
+               ("lr", "Logistic regression"), ("mf", "Matrix factorization"), ("lenet", "LeNet-5"))),
+            *(Bars(f"One bucket dropped: change of the loss, {sign}", "logistic regression", f"importance.lr.{key}.m{{}}", BUCKETS, None)
+              for key, sign in (("plus", "increases"), ("minus", "decreases")))), takes_data=True),
     Program("many_leaves", "Deltas per anchor of a state of 200 large arrays", "--saves 11"),
     CairnProgram("program", "The program cairn: lists and verifies", "--mib 64 --reps 1"),
     Program("compile_time", "What Cairn costs the compiler", "--reps 1",
