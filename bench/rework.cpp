@@ -2,16 +2,21 @@
 // What a lossy checkpoint costs in rework: real models, total failures, and restarts from the checkpoints of several methods.
 #include <algorithm>
 #include <cstdio>
+#include <cstdint>
 #include <exception>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/arguments.hpp"
 #include "common/report.hpp"
+#include "common/statistics.hpp"
 #include "rework/compare.hpp"
+#include "rework/methods.hpp"
 #include "rework/probes.hpp"
 
 namespace {
@@ -20,13 +25,15 @@ using namespace bench;
 using namespace bench::rework;
 
 constexpr std::string_view usage =
-    "rework [--models lr,mf,lenet] [--seeds 10] [--failures 8] [--periods 0] [--data FOLDER] [--sections "
+    "rework [--models lr,mf,lenet] [--seeds 10] [--failures 8] [--periods 0] [--settings all] [--data FOLDER] "
+    "[--sections "
     "methods,buckets,steps,restarts]\n"
     "       [--json FILE] [--short 0]\n"
     "  --models    of lr, mf, lenet, alexnet, gpt and gpt_bf16\n"
     "  --seeds     runs of each model; the intervals are over them\n"
     "  --failures  in each run\n"
     "  --periods   of each run, at least 4; 0: the model's own number\n"
+    "  --settings  of Cairn's codecs, beside lc2 and lc3, such as lossless,lc3_bound; all: all of them\n"
     "  --data      folder with mnist/ and jester/; none: made data\n"
     "  --sections  methods: rework of all methods; buckets: the loss without one of them; steps: bytes that each step "
     "of LC saves, on the\n"
@@ -52,28 +59,71 @@ std::size_t at_least_one(const arguments& options, const std::string& name) {
   return count;
 }
 
+/// The settings of `--settings`, in their order; "all" for all.
+std::vector<codec_setting> chosen_settings(const std::string& list) {
+  const auto all = codec_settings();
+  if (list == "all") return all;
+  std::vector<codec_setting> chosen;
+  for (const auto& name : words_of("lc2,lc3," + list)) {
+    const auto is_named = [&](const codec_setting& setting) { return setting.name == name; };
+    const auto at = std::find_if(all.begin(), all.end(), is_named);
+    if (at == all.end()) throw std::runtime_error("no setting is called " + name);
+    if (std::none_of(chosen.begin(), chosen.end(), is_named)) chosen.push_back(*at);
+  }
+  return chosen;
+}
+
+void print_run(const models::setting& model, std::size_t seeds, const undisturbed_run& first) {
+  std::printf("%s: %zu parameters, %zu seeds, %llu iterations, a checkpoint every %llu; loss %s to %s, accuracy %s\n\n",
+              model.name.c_str(), models::elements_of(first.checkpoints.front().weights), seeds,
+              static_cast<unsigned long long>(model.period * model.periods),
+              static_cast<unsigned long long>(model.period), text_of(first.losses.front(), 4).c_str(),
+              text_of(first.losses.back(), 4).c_str(), text_of(first.test.accuracy, 4).c_str());
+}
+
+/// What all models have in common.
+struct summary {
+  double compression = 0;   ///< the best
+  undisturbed_run largest;  ///< the first run of the largest model
+  std::size_t elements = 0;
+};
+
+void run_model(const models::setting& model, const arguments& options, report& numbers, summary& all) {
+  const auto seeds = at_least_one(options, "seeds"), failures = at_least_one(options, "failures");
+  const auto settings = chosen_settings(options.text("settings"));
+  comparison weights(model, models::part::weights, failures, settings),
+      whole(model, models::part::weights_and_optimizer, failures, settings);
+  std::map<std::uint64_t, models::score> tests;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    auto run = train_undisturbed(model, seed);
+    tests.emplace(seed, run.test);
+    if (seed == 1) print_run(model, seeds, run);
+    if (seed == 1 && is_in("buckets", options)) probe_buckets(model, seed, run, numbers);
+    if (is_in("methods", options)) {
+      weights.add(seed, run);
+      if (model.has_slots) whole.add(seed, run);
+    }
+    const auto elements = models::elements_of(run.checkpoints.front().weights);
+    if (seed == 1 && elements > all.elements) all.elements = elements, all.largest = std::move(run);
+  }
+  if (is_in("methods", options)) {
+    all.compression = std::max(all.compression, weights.finish(numbers));
+    if (model.has_slots) whole.finish(numbers);
+  }
+  if (is_in("restarts", options) && model.has_slots) probe_restarts(model, tests, {1, 2, 5, 10}, numbers);
+}
+
 void run_all(const arguments& options) {
   report numbers;
-  double compression = 0;
-  std::size_t largest = 0;
-  undisturbed_runs largest_runs;
+  summary all;
   for (const auto& name : words_of(options.text("models"))) {
     auto model = models::setting_of(name, options.text("data"));
     if (const auto periods = options.count("periods"); periods > 0) model.periods = std::max<std::uint64_t>(periods, 4);
-    auto runs = train_all(model, at_least_one(options, "seeds"));
-    const auto failures = at_least_one(options, "failures");
-    if (is_in("methods", options)) {
-      compression = std::max(compression, compare_methods(model, models::part::weights, failures, runs, numbers));
-      if (model.has_slots) compare_methods(model, models::part::weights_and_optimizer, failures, runs, numbers);
-    }
-    if (is_in("buckets", options)) probe_buckets(model, runs, numbers);
-    if (is_in("restarts", options) && model.has_slots) probe_restarts(model, runs, {1, 2, 5, 10}, numbers);
-    const auto elements = models::elements_of(runs.begin()->second.checkpoints.front().weights);
-    if (elements > largest) largest = elements, largest_runs = std::move(runs);
+    run_model(model, options, numbers, all);
     std::fflush(stdout);
   }
-  if (is_in("steps", options) && largest > 0) probe_steps(largest_runs, numbers);
-  if (is_in("methods", options)) numbers.at_least("compression.best", compression, 28);
+  if (is_in("steps", options) && all.elements > 0) probe_steps(all.largest, numbers);
+  if (is_in("methods", options)) numbers.at_least("compression.best", all.compression, 28);
   numbers.print_figures();
   numbers.write_json(options.text("json"));
 }
@@ -84,7 +134,7 @@ bool run_short(const arguments& options) {
   for (const auto* name : {"lr", "mf"}) {
     auto model = models::setting_of(name, "");
     model.periods = 20;
-    is_good = compare_shortly(model, 4, train_all(model, 3), numbers) && is_good;
+    is_good = compare_shortly(model, 4, 3, numbers) && is_good;
   }
   numbers.write_json(options.text("json"));
   std::printf("%s\n", is_good ? "LC costs no more rework than TOPN with the same bytes"
@@ -101,6 +151,7 @@ int main(int argc, char** argv) {
                              {"seeds", "10"},
                              {"failures", "8"},
                              {"periods", "0"},
+                             {"settings", "all"},
                              {"data", ""},
                              {"sections", "methods,buckets,steps,restarts"},
                              {"json", ""},

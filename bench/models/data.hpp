@@ -34,7 +34,7 @@ class digits_source {
 
   [[nodiscard]] std::size_t size() const { return digits_.train.size(); }
   [[nodiscard]] lenet::batch pick(indices which) const { return lenet::pick(digits_.train, which); }
-  [[nodiscard]] lenet::batch evaluation() const { return first(digits_.train, 500); }
+  [[nodiscard]] lenet::batch evaluation() const { return first(digits_.train, 250); }
   [[nodiscard]] lenet::batch test() const { return first(digits_.test, 2000); }
 
  private:

@@ -6,24 +6,41 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "common/report.hpp"
 #include "rework/experiment.hpp"
+#include "rework/methods.hpp"
 
 namespace bench::rework {
 
-/// The undisturbed runs of a model, by seed.
-using undisturbed_runs = std::map<std::uint64_t, undisturbed_run>;
+/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers at what LC takes. One run is measured after
+/// another, so that the checkpoints of only one are in memory.
+class comparison {
+ public:
+  /// `settings` has "lc2" and "lc3".
+  comparison(models::setting model, models::part what, std::size_t failures, std::vector<codec_setting> settings);
 
-[[nodiscard]] undisturbed_runs train_all(const models::setting& model, std::size_t seeds);
+  /// Measures all methods on the undisturbed run of this seed.
+  void add(std::uint64_t seed, const undisturbed_run& run);
+  /// Prints a table, and adds the figures of the model. Returns the highest fp32 bytes over stored bytes of a checkpoint, as a mean over the runs.
+  double finish(report& numbers) const;
 
-/// All settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and at what LC takes. Prints a table, and adds the
-/// figures of the model. Returns the highest fp32 bytes over stored bytes of a checkpoint, as a mean over the run.
-double compare_methods(const models::setting& model, models::part what, std::size_t failures,
-                       const undisturbed_runs& runs, report& numbers);
+ private:
+  void measure_method(const std::string& key, method with, double share, std::uint64_t seed,
+                      const undisturbed_run& run);
+  void add_to(report& numbers) const;
+  void add_ratios(report& numbers, const std::string& prefix) const;
 
-/// lc<2> and lc<3> against TOPN with the same bytes. Prints a table, and returns whether LC costs no more rework.
-[[nodiscard]] bool compare_shortly(const models::setting& model, std::size_t failures, const undisturbed_runs& runs,
+  experiment how_;
+  std::vector<codec_setting> settings_;
+  /// By their keys: "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
+  std::map<std::string, result> all_;
+  std::vector<std::string> order_;
+};
+
+/// lc<2> and lc<3> against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether LC costs no more rework.
+[[nodiscard]] bool compare_shortly(const models::setting& model, std::size_t failures, std::size_t seeds,
                                    report& numbers);
 
 }  // namespace bench::rework

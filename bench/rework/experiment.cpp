@@ -108,16 +108,23 @@ std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t co
   return chosen;
 }
 
-bool fits(const result& of, double share) {
-  return std::all_of(of.spent.begin(), of.spent.end(), [&](const std::vector<double>& periods) {
-    double credit = 0;
-    return std::all_of(periods.begin(), periods.end(), [&](double bytes) {
-      credit += share;
-      const bool saves = credit > 0;
-      credit -= bytes;
-      return saves;
-    });
+bool fits(const std::vector<double>& spent, double share) {
+  double credit = 0;
+  return std::all_of(spent.begin(), spent.end(), [&](double bytes) {
+    credit += share;
+    const bool saves = credit > 0;
+    credit -= bytes;
+    return saves;
   });
+}
+
+void add_last_seed(const result& from, result& into) {
+  into.rework.push_back(from.rework.back());
+  into.delay.push_back(from.delay.back());
+  into.share.push_back(from.share.back());
+  into.stored_share.push_back(from.stored_share.back());
+  into.spent.push_back(from.spent.back());
+  into.save_seconds.push_back(from.save_seconds.back());
 }
 
 void measure(const experiment& how, const undisturbed_run& run, std::uint64_t seed, const method& with, result& into) {
@@ -147,7 +154,6 @@ void measure(const experiment& how, const undisturbed_run& run, std::uint64_t se
     writer->restore(*restarted);
     const auto limit = 2 * failed + 20 * model.period;
     const auto iterations = iterations_to(*restarted, target, model.evaluate, limit);
-    into.unreached += iterations ? 0 : 1;
     rework.push_back(iterations ? *iterations / period : none);
     if (p != how.failures[how.failures.size() / 2]) continue;
     const double later =
@@ -170,6 +176,13 @@ estimate mean_rework(const result& of) {
 estimate rework_ratio(const result& top, const result& bottom) {
   return bootstrap(top.rework.size(),
                    [&](const auto& seeds) { return mean_over(top, seeds) / mean_over(bottom, seeds); });
+}
+
+std::size_t unreached(const result& of) {
+  std::size_t count = 0;
+  for (const auto& seed : of.rework)
+    count += static_cast<std::size_t>(std::count_if(seed.begin(), seed.end(), [](double r) { return std::isnan(r); }));
+  return count;
 }
 
 double whole_rework(const result& of) {

@@ -46,15 +46,17 @@ struct result {
   std::vector<double> stored_share;        ///< [seed]: mean bytes of a checkpoint over the fp32 bytes of the state
   std::vector<std::vector<double>> spent;  ///< [seed][period]: bytes over the fp32 bytes of the state
   std::vector<double> save_seconds;        ///< [seed]: mean of a save
-  std::size_t unreached = 0;               ///< restarts that did not reach the target
 };
 
 /// The periods after which a run fails, right after the checkpoint: `count` of them, spread over the run, and none at an anchor of a chain
 /// with one every 10 checkpoints.
 [[nodiscard]] std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t count);
 
-/// Whether a method that saved in every period would have done so with this share too, in the last run.
-[[nodiscard]] bool fits(const result& of, double share);
+/// Whether a method that saved in every period would have done so with this share too. `spent` is that of one seed.
+[[nodiscard]] bool fits(const std::vector<double>& spent, double share);
+
+/// Adds the last seed of `from` to `into`.
+void add_last_seed(const result& from, result& into);
 
 struct experiment {
   models::setting model;
@@ -74,6 +76,8 @@ struct estimate {
 [[nodiscard]] estimate mean_rework(const result& of);
 /// The mean rework of `top` over that of `bottom`, from the same seeds.
 [[nodiscard]] estimate rework_ratio(const result& top, const result& bottom);
+/// Restarts that did not reach their target.
+[[nodiscard]] std::size_t unreached(const result& of);
 /// Mean of ceil(periods).
 [[nodiscard]] double whole_rework(const result& of);
 [[nodiscard]] double mean_of(const std::vector<double>& values);

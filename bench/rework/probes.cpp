@@ -55,11 +55,11 @@ models::score train_with_restarts(const models::setting& model, std::uint64_t se
 
 }  // namespace
 
-void probe_buckets(const models::setting& model, const undisturbed_runs& runs, report& numbers) {
-  const auto& checkpoints = runs.begin()->second.checkpoints;
+void probe_buckets(const models::setting& model, std::uint64_t seed, const undisturbed_run& of, report& numbers) {
+  const auto& checkpoints = of.checkpoints;
   const auto& before = checkpoints[checkpoints.size() / 2 - 1];
   const auto& after = checkpoints[checkpoints.size() / 2];
-  const auto run = model.start(runs.begin()->first);
+  const auto run = model.start(seed);
   run->go_to(after);
   const double whole = run->loss();
   run->go_to(before);
@@ -87,7 +87,7 @@ void probe_buckets(const models::setting& model, const undisturbed_runs& runs, r
   rows.print();
 }
 
-void probe_restarts(const models::setting& model, const undisturbed_runs& runs,
+void probe_restarts(const models::setting& model, const std::map<std::uint64_t, models::score>& undisturbed,
                     const std::vector<std::size_t>& restarts, report& numbers) {
   const bool by_loss = model.name.starts_with("gpt");
   table rows({"restarts", "lc3, default", "lc2, with a bound"});
@@ -95,15 +95,15 @@ void probe_restarts(const models::setting& model, const undisturbed_runs& runs,
     std::vector<std::string> cells{std::to_string(count)};
     for (const auto& [how, name] : {std::pair(default_lc3(), "lc3"), std::pair(lc2_contract(), "lc2_contract")}) {
       double lost = 0;
-      for (const auto& [seed, run] : runs) {
+      for (const auto& [seed, test] : undisturbed) {
         double one = std::numeric_limits<double>::quiet_NaN();
         try {
           const auto score = train_with_restarts(model, seed, count, how);
-          one = by_loss ? 100 * (score.loss / run.test.loss - 1) : 100 * (run.test.accuracy - score.accuracy);
+          one = by_loss ? 100 * (score.loss / test.loss - 1) : 100 * (test.accuracy - score.accuracy);
         } catch (const std::runtime_error& failure) {
           std::printf("%s, %zu restarts, %s: %s\n", model.name.c_str(), count, name, failure.what());
         }
-        lost += one / static_cast<double>(runs.size());
+        lost += one / static_cast<double>(undisturbed.size());
       }
       cells.push_back(text_of(lost, 3));
       const auto key = std::string("accuracy_loss.") + (model.name == "lenet" ? "" : model.name + '.') + name +
@@ -116,12 +116,12 @@ void probe_restarts(const models::setting& model, const undisturbed_runs& runs,
     rows.row(cells);
   }
   std::printf("%s: what restarts cost at the end, in %s; mean of %zu seeds\n\n", model.name.c_str(),
-              by_loss ? "% of the loss" : "points of accuracy", runs.size());
+              by_loss ? "% of the loss" : "points of accuracy", undisturbed.size());
   rows.print();
 }
 
-void probe_steps(const undisturbed_runs& runs, report& numbers) {
-  const auto& checkpoints = runs.begin()->second.checkpoints;
+void probe_steps(const undisturbed_run& run, report& numbers) {
+  const auto& checkpoints = run.checkpoints;
   std::vector<parameter> parameters;
   for (const auto& array : checkpoints.front().weights)
     parameters.push_back({std::to_string(parameters.size()), static_cast<std::size_t>(array.rows()),

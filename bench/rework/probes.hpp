@@ -3,22 +3,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "common/report.hpp"
-#include "rework/compare.hpp"
+#include "rework/experiment.hpp"
 
 namespace bench::rework {
 
-/// Drops one bucket (sign, exponent) at a time from the delta of one period in the middle of the first run, and prints the change of the loss.
-void probe_buckets(const models::setting& model, const undisturbed_runs& runs, report& numbers);
+/// Drops one bucket (sign, exponent) at a time from the delta of one period in the middle of the run, and prints the change of the loss.
+void probe_buckets(const models::setting& model, std::uint64_t seed, const undisturbed_run& run, report& numbers);
 
-/// Trains each run again with 1 to 10 total failures, each followed by a restore of the newest checkpoint, the whole state by lc<3> with default
-/// options and by lc<2> with a bound. Compares the accuracy at the end with the run without failures, or of a GPT the loss.
-void probe_restarts(const models::setting& model, const undisturbed_runs& runs,
+/// Trains the run of each seed again with 1 to 10 total failures, each followed by a restore of the newest checkpoint, the whole state by lc<3> with default
+/// options and by lc<2> with a bound. Compares the accuracy at the end with the `undisturbed` run, or of a GPT the loss.
+void probe_restarts(const models::setting& model, const std::map<std::uint64_t, models::score>& undisturbed,
                     const std::vector<std::size_t>& restarts, report& numbers);
 
-/// The share of the bytes that each step of LC saves, in the checkpoints of the first run, against the published shares.
-void probe_steps(const undisturbed_runs& runs, report& numbers);
+/// The share of the bytes that each step of LC saves, in the checkpoints of this run, against the published shares.
+void probe_steps(const undisturbed_run& run, report& numbers);
 
 }  // namespace bench::rework

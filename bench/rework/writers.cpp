@@ -108,9 +108,12 @@ class running_checkpoint : public checkpoint_writer {
     auto now = run.copy();
     saved_.iteration = now.iteration;
     auto moved = parts_of(now);
-    std::sort(moved.begin(), moved.end(), [](const auto& a, const auto& b) { return a.distance > b.distance; });
+    const auto is_nearer = [](const moved_part& a, const moved_part& b) { return a.distance < b.distance; };
+    std::make_heap(moved.begin(), moved.end(), is_nearer);  // few of them are taken
     double bytes = 0;
-    for (const auto& p : moved) {
+    for (; !moved.empty(); moved.pop_back()) {
+      std::pop_heap(moved.begin(), moved.end(), is_nearer);
+      const auto& p = moved.back();
       const double cost = 4 + 4 * static_cast<double>(p.elements);
       if (p.distance == 0 || bytes + cost > budget) break;
       std::copy_n(p.now, p.elements, p.saved);

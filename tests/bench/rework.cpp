@@ -169,8 +169,8 @@ TEST_CASE("a method that has spent more than it was given waits") {
   CHECK(every.spent.front().size() == 9);
   CHECK(fourth.spent.front().size() == 3);  // after periods 1, 5 and 9
   CHECK(fourth.rework.front() == std::vector<double>{0, 0});
-  CHECK(fits(every, 1));
-  CHECK_FALSE(fits(every, 0.5));
+  CHECK(fits(every.spent.front(), 1));
+  CHECK_FALSE(fits(every.spent.front(), 0.5));
 }
 
 }  // namespace
