@@ -133,6 +133,23 @@ TEST_CASE("any index is written and read back") {
   }
 }
 
+TEST_CASE("for lists of checkpoints only the metadata are parsed") {
+  using cairn::detail::index_part;
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 50; ++round) {
+    const auto index = random_index(random);
+    auto text = cairn::detail::write_index(index);
+    text.insert(text.find("\"weight_map\""), "\"others\":[1, tru");  // not JSON
+    text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
+                 cairn::detail::to_hex(cairn::detail::index_checksum(text)));
+    CHECK(cairn::detail::parse_index(text, "here", index_part::metadata).info.metrics == index.info.metrics);
+    CHECK_THROWS_WITH(cairn::detail::parse_index(text, "here"), Catch::Contains("malformed index"));
+    text.back() = ' ';  // under the checksum all the same
+    CHECK_THROWS_WITH(cairn::detail::parse_index(text, "here", index_part::metadata),
+                      Catch::Contains("its checksum does not match"));
+  }
+}
+
 TEST_CASE("NaN is a metric like any other") {
   cairn::detail::checkpoint_index index;
   index.info.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();

@@ -73,6 +73,23 @@ TEST_CASE("any UTF-8 string is written and read back") {
   }
 }
 
+TEST_CASE("nothing is read after the last field") {
+  std::uint64_t seen = 0;
+  const auto natural = json_natural([&](const json_value& read) { seen = read.natural; });
+  const auto form = json_object({{"inner", json_object({{"a", natural, true, true}})}, {"b", natural}});
+  for (const std::string rest : {"", ",\"x\":1}, \"b\": 2}", ", \"a\": }}", ",\"x\""}) {
+    seen = 0;
+    const auto text = "{\"inner\":{\"a\":7" + rest;
+    if (rest.empty())
+      CHECK(refusal(text, form).code == cairn::errc::corrupt);  // truncated
+    else
+      CHECK_NOTHROW(read_json(text, "here", form));
+    CHECK(seen == 7);
+  }
+  CHECK_NOTHROW(read_json("{\"inner\":{\"a\":7},\"b\":2}", "here", form));
+  CHECK(seen == 2);
+}
+
 TEST_CASE("any double is written and read back") {
   std::mt19937_64 random(2);
   for (int round = 0; round < 2000; ++round) {

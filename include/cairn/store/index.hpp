@@ -52,7 +52,7 @@ struct checkpoint_index {
 
 enum class index_part : std::uint8_t {
   all,
-  metadata  ///< no leaves and no structure: what lists of checkpoints need
+  metadata  ///< no leaves and no structure, whose text is not parsed: what lists of checkpoints need
 };
 
 /// Parses and checks the text of an index; `origin` names it in messages. errc::corrupt when it is not what was written,

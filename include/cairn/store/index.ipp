@@ -189,13 +189,14 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
   checkpoint_index index;
   leaf_reader leaves(index.leaves, index.storage);
   bool has_leaves = false, has_structure = false;
-  std::vector<json_field> fields{
-      {"metadata", metadata_form(index, origin)}, {"leaves", {}, false}, {"structure", {}, false}, {"weight_map", {}}};
+  std::vector<json_field> fields{{"metadata", metadata_form(index, origin), true, part == index_part::metadata}};
   if (part == index_part::all) {
-    fields[1].form = leaves.form();
-    fields[1].form.open = [&](std::string_view) { has_leaves = true; };
-    fields[2].form = structure_form(index.structure, text.size());
-    fields[2].form.open = [&](std::string_view) { has_structure = true; };
+    auto leaves_form = leaves.form(), form_of_structure = structure_form(index.structure, text.size());
+    leaves_form.open = [&](std::string_view) { has_leaves = true; };
+    form_of_structure.open = [&](std::string_view) { has_structure = true; };
+    fields.push_back({"leaves", std::move(leaves_form), false});
+    fields.push_back({"structure", std::move(form_of_structure), false});
+    fields.push_back({"weight_map", {}});
   }
   read_json(text, sentence({origin, ": malformed index"}), json_object(std::move(fields)));
   for (std::size_t i = 0; i < index.shards.size(); ++i)

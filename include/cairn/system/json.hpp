@@ -65,6 +65,7 @@ struct json_field {
   std::string_view name;
   json_form form;
   bool required = true;
+  bool last = false;  ///< the reader ignores what follows in the text, and does not check it
 };
 
 /// Reads a JSON object of the form `root`. `origin` names the text in messages. errc::corrupt names the field and the cause: not

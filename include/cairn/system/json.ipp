@@ -75,8 +75,12 @@ class json_reader {
   bool StartArray() { return open(kind::list); }
   bool EndArray(rapidjson::SizeType /*elements*/) { return close(); }
 
+  /// After the last field that was to be read.
+  [[nodiscard]] bool has_stopped() const { return has_stopped_; }
+
   bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    auto& [form, name, next, seen] = path_.back();
+    auto& [form, name, next, seen, was_last] = path_.back();
+    if (was_last) return !(has_stopped_ = true);
     name.assign(text, length);
     const auto& fields = form->fields;
     const auto at = std::find_if(fields.begin(), fields.end(), [&](const json_field& f) { return f.name == name; });
@@ -86,6 +90,7 @@ class json_reader {
       is_first = (seen & bit) == 0;
       seen |= bit;
       next = &at->form;
+      was_last = at->last;
     } else {
       next = form->what == kind::ignored ? form : form->others.get();
       if (next == nullptr) malformed("has the unknown field \"" + name + "\"", path_.size() - 1);
@@ -104,6 +109,7 @@ class json_reader {
     std::string key;        // of the present field
     const json_form* next;  // what the next value has to be
     std::uint64_t seen;     // bit i: field number i has been there
+    bool was_last;          // the present field is the last one to be read
   };
 
   [[nodiscard]] const json_form& expected() const { return path_.empty() ? root_ : *path_.back().next; }
@@ -131,12 +137,12 @@ class json_reader {
       fail(errc::corrupt, {origin_, ": JSON nested deeper than ", max_json_depth, " levels"});
     if (form.open) form.open(key());
     const auto* next = form.what == kind::ignored ? &form : form.others.get();
-    path_.push_back({&form, {}, next, 0});
+    path_.push_back({&form, {}, next, 0, false});
     return true;
   }
 
   bool close() {
-    const auto& [form, name, next, seen] = path_.back();
+    const auto& [form, name, next, seen, was_last] = path_.back();
     for (std::size_t i = 0; i < form->fields.size(); ++i)
       if (form->fields[i].required && (seen >> i & 1U) == 0)
         malformed(sentence({"lacks \"", form->fields[i].name, "\""}), path_.size() - 1);
@@ -158,6 +164,7 @@ class json_reader {
   std::string_view origin_;
   const json_form& root_;
   std::vector<level> path_;
+  bool has_stopped_ = false;
 };
 
 /// The memory of RapidJSON, which does not look whether it has got any.
@@ -182,7 +189,7 @@ CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, cons
   constexpr unsigned flags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   if (rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> reader;
-      reader.Parse<flags>(stream, handler).IsError())
+      reader.Parse<flags>(stream, handler).IsError() && !handler.has_stopped())
     fail(errc::corrupt, {origin, ": malformed JSON at byte ", reader.GetErrorOffset()});
 }
 
