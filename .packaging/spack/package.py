@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Recipe for Spack: the file packages/cairn/package.py of a Spack repository.
+# Recipe for Spack 1.0 or newer: the file packages/cairn/package.py of a Spack repository.
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
 from spack.package import *
 
 

@@ -164,8 +164,11 @@ class CMakePackage:
 
 
 names = ("license", "version", "variant", "depends_on", "conflicts")
-spack = load(root / ".packaging/spack/package.py",
-             {"spack": {}, "spack.package": {"CMakePackage": CMakePackage, **{name: directive(name) for name in names}}}).Cairn
+spack = load(root / ".packaging/spack/package.py", {
+    "spack": {}, "spack.package": {name: directive(name) for name in names},
+    "spack_repo": {}, "spack_repo.builtin": {}, "spack_repo.builtin.build_systems": {},
+    "spack_repo.builtin.build_systems.cmake": {"CMakePackage": CMakePackage},
+}).Cairn
 assert spack.homepage == homepage and spack.__doc__ == description + "."
 assert set(spack().cmake_args()) <= options_of_build
 assert ("version", (version,)) in [(name, arguments) for name, arguments, _ in directives]
