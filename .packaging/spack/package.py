@@ -43,5 +43,6 @@ class Cairn(CMakePackage):
             self.define("CAIRN_BUILD_EXAMPLES", False),
             self.define_from_variant("CAIRN_COMPILED", "compiled"),
             self.define_from_variant("CAIRN_MPI", "mpi"),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_Eigen3", self.spec.satisfies("~fits")),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]
