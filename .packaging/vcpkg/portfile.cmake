@@ -17,9 +17,11 @@ vcpkg_cmake_configure(
   OPTIONS ${FEATURE_OPTIONS} -DCAIRN_BUILD_TESTS=OFF -DCAIRN_BUILD_EXAMPLES=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH ${package_root}/cmake/cairn)
-vcpkg_fixup_pkgconfig()
-
+if(NOT "compiled" IN_LIST FEATURES)  # vcpkg has files with -pthread in lib/ only
+  file(COPY "${CURRENT_PACKAGES_DIR}/share/pkgconfig" DESTINATION "${CURRENT_PACKAGES_DIR}/lib")
+endif()
 file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include" "${CURRENT_PACKAGES_DIR}/debug/share" "${CURRENT_PACKAGES_DIR}/share/licenses"
-                    "${CURRENT_PACKAGES_DIR}/share/cmake")
+                    "${CURRENT_PACKAGES_DIR}/share/cmake" "${CURRENT_PACKAGES_DIR}/share/pkgconfig")
+vcpkg_fixup_pkgconfig()
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
