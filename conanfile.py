@@ -74,6 +74,7 @@ class CairnConan(ConanFile):
             toolchain = CMakeToolchain(self)
             for variable in ("CAIRN_BUILD_TESTS", "CAIRN_BUILD_EXAMPLES", "CAIRN_INSTALL"):
                 toolchain.cache_variables[variable] = False
+            toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_Eigen3"] = not self.options.fits
             toolchain.cache_variables["CAIRN_TORCH"] = bool(self.options.with_torch)
             toolchain.generate()
 

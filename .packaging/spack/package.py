@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Recipe for Spack: the file packages/cairn/package.py of a Spack repository.
+# Recipe for Spack 1.0 or newer: the file packages/cairn/package.py of a Spack repository.
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
 from spack.package import *
 
 
@@ -41,5 +43,6 @@ class Cairn(CMakePackage):
             self.define("CAIRN_BUILD_EXAMPLES", False),
             self.define_from_variant("CAIRN_COMPILED", "compiled"),
             self.define_from_variant("CAIRN_MPI", "mpi"),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_Eigen3", self.spec.satisfies("~fits")),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]

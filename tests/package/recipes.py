@@ -15,6 +15,7 @@ from types import SimpleNamespace
 root = Path(sys.argv[1]).resolve()
 build = (root / "CMakeLists.txt").read_text()
 options_of_build = set(re.findall(r"option\((CAIRN_\w+)", build)) | {"BUILD_SHARED_LIBS"}
+options_of_build |= {f"CMAKE_DISABLE_FIND_PACKAGE_{package}" for package in re.findall(r"find_package\((\w+) QUIET", build)}
 homepage = re.search(r'HOMEPAGE_URL "(.+)"', build)[1]
 version = re.search(r'CAIRN_VERSION "(.+)"', (root / "include/cairn/version.hpp").read_text())[1]
 description = re.search(r'DESCRIPTION "(.+)"', build)[1]
@@ -155,6 +156,8 @@ def directive(name):
 
 
 class CMakePackage:
+    spec = SimpleNamespace(satisfies=lambda constraint: constraint.strip("+~") in {arguments[0] for name, arguments, _ in directives if name == "variant"})
+
     def define(self, option, value):
         return option
 
@@ -164,8 +167,11 @@ class CMakePackage:
 
 
 names = ("license", "version", "variant", "depends_on", "conflicts")
-spack = load(root / ".packaging/spack/package.py",
-             {"spack": {}, "spack.package": {"CMakePackage": CMakePackage, **{name: directive(name) for name in names}}}).Cairn
+spack = load(root / ".packaging/spack/package.py", {
+    "spack": {}, "spack.package": {name: directive(name) for name in names},
+    "spack_repo": {}, "spack_repo.builtin": {}, "spack_repo.builtin.build_systems": {},
+    "spack_repo.builtin.build_systems.cmake": {"CMakePackage": CMakePackage},
+}).Cairn
 assert spack.homepage == homepage and spack.__doc__ == description + "."
 assert set(spack().cmake_args()) <= options_of_build
 assert ("version", (version,)) in [(name, arguments) for name, arguments, _ in directives]
@@ -181,7 +187,8 @@ assert libraries == needed, libraries
 assert [name if isinstance(name, str) else name["name"] for name in port["dependencies"]] == sorted(
     name if isinstance(name, str) else name["name"] for name in port["dependencies"])
 assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) and set(feature) <= {"description", "dependencies"} for name, feature in port["features"].items())
-assert set(re.findall(r"-D(\w+)=| compiled (CAIRN_\w+)", (root / ".packaging/vcpkg/portfile.cmake").read_text())[0]) - {""} <= options_of_build
+given = re.findall(r"-D(\w+)=| (?:compiled|fits) (C\w+)", (root / ".packaging/vcpkg/portfile.cmake").read_text())
+assert len(given) == 4 and {name for names in given for name in names} - {""} <= options_of_build, given
 
 # Debian.
 

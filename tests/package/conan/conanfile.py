@@ -25,7 +25,9 @@ class CairnTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            compiled = self.dependencies["cairn"].options.compiled
-            for program in ["consumer", "consumer_compiled"] if compiled else ["consumer"]:
+            options = self.dependencies["cairn"].options
+            programs = {"consumer": True, "consumer_compiled": options.compiled, "consumer_mpi": options.compiled and options.with_mpi,
+                        "consumer_torch": options.with_torch}
+            for program in (name for name, is_built in programs.items() if is_built):
                 folder = os.path.join(self.build_folder, "checkpoint_of_" + program)
                 self.run(f'"{os.path.join(self.cpp.build.bindir, program)}" "{folder}"', env="conanrun")
