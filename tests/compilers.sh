@@ -9,7 +9,8 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
-# Name, compiler, `headers` (header-only) or `compiled` (with definitions.cpp), flags.
+# Name, compiler, form, flags. Forms: `headers` (header-only), `compiled` (with definitions.cpp), `library` (the same, but -fno-rtti is a flag
+# of the program only).
 warnings="-Wall -Wextra -Wconversion -Wshadow -Werror"
 rows() {
   local compiler standard
@@ -35,7 +36,9 @@ rows() {
     if [[ $compiler == g++* ]]; then of_headers="-Wno-maybe-uninitialized -Wno-uninitialized"; fi
     echo "$mark$compiler/O3-native $compiler headers -std=c++20 -O3 -march=native $warnings"
     echo "$compiler/O3-native-compiled $compiler compiled -std=c++20 -O3 -march=native $warnings"
-    echo "$mark$compiler/lto-hidden $compiler headers -std=c++23 -O1 -flto=auto -fvisibility=hidden -fvisibility-inlines-hidden $warnings $of_headers"
+    echo "$mark$compiler/lto-hidden-no-rtti $compiler headers -std=c++23 -O1 -flto=auto -fvisibility=hidden -fvisibility-inlines-hidden -fno-rtti $warnings $of_headers"
+    echo "$compiler/no-rtti-compiled $compiler compiled -std=c++20 -O1 -fno-rtti $warnings"
+    echo "$compiler/no-rtti-program $compiler library -std=c++20 -O1 -fno-rtti $warnings"
     echo "$compiler/lto-compiled $compiler compiled -std=c++20 -O2 -flto=auto $warnings $of_headers"
     echo "$compiler/fast-math $compiler headers -std=c++20 -O2 -ffast-math $warnings"
     echo "$compiler/fast-math-compiled $compiler compiled -std=c++20 -O2 -ffast-math $warnings"
@@ -66,8 +69,12 @@ run_row() {
   rm -rf "$folder"
   mkdir -p "$folder"
   local sources=(tests/compilers/program.cpp)
-  if [[ $form == compiled ]]; then sources+=(-DCAIRN_SEPARATE_COMPILATION include/cairn/definitions.cpp); fi
+  if [[ $form != headers ]]; then sources+=(-DCAIRN_SEPARATE_COMPILATION include/cairn/definitions.cpp); fi
   if [[ -e /usr/include/eigen3 ]]; then sources+=(-isystem /usr/include/eigen3); fi
+  if [[ $form == library ]]; then
+    "$compiler" "$@" -frtti -Iinclude -DCAIRN_SEPARATE_COMPILATION -c include/cairn/definitions.cpp -o "$folder/definitions.o"
+    sources=("${sources[@]/include\/cairn\/definitions.cpp/$folder/definitions.o}")
+  fi
   if ! "$compiler" "$@" -Iinclude "${sources[@]}" -lhwy -lxxhash -lpthread -o "$folder/program" 2>"$folder/words"; then
     echo "$name: does not compile"
     head -n 40 "$folder/words"

@@ -24,12 +24,20 @@ struct layer {
   std::vector<float> weight;
 };
 
+struct decay final {
+  decay() = default;
+  virtual ~decay() = default;
+  double factor = 0.5;
+  static auto cairn_fields() { return cairn::fields<&decay::factor>{}; }
+};
+
 struct trainer_state {
   std::vector<layer> layers;
   std::map<std::string, double> metrics;
   std::variant<int, std::string> mode;
   std::optional<std::deque<std::uint16_t>> queue;
-  std::shared_ptr<layer> best;
+  std::shared_ptr<layer> best, same;
+  std::unique_ptr<decay> schedule;
   std::mt19937_64 rng{1};
   std::vector<double> special;
   std::uint64_t step = 0;
@@ -53,6 +61,9 @@ trainer_state at(std::uint64_t step) {
   state.mode = std::string("warm");
   state.queue = std::deque<std::uint16_t>{3, 1, 2};
   state.best = std::make_shared<layer>(state.layers[1]);
+  state.same = state.best;
+  state.schedule = std::make_unique<decay>();
+  state.schedule->factor = 0.75;
   for (const char* number : {"nan", "-nan", "inf", "-inf", "-0.0", "5e-324"})
     state.special.push_back(std::strtod(number, nullptr));
   return state;
@@ -65,7 +76,8 @@ bool are_same(const trainer_state& a, const trainer_state& b) {
   for (std::size_t i = 0; i < a.special.size(); ++i)
     if (std::bit_cast<std::uint64_t>(a.special[i]) != std::bit_cast<std::uint64_t>(b.special[i])) return false;
   return a.metrics == b.metrics && a.mode == b.mode && a.queue == b.queue && a.best->weight == b.best->weight &&
-         a.rng == b.rng && a.step == b.step;
+         a.best == a.same && b.best == b.same && a.schedule->factor == b.schedule->factor && a.rng == b.rng &&
+         a.step == b.step;
 }
 
 }  // namespace

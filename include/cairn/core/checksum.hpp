@@ -16,7 +16,16 @@
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
+// Before version 13, g++ suspects its own AVX-512 functions of reading uninitialized variables (GCC bug 105593), where xxHash uses them.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <xxhash.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 // Defined by CMake where xxHash's library is linked and has the functions of xxh_x86dispatch.h, which use AVX2 or AVX-512 if the processor has them.
 #ifdef CAIRN_XXHASH_DISPATCH

@@ -7,8 +7,6 @@
 #define CAIRN_REFUSED "Cairn needs C++20: compile with -std=c++20 or newer"
 #elif !defined(__cpp_exceptions)
 #define CAIRN_REFUSED "Cairn needs exceptions: compile without -fno-exceptions"
-#elif !defined(__cpp_rtti)
-#define CAIRN_REFUSED "Cairn needs RTTI, for pointers to base classes: compile without -fno-rtti"
 #endif
 #if defined(CAIRN_REFUSED)
 #include CAIRN_REFUSED  // There is no such file, which stops the compiler. An #error would be followed by those that it causes.

@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/type_id.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -56,7 +56,7 @@ class archived_values {
   void base(std::string_view name, void* object, const archived_operations& how);
 
   /// True for the first call with that virtual base class.
-  [[nodiscard]] bool is_new_base(std::type_index type, const void* object) {
+  [[nodiscard]] bool is_new_base(const type_id& type, const void* object) {
     return bases_->emplace(type, object).second;
   }
 
@@ -100,8 +100,8 @@ class archived_values {
   std::vector<described_number> in_place_;
   bool stopped_ = false;
   std::exception_ptr failure_;
-  std::set<std::pair<std::type_index, const void*>> own_bases_;
-  std::set<std::pair<std::type_index, const void*>>* bases_;
+  std::set<std::pair<type_id, const void*>> own_bases_;
+  std::set<std::pair<type_id, const void*>>* bases_;
 };
 
 /// Walks the object by its functions. The first walk of a load runs the load function on a new object, since the function may do anything with

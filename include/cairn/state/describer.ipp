@@ -146,8 +146,8 @@ CAIRN_INLINE void describer::note_pointee(const found_object& found) {
 CAIRN_INLINE std::string describer::stored_name(const found_object& found) const {
   const class_list& list = found.by->list();
   if (const listed_type* const type = list.find(*found.type)) return list.name(*type);
-  fail(errc::invalid, {path(), " points to a '", readable_name(*found.type), "', which cairn::polymorphic<",
-                       found.by->spelled, "> does not list: add it to the list"});
+  fail(errc::invalid, {path(), " points to a '", readable_name(*found.unlisted), "', which cairn::polymorphic<",
+                       found.by->base->name, "> does not list: add it to the list"});
 }
 
 CAIRN_INLINE description describer::finish() {

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <unordered_set>
 #include <vector>
 
@@ -37,7 +36,7 @@ inline std::string_view how_to_load_another_kind(std::string_view path) {
 /// What the walkers of one load share.
 struct load_progress {
   struct shared_object {
-    const std::type_info* type;
+    const type_id* type;
     std::shared_ptr<void> object;  ///< null until it is made
   };
 
@@ -69,7 +68,7 @@ class loader : public walker {
   CAIRN_INLINE presence optional(bool engaged) final;
   CAIRN_INLINE pointee_answer pointee(const found_object& found) final;
   CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  CAIRN_INLINE void shared_made(std::shared_ptr<void> object, const std::type_info& type) final;
+  CAIRN_INLINE void shared_made(std::shared_ptr<void> object, const type_id& type) final;
   CAIRN_INLINE alternative_answer alternative(std::uint64_t index, std::uint64_t count) final;
   CAIRN_INLINE void heap(void* object, const heap_operations& how) final;
   CAIRN_INLINE void map(void* object, const map_operations& how) final;
@@ -172,7 +171,7 @@ class loader : public walker {
   void check_size(std::uint64_t size, bool empty_elements) const;
 
   /// The type that the entry says; null, and a problem, if the pointer cannot point to it.
-  const std::type_info* find_type(const found_object& found, const structure_entry& stored);
+  const type_id* find_type(const found_object& found, const structure_entry& stored);
   /// Whether the pointer is to a const object that the checkpoint does not have.
   [[nodiscard]] bool keeps_const(const found_object& found) const;
   /// How to get the object that the checkpoint has; `is_there`: behind the pointer is one of its type.

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <typeinfo>
 #include <utility>
 
 #include "cairn/state/loader.hpp"
@@ -61,13 +60,13 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
   return {.what = what, .type = type, .destroys = object && what != presence::walk};
 }
 
-CAIRN_INLINE void loader::shared_made(std::shared_ptr<void> object, const std::type_info& type) {
+CAIRN_INLINE void loader::shared_made(std::shared_ptr<void> object, const type_id& type) {
   if (object) load_.filled_objects.insert(object.get());
   load_.objects.insert_or_assign(load_.stored.stored_path(path()),
                                  load_progress::shared_object{&type, std::move(object)});
 }
 
-CAIRN_INLINE const std::type_info* loader::find_type(const found_object& found, const structure_entry& stored) {
+CAIRN_INLINE const type_id* loader::find_type(const found_object& found, const structure_entry& stored) {
   const class_list& list = found.by->list();
   if (stored.what == structure_entry::kind::same) {
     reject(only_pointers_share(stored.text));
@@ -78,7 +77,7 @@ CAIRN_INLINE const std::type_info* loader::find_type(const found_object& found, 
     return type->type;
   } else {
     reject("is a '" + stored.text + "' in the checkpoint, which is not a listed type: add it to cairn::polymorphic<" +
-           std::string(found.by->spelled) + ">, or as a former name of its class: cairn::named<\"name\", class, \"" +
+           std::string(found.by->base->name) + ">, or as a former name of its class: cairn::named<\"name\", class, \"" +
            stored.text + "\">");
   }
   return nullptr;

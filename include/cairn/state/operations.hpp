@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <vector>
 
 #include "cairn/state/changes.hpp"
@@ -73,7 +72,7 @@ struct variant_operations {
 
 /// A type of the objects to which a unique pointer may point.
 struct unique_type {
-  const std::type_info* type;
+  const type_id* type;
   content_operations content;
   void (*reset)(void* pointer, void* object);  ///< gives the pointer the object, or null
 };
@@ -86,7 +85,7 @@ struct unique_operations {
 
 /// A type of the objects to which a shared pointer may point.
 struct shared_type {
-  const std::type_info* type;
+  const type_id* type;
   content_operations content;
   std::shared_ptr<void> (*make)();  ///< null: the load cannot make an object
   void (*set)(void* pointer, const std::shared_ptr<void>& object);

@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -119,9 +118,9 @@ class overlap_search final : public walker {
   freed_objects freed_;
   step step_ = step::first;
   std::vector<outer_owner> outer_;
-  std::set<std::pair<const void*, std::type_index>> visited_, kept_;  // shared objects
-  std::vector<range> ranges_;                                         // ascending by `begin`
-  std::unordered_map<owner, owner, owner::hash> destroyed_;  // owners that are destroyed, and what destroys them
+  std::set<std::pair<const void*, type_id>> visited_, kept_;  // shared objects
+  std::vector<range> ranges_;                                 // ascending by `begin`
+  std::unordered_map<owner, owner, owner::hash> destroyed_;   // owners that are destroyed, and what destroys them
   std::unordered_map<owner, origin, owner::hash> origins_;
   std::vector<overlap> found_;
 };

@@ -87,7 +87,7 @@ CAIRN_INLINE void overlap_search::copy(void* object, const copy_operations& how)
 
 CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
   if (!object) return {};
-  const std::pair<const void*, std::type_index> key(found.address, *found.type);
+  const std::pair<const void*, type_id> key(found.address, *found.type);
   const bool is_kept = step_ != step::second || kept_.contains(key);
   if ((is_kept && destroyer()) || !visited_.insert(key).second) return {};
   return {.what = presence::walk, .type = found.type};

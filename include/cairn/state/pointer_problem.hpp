@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/dynamic_type.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
@@ -138,6 +139,8 @@ consteval problem find_pointer_problem() {
     return problem::pointer_to_array;
   } else if constexpr (std::is_volatile_v<element>) {
     return problem::pointer_to_volatile;
+  } else if constexpr (!has_rtti && (has_type_list<base> || (std::is_polymorphic_v<base> && !std::is_final_v<base>))) {
+    return problem::list_without_rtti;
   } else if constexpr ((std::is_polymorphic_v<base> || names_its_types<base>) && !std::is_final_v<base> &&
                        !has_type_list<base>) {
     return problem::polymorphic_without_list;

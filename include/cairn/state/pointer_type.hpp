@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,16 +11,16 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/state/member_name.hpp"
+#include "cairn/state/dynamic_type.hpp"
 #include "cairn/state/polymorphic.hpp"
+#include "cairn/state/type_id.hpp"
 
 namespace cairn::inline v0_1::detail {
 
 /// One class of a list.
 struct listed_type {
-  const std::type_info* type;
-  std::size_t size;
-  std::string_view spelled;                 ///< the name as the compiler spells it
+  const type_id* type;
+  const std::type_info* dynamic;            ///< the same for RTTI
   std::span<const std::string_view> given;  ///< the name that the user gave, then the former ones; empty: none
 };
 
@@ -31,6 +30,7 @@ class class_list {
   explicit class_list(std::span<const listed_type> types);
 
   /// The class of that type, or null.
+  [[nodiscard]] const listed_type* find(const type_id& type) const noexcept;
   [[nodiscard]] const listed_type* find(const std::type_info& type) const noexcept;
   /// The class that a checkpoint means by that name, or null. Names that the user gave come first.
   [[nodiscard]] const listed_type* find(std::string_view stored) const;
@@ -44,25 +44,22 @@ class class_list {
 
 /// The type of a pointer.
 struct pointer_type {
-  const std::type_info* base;   ///< what it points to
-  std::size_t size;             ///< of `base`
-  std::string_view spelled;     ///< the name of a `base` that has a list, for messages
+  const type_id* base;          ///< what it points to
   const class_list& (*list)();  ///< null: objects are of the type `base`
   bool is_const;                ///< points to const: a load replaces the object
 
   /// Whether it can point to an object of that type.
-  [[nodiscard]] bool takes(const std::type_info& type) const {
-    return list ? list().find(type) != nullptr : type == *base;
-  }
+  [[nodiscard]] bool takes(const type_id& type) const { return list ? list().find(type) != nullptr : type == *base; }
 };
+
+inline constexpr type_id unlisted_type{};
 
 /// An object behind a pointer.
 struct found_object {
   const pointer_type* by;
-  const void* address;         ///< of the whole object, not only of a base class of it; null: there is none
-  const std::type_info* type;  ///< of the whole object
-
-  [[nodiscard]] std::size_t size() const { return by->list ? by->list().find(*type)->size : by->size; }
+  const void* address;  ///< of the whole object, not only of a base class of it; null: there is none
+  const type_id* type;  ///< of the whole object; `unlisted_type` where the list of its base class does not have it
+  const std::type_info* unlisted = nullptr;  ///< then its class
 };
 
 /// An entry of a list: a class, or a `named` class.
@@ -80,9 +77,9 @@ struct listing<named<Name, Type, Former...>> {
 
 template <class... Listed>
 constexpr auto listed_types(const one_of<Listed...>&) noexcept {
-  return std::array<listed_type, sizeof...(Listed)>{
-      listed_type{&typeid(typename listing<Listed>::type), sizeof(typename listing<Listed>::type),
-                  type_name<typename listing<Listed>::type>(), listing<Listed>::given}...};
+  return std::array<listed_type, sizeof...(Listed)>{listed_type{&type_id_of<typename listing<Listed>::type>,
+                                                                type_info_of<typename listing<Listed>::type>,
+                                                                listing<Listed>::given}...};
 }
 
 template <class Base>
@@ -100,18 +97,9 @@ consteval auto find_class_list() -> const class_list& (*)() {
     return nullptr;
 }
 
-template <class Base>
-consteval std::string_view name_for_messages() {
-  if constexpr (has_type_list<Base>)
-    return type_name<Base>();
-  else
-    return {};
-}
-
 /// For a pointer to `Element`, which may be const.
 template <class Element, class Base = std::remove_cv_t<Element>>
-inline constexpr pointer_type pointer_type_of{&typeid(Base), sizeof(Base), name_for_messages<Base>(),
-                                              find_class_list<Base>(), std::is_const_v<Element>};
+inline constexpr pointer_type pointer_type_of{&type_id_of<Base>, find_class_list<Base>(), std::is_const_v<Element>};
 
 }  // namespace cairn::inline v0_1::detail
 

@@ -13,14 +13,20 @@ namespace cairn::inline v0_1::detail {
 CAIRN_INLINE class_list::class_list(std::span<const listed_type> types) : types_(types) {
   for (const auto& each : types) {
     auto& names = names_.emplace_back(each.given.begin(), each.given.end());
-    names.push_back(stable_name(*each.type, each.spelled));
-    names.push_back(portable_name(each.spelled));
+    names.push_back(stable_name(*each.dynamic, each.type->name));
+    names.push_back(portable_name(each.type->name));
   }
+}
+
+CAIRN_INLINE const listed_type* class_list::find(const type_id& type) const noexcept {
+  const auto at =
+      std::find_if(types_.begin(), types_.end(), [&](const listed_type& each) { return *each.type == type; });
+  return at == types_.end() ? nullptr : &*at;
 }
 
 CAIRN_INLINE const listed_type* class_list::find(const std::type_info& type) const noexcept {
   const auto at =
-      std::find_if(types_.begin(), types_.end(), [&](const listed_type& each) { return *each.type == type; });
+      std::find_if(types_.begin(), types_.end(), [&](const listed_type& each) { return *each.dynamic == type; });
   return at == types_.end() ? nullptr : &*at;
 }
 

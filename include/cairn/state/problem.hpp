@@ -12,6 +12,7 @@ enum class problem : unsigned char {
   pointer_to_void,
   pointer_to_incomplete,
   polymorphic_without_list,
+  list_without_rtti,
   pointer_to_volatile,
   listed_types_none,
   listed_type_incomplete,

@@ -38,6 +38,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::polymorphic_without_list>,
                 "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
                 "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+  static_assert(
+      is_not<Problem, problem::list_without_rtti>,
+      "cairn: a pointer to a polymorphic class needs RTTI, which tells the class of the object: compile without "
+      "-fno-rtti, make the class final, or use std::variant");
   static_assert(is_not<Problem, problem::pointer_to_volatile>,
                 "cairn: an object behind a pointer to volatile cannot be saved: drop the volatile");
   static_assert(is_not<Problem, problem::listed_types_none>, "cairn: cairn::polymorphic<Base> lists no class");

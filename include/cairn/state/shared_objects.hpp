@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -49,8 +48,7 @@ class shared_objects {
   };
   struct shared {
     std::string path;
-    const std::type_info* type = nullptr;
-    std::size_t size = 0;
+    const type_id* type = nullptr;
     std::size_t first_visit = 0, last_visit = 0;  // of its walk: [first, last)
     std::size_t first_leaf = 0, last_leaf = 0;
     std::shared_ptr<void> object{};  // kept, so that no other object takes its address

@@ -20,7 +20,6 @@ CAIRN_INLINE std::string_view shared_objects::begin(const std::string& path, con
   if (!first) return at->second.path;
   at->second = {.path = path,
                 .type = found.type,
-                .size = found.size(),
                 .first_visit = visits_.size(),
                 .first_leaf = leaves,
                 .object = std::move(object)};
@@ -62,7 +61,7 @@ CAIRN_INLINE void shared_objects::refuse_overlaps(const std::vector<leaf>& leave
   for (const auto& [address, object] : objects_) {
     if (before && address < end) fail_overlap(object.path, before->path);
     before = &object;
-    end = address + object.size;
+    end = address + object.type->size;
   }
   if (objects_.empty()) return;
   for (std::size_t i = 0; i < visits_.size(); ++i) {
@@ -71,7 +70,7 @@ CAIRN_INLINE void shared_objects::refuse_overlaps(const std::vector<leaf>& leave
     if (behind == objects_.begin()) continue;
     const auto& [first, object] = *std::prev(behind);
     const bool inside = object.first_visit <= i && i < object.last_visit;
-    if (address < first + object.size && !inside) fail_overlap(object.path, path_of(visits_[i]));
+    if (address < first + object.type->size && !inside) fail_overlap(object.path, path_of(visits_[i]));
   }
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const leaf& each = leaves[i];
@@ -80,7 +79,7 @@ CAIRN_INLINE void shared_objects::refuse_overlaps(const std::vector<leaf>& leave
     const auto [lowest, highest] = address_range(each);
     for (auto at = objects_.lower_bound(lowest); at != objects_.end() && at->first < highest; ++at) {
       const auto& [first, object] = *at;
-      const std::byte* const last = first + object.size;
+      const std::byte* const last = first + object.type->size;
       const bool inside = object.first_leaf <= i && i < object.last_leaf;
       const bool around = last <= highest && (lowest < first || last < highest);
       if (!inside && around && (each.contiguous() || has_element_in(each, 0, each.memory, first, last)))

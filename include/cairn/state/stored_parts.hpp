@@ -9,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <utility>
 
 #include "cairn/core/config.hpp"
@@ -19,6 +18,7 @@ namespace cairn::inline v0_1 {
 namespace detail {
 class loader;
 class walker;
+struct type_id;
 }  // namespace detail
 
 /// The stored parts of the object that `cairn_migrate` changes. All members but those that are new `since` a later version have been loaded
@@ -45,7 +45,7 @@ class stored_parts {
   friend class detail::loader;
 
   struct column {
-    std::type_index type;
+    const detail::type_id* type;
     std::shared_ptr<void> rows;
   };
 
@@ -57,8 +57,8 @@ class stored_parts {
   /// Reads a part, or its column of elements of `width` bytes.
   void read(std::string_view name, void* part, void (*walk)(detail::walker&, void*), std::size_t width);
   /// The rows that an earlier call has read; null if none has.
-  [[nodiscard]] void* find_column(std::string_view name, std::type_index type) const;
-  void add_column(std::string_view name, std::type_index type, std::shared_ptr<void> rows);
+  [[nodiscard]] void* find_column(std::string_view name, const detail::type_id* type) const;
+  void add_column(std::string_view name, const detail::type_id* type, std::shared_ptr<void> rows);
   [[noreturn]] void fail_column(std::string_view name);
 
   detail::walker* walker_;

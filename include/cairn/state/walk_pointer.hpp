@@ -5,7 +5,6 @@
 #include <array>
 #include <memory>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 #include "cairn/core/config.hpp"
@@ -28,10 +27,18 @@ using pointee = std::remove_cv_t<typename Pointer::element_type>;
 
 template <class T>
 found_object found_behind(const T& pointer) {
-  const pointee<T>* const object = pointer ? std::addressof(*pointer) : nullptr;
-  found_object found{&pointer_type_of<typename T::element_type>, object, nullptr};
-  if (object) found.type = &typeid(*object);
-  if constexpr (std::is_polymorphic_v<pointee<T>>) found.address = dynamic_cast<const void*>(object);
+  found_object found{&pointer_type_of<typename T::element_type>, nullptr, nullptr};
+  if (!pointer) return found;
+  if constexpr (has_type_list<pointee<T>>) {
+    const auto [address, type] = detail::whole_object<pointee<T>>(*pointer);
+    const listed_type* const listed = found.by->list().find(*type);
+    found.address = address;
+    found.type = listed ? listed->type : &unlisted_type;
+    if (!listed) found.unlisted = type;
+  } else {
+    found.address = std::addressof(*pointer);
+    found.type = found.by->base;
+  }
   return found;
 }
 
@@ -60,7 +67,7 @@ struct unique_of {
   }
 
   static constexpr auto types = for_types_behind<pointee<T>>(
-      []<class Object>() { return unique_type{&typeid(Object), content_operations_of<Object>, reset<Object>}; });
+      []<class Object>() { return unique_type{&type_id_of<Object>, content_operations_of<Object>, reset<Object>}; });
   static constexpr unique_operations operations{found, types, deletes};
 };
 
@@ -90,7 +97,7 @@ struct shared_of {
   }
 
   static constexpr auto types = for_types_behind<pointee<T>>([]<class Object>() {
-    shared_type one{&typeid(Object), content_operations_of<Object>, nullptr, set<Object>};
+    shared_type one{&type_id_of<Object>, content_operations_of<Object>, nullptr, set<Object>};
     if constexpr (makeable<Object>) one.make = make<Object>;
     return one;
   });

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <span>
-#include <typeinfo>
 
 #include "cairn/state/walk_pointer.hpp"
 
@@ -12,7 +11,7 @@ namespace cairn::inline v0_1::detail {
 
 /// The entry of that type; null if the pointer's list does not have it. `type` is null for a pointer without a list, which has one entry.
 template <class Entry>
-const Entry* entry_of_type(std::span<const Entry> types, const std::type_info* type) {
+const Entry* entry_of_type(std::span<const Entry> types, const type_id* type) {
   if (!type) return &types.front();
   for (const Entry& each : types)
     if (*each.type == *type) return &each;

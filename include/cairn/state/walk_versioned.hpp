@@ -7,7 +7,6 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 #include "cairn/core/config.hpp"
@@ -15,6 +14,7 @@
 #include "cairn/state/flat.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/stored_parts.hpp"
+#include "cairn/state/type_id.hpp"
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -43,12 +43,12 @@ template <class P>
 void stored_parts::load_as(std::string_view name, P& part, void (*walk)(detail::walker&, void*)) {
   if (!is_column_) return read(name, std::addressof(part), walk, 0);
   if constexpr (detail::flat<P> && std::is_default_constructible_v<P> && std::is_copy_assignable_v<P>) {
-    void* rows = find_column(name, typeid(P));
+    void* rows = find_column(name, &detail::type_id_of<P>);
     if (!rows) {
       const std::shared_ptr<void> made(new P[static_cast<std::size_t>(rows_)](), [](P* all) { delete[] all; });
       rows = made.get();
       read(name, rows, walk, sizeof(P));
-      add_column(name, typeid(P), made);
+      add_column(name, &detail::type_id_of<P>, made);
     }
     part = static_cast<const P*>(rows)[row_];
   } else {

@@ -39,12 +39,13 @@ CAIRN_INLINE void stored_parts::read(std::string_view name, void* part, void (*w
   throw detail::load_stopped();
 }
 
-CAIRN_INLINE void* stored_parts::find_column(std::string_view name, std::type_index type) const {
+CAIRN_INLINE void* stored_parts::find_column(std::string_view name, const detail::type_id* type) const {
   const auto at = columns_.find(name);
-  return at == columns_.end() || at->second.type != type ? nullptr : at->second.rows.get();
+  return at == columns_.end() || *at->second.type != *type ? nullptr : at->second.rows.get();
 }
 
-CAIRN_INLINE void stored_parts::add_column(std::string_view name, std::type_index type, std::shared_ptr<void> rows) {
+CAIRN_INLINE void stored_parts::add_column(std::string_view name, const detail::type_id* type,
+                                           std::shared_ptr<void> rows) {
   columns_.insert_or_assign(std::string(name), column{type, std::move(rows)});
 }
 

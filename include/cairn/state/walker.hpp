@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -57,16 +56,16 @@ enum class presence {
 /// What to do with an object behind a pointer.
 struct pointee_answer {
   presence what{};
-  const std::type_info* type = nullptr;  ///< to walk, make, or use as prototype; null where there is no list of types
-  bool destroys = false;                 ///< the load takes the object that is there away from the pointer
+  const type_id* type = nullptr;  ///< to walk, make, or use as prototype; null where there is no list of types
+  bool destroys = false;          ///< the load takes the object that is there away from the pointer
 };
 
 /// What to do with an object that several pointers may share.
 struct shared_answer {
   presence what{};
-  const std::type_info* type = nullptr;  ///< as in `pointee_answer`, or the type of `same`
-  std::shared_ptr<void> same{};          ///< not null: set the pointer to this object, which another path has loaded
-  bool destroys = false;                 ///< as in `pointee_answer`
+  const type_id* type = nullptr;  ///< as in `pointee_answer`, or the type of `same`
+  std::shared_ptr<void> same{};   ///< not null: set the pointer to this object, which another path has loaded
+  bool destroys = false;          ///< as in `pointee_answer`
 };
 
 /// What to do with a variant.
@@ -226,7 +225,7 @@ class walker {
   CAIRN_INLINE virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
 
   /// Passes the object that was made for the answer `make` of `shared`. Call it before the object is walked.
-  virtual void shared_made(std::shared_ptr<void> /*object*/, const std::type_info& /*type*/) {}
+  virtual void shared_made(std::shared_ptr<void> /*object*/, const type_id& /*type*/) {}
 
   /// The number of objects that the load could not fill until now.
   [[nodiscard]] virtual std::size_t left_out() const noexcept { return 0; }

@@ -21,12 +21,12 @@ CAIRN_ONE_PER_PROCESS inline std::atomic<std::uint64_t> fork_generation{0};
 /// Remembers the process that has made it. A member of objects that must not be used in a forked child.
 class CAIRN_ONE_PER_PROCESS owner_process {
  public:
-  owner_process() : forks_(fork_generation) {
+  owner_process() : counter_(&fork_generation), forks_(*counter_) {
     static const int counts = ::pthread_atfork(nullptr, nullptr, [] { ++fork_generation; });
     static_cast<void>(counts);
   }
 
-  [[nodiscard]] bool is_here() const noexcept { return forks_ == fork_generation; }
+  [[nodiscard]] bool is_here() const noexcept { return forks_ == *counter_; }
 
   /// errc::invalid in a forked child; `what` names the object.
   void check(std::string_view what) const {
@@ -34,6 +34,7 @@ class CAIRN_ONE_PER_PROCESS owner_process {
   }
 
  private:
+  const std::atomic<std::uint64_t>* counter_;  // of the shared library that has made it, whose handler counts
   std::uint64_t forks_;
 };
 

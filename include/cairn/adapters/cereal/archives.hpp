@@ -11,7 +11,6 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 #include "cairn/core/error.hpp"
@@ -252,7 +251,7 @@ void pass_to(archived_values& to, std::string_view name, T& value) {
     detail::pass_binary<Archive>(to, name, object);
   else if constexpr (!std::is_void_v<typename cereal_base<type>::type>) {
     if constexpr (cereal_base<type>::is_virtual) {
-      if (!to.is_new_base(typeid(typename cereal_base<type>::type), object.base_ptr)) return;
+      if (!to.is_new_base(type_id_of<typename cereal_base<type>::type>, object.base_ptr)) return;
     }
     detail::pass_base(to, name, *object.base_ptr);
   } else {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Tells types apart without RTTI.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <string_view>
+
+#include "cairn/core/config.hpp"
+#include "cairn/state/member_name.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// One variable for each type; shared libraries with hidden symbols have one each.
+template <class Type>
+inline char variable_of_type = 0;
+
+/// A type. Equal for the same type in two shared libraries, where variables may have two addresses: types are compared by their names.
+struct type_id {
+  std::string_view name;         ///< as the compiler spells it
+  std::size_t size = 0;          ///< bytes of an object
+  const void* unique = nullptr;  ///< of a type whose name other types may have, such as one in an anonymous namespace
+
+  friend bool operator==(const type_id&, const type_id&) = default;
+  friend auto operator<=>(const type_id&, const type_id&) = default;
+};
+
+template <class Type>
+consteval type_id make_type_id() {
+  // Names of types without linkage have such characters: "(anonymous namespace)::a", "{anonymous}::a", "f()::a".
+  const bool tells = type_name_view<Type>().find_first_of("({") == std::string_view::npos;
+  return {type_name<Type>(), sizeof(Type), tells ? nullptr : &variable_of_type<Type>};
+}
+
+template <class Type>
+inline constexpr type_id type_id_of = make_type_id<Type>();
+
+}  // namespace cairn::inline v0_1::detail
