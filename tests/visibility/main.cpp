@@ -9,16 +9,12 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "plain_check.hpp"
 #include "visibility/library.hpp"
 
 namespace {
 
-int failures = 0;
-void check(bool is_right, const char* what) {
-  if (is_right) return;
-  std::cerr << "not so: " << what << '\n';
-  ++failures;
-}
+using tests::check;
 
 #if defined(CAIRN_OPENED)
 // g++ makes a symbol that is one per process unique. Clang does not: there, libraries that are opened need RTLD_GLOBAL.
@@ -87,5 +83,5 @@ int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
 #else
   test(*one(), *two());
 #endif
-  return failures;
+  return tests::failures;
 }
