@@ -19,7 +19,7 @@ failures = []
 checked = 0
 
 # What tells a user what to do.
-ADVICE = re.compile(r"give |choose |make it|move it|run cairn as|change the permissions|`cairn |a newer version|try again|remove it|--help|takes a|needs a rule|--filter|end other programs|raise the limit|start a thread")
+ADVICE = re.compile(r"give |choose |make it|move it|run cairn as|change the permissions|`cairn |a newer version|try again|remove it|--help|takes a|needs a rule|--filter|convert it|end other programs|raise the limit|start a thread")
 
 
 def run(*words, user=None, limit=None):
@@ -217,7 +217,7 @@ with tempfile.TemporaryDirectory() as folder:
             words = ["import", f"{name}.safetensors", "made/imported"]
             ended = run(*words)
             check(words, ended)
-            if "verify" in ended.stderr or "RUN" in ended.stderr:
+            if re.search("verify|RUN|newer version", ended.stderr):
                 failures.append(f"{' '.join(words)}: {ended.stderr}")
         for place in ("foreign", "nowhere", "fifo", "foreign-directory"):
             ended = run("import", place, "made/imported")

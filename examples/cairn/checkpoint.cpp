@@ -168,6 +168,8 @@ cairn::import_report read_foreign(const std::string& file, const std::string& ch
     const auto code = cause.code();
     if (code == errc::invalid)
       cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
+    if (code == errc::unsupported)
+      cairn::fail(errc::invalid, {cause.sentence(), "; convert it with numpy or PyTorch first"});
     if (code == errc::corrupt || code == errc::unreadable || code == errc::not_found)
       cairn::fail(errc::invalid, {cause.sentence(), "; give a file of numpy (.npy, .npz), PyTorch or safetensors"});
     throw;
