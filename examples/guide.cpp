@@ -94,6 +94,22 @@ template <>
 struct cairn::polymorphic<layer> : cairn::one_of<dense, cairn::named<"dropout", dropout, "nets::random_zeros">> {};
 // [polymorphic]
 
+// [bases]
+struct block {
+  int id = 0;
+};
+
+class embedding : public block {
+ public:
+  using cairn_bases = cairn::bases<block>;
+  static auto cairn_fields() { return cairn::fields<&embedding::weight_, &embedding::width_>{}; }
+
+ private:
+  std::vector<float> weight_;
+  std::uint64_t width_ = 0;
+};
+// [bases]
+
 // [view_adapter]
 class matrix {  // of another library, column-major
  public:
@@ -548,6 +564,7 @@ static void every_type(const std::string& place) {
     std::vector<generator> streams;
     rank_state here;
     cached_layer cached;
+    embedding tokens;
   } state, loaded;
   state.loss.add(3);
   state.net.push_back(std::make_unique<dropout>());

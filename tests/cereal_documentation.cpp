@@ -371,6 +371,32 @@ TEST_CASE("cereal's class versions, with each form of functions") {
   comes_back_as_through_cereal<free_versioned_minimal>();
 }
 
+// Of docs/extending.md.
+
+// [tokenizer]
+class tokenizer {
+ public:
+  tokenizer() = default;
+  explicit tokenizer(std::vector<std::string> all) : words(std::move(all)), position(words.size()) {}
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(words), position);  // <path>.words and <path>.value0
+  }
+
+ private:
+  std::vector<std::string> words;
+  std::uint64_t position = 0;
+};
+// [tokenizer]
+
+TEST_CASE("a class with cereal's functions, as in Cairn's documentation") {
+  const tokenizer original({"a", "", "b c"});
+  tokenizer loaded({"d"});
+  CHECK(tests::comes_back(original, loaded));
+  CHECK(tests::cereal_bytes(loaded) == tests::cereal_bytes(original));
+}
+
 // CEREAL_REGISTER_TYPE has no effect: see compile_fail/cereal_polymorphic.cpp.
 TEST_CASE("cereal's polymorphic pointers") {
   random_engine next(2);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
@@ -139,6 +141,18 @@ TEST_CASE("nothing there, or nothing that is a checkpoint, is an error") {
   sample::spill(scratch.path("text.safetensors"), "no header");
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path("text.safetensors"))); }).code ==
         errc::corrupt);
+}
+
+TEST_CASE("what is neither a file nor a directory is said to be no file, and is not waited for") {
+  const sample::scratch scratch;
+  REQUIRE(::mkfifo(scratch.path("fifo").c_str(), 0600) == 0);
+  int none = 0;
+  for (const auto& path : {scratch.path("fifo"), std::string("/dev/null")})
+    for (const auto& failure : {sample::failure_of([&] { static_cast<void>(cairn::open(path)); }),
+                                sample::failure_of([&] { cairn::load(path, none); })}) {
+      CHECK(failure.code == errc::corrupt);
+      CHECK(failure.says(path + " is not a regular file"));
+    }
 }
 
 TEST_CASE("deltas and losses are seen, and values are those that a load gives") {

@@ -58,7 +58,17 @@ TEST_CASE("each task of an array has its own place, and a job without an array t
   for (const std::string task : {"0", "7", "4000000"}) {
     const variable set("SLURM_ARRAY_TASK_ID", task.c_str());
     CHECK(cairn::slurm::place("runs/a") == "runs/a/task-" + task);
+    CHECK(cairn::slurm::place("runs/a/") == "runs/a/task-" + task);
+    CHECK(cairn::slurm::place("/") == "/task-" + task);
+    CHECK(cairn::slurm::place("") == "task-" + task);  // as "" is the current directory
   }
+}
+
+TEST_CASE("a margin is no less than 0, and no longer than the time since 1970") {
+  const variable end("SLURM_JOB_END_TIME", "1000");
+  CHECK(cairn::slurm::job_end(seconds(1000)) == system_clock::time_point());
+  for (const auto margin : {seconds(-1), seconds(1001), seconds::max(), seconds::min()})
+    CHECK_THROWS_AS(cairn::slurm::job_end(margin), cairn::error);
 }
 
 TEST_CASE("text that is no number is refused, with its name") {

@@ -28,6 +28,8 @@ std::string advice_for(const cairn::error& cause) {
       if (says(EACCES) || says(EPERM)) return "; run cairn as the owner, or change the permissions (chmod)";
       if (says(ENOSPC) || says(EDQUOT)) return "; free space, or choose another place";
       if (says(EROFS)) return "; choose a place that can be written";
+      if (says(EFBIG)) return "; raise the limit (ulimit -f), or choose another place";
+      if (says(EAGAIN)) return "; end other programs, or raise the limits (ulimit -u, ulimit -v)";
       return {};
     default:
       return {};

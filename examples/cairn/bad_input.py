@@ -1,29 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every command of the program on every bad input: one line on the standard error, exit status 2, and what to do. Usage: bad_input.py CAIRN GOLDEN"""
+import json
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
-from golden_runs import change_index
+from golden_runs import change_index, make_run
 
 program, golden = (os.path.realpath(each) for each in sys.argv[1:3])
 failures = []
 checked = 0
 
 # What tells a user what to do.
-ADVICE = re.compile(r"give |choose |make it|move it|run cairn as|change the permissions|`cairn |a newer version|try again|remove it|--help|takes a|needs a rule")
+ADVICE = re.compile(r"give |choose |make it|move it|run cairn as|change the permissions|`cairn |a newer version|try again|remove it|--help|takes a|needs a rule|--filter|convert it|end other programs|raise the limit|start a thread")
 
 
-def run(*words, user=None):
+def run(*words, user=None, limit=None):
+    """As another user, or under a limit: (what, bytes)."""
     command = [program, *words]
     if user:
         command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    set_limit = limit and (lambda: resource.setrlimit(limit[0], (limit[1], limit[1])))
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=set_limit, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", "does not end")
 
 
 def check(words, ended, statuses=(2,)):
@@ -57,6 +65,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     os.mkdir("empty")
     pathlib.Path("foreign").write_text("text\n")
+    os.mkfifo("fifo")
     os.mkdir("foreign-directory")
     pathlib.Path("foreign-directory/notes.txt").write_text("text\n")
     for file in (copy_of_run("damaged") / newest).glob("*.safetensors"):
@@ -93,6 +102,7 @@ with tempfile.TemporaryDirectory() as folder:
         "nowhere": {},
         "empty": {},
         "foreign": {"verify PLACE": (1,)},
+        "fifo": {"verify PLACE": (1,)},
         "foreign-directory": {},
         "damaged": {**damage, "ls": (0,)},
         "damaged-index": damage,
@@ -174,6 +184,9 @@ with tempfile.TemporaryDirectory() as folder:
         ["report", "run", "-o", "nowhere/page.html"],
         ["report", "run", "-o", "empty"],
         ["report", "run", "-o", "foreign"],
+        ["report", "run", "-o", "fifo"],
+        ["report", "run", "-o", "/dev/stdout"],
+        ["report", "run", "--events", "fifo", "-o", "x.html"],
         ["report", "run", "-o", "-", "--json"],
         ["report", "run", "--events", "nowhere", "-o", "x.html"],
         ["report", "run", "--events", "empty", "-o", "x.html"],
@@ -183,15 +196,67 @@ with tempfile.TemporaryDirectory() as folder:
         ["prune", "run", "--keep-best", "1", "--metric", "no-such-metric"],
         ["ls", "run", "--no-such-option"],
         ["plan", "run", "--ranks", "0"],
+        ["plan", "run", "--ranks", "100001"],
         ["no-such-command"],
         [],
     ):
         check(words, run(*words))
+    make_run(golden, "no-losses", 4 * ['"nan"'])
+    ended = run("prune", "no-losses", "--keep-best", "1")
+    check(["prune", "no-losses", "--keep-best", "1"], ended)
+    if "all are NaN" not in ended.stderr:
+        failures.append(f"prune with no loss that is a number: {ended.stderr}")
+
+    # What is no file to import: the advice is about such files, and not about runs.
+    if len(commands) == 14:
+        foreign = {"a": ["F32", [1], 4], "b": ["C64", [1], 8]}
+        for name, header in {"none": {}, "unnamed": {"": foreign["a"]}, "longer": {"a": foreign["a"]}, "complex": {"b": foreign["b"]}}.items():
+            made = {each: {"dtype": dtype, "shape": shape, "data_offsets": [0, size]} for each, (dtype, shape, size) in header.items()}
+            text = json.dumps(made).encode()
+            pathlib.Path(f"{name}.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + (b"" if name == "none" else bytes(8 if name != "unnamed" else 4)))
+            words = ["import", f"{name}.safetensors", "made/imported"]
+            ended = run(*words)
+            check(words, ended)
+            if re.search("verify|RUN|newer version", ended.stderr):
+                failures.append(f"{' '.join(words)}: {ended.stderr}")
+        for place in ("foreign", "nowhere", "fifo", "foreign-directory"):
+            ended = run("import", place, "made/imported")
+            if "verify" in ended.stderr or "RUN" in ended.stderr:
+                failures.append(f"import {place}: {ended.stderr}")
+
+    # Limits of the process: a size of files, and memory.
+    few = 1 << 27
+    has_few = run("--version", limit=(resource.RLIMIT_AS, few)).returncode == 0  # the address sanitizer takes more
+    header = b'{"a":{"dtype":"F32","shape":[67108864],"data_offsets":[0,268435456]}}'
+    with open("large.safetensors", "wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + 268435456)
+    for what, bound, words in (
+        (resource.RLIMIT_FSIZE, 1024, ["export", "run", "made/x.safetensors"]),
+        (resource.RLIMIT_FSIZE, 1024, ["report", "run", "-o", "x.html"]),
+        (resource.RLIMIT_FSIZE, 1024, ["merge", "run"]),
+        *([(resource.RLIMIT_FSIZE, 16, ["import", "one.npy", "made/imported"])] if len(commands) == 14 else []),
+        *([(resource.RLIMIT_AS, few, ["diff", "large.safetensors", "large.safetensors"]), (resource.RLIMIT_AS, few, ["export", "large.safetensors", "made/x"])] if has_few else []),
+    ):
+        check(words, run(*words, limit=(what, bound)))
+    os.remove("large.safetensors")
     if pathlib.Path("model/model.safetensors").read_bytes() != before:
         failures.append("an export has replaced the file that it reads")
     for left in ("made", "x.html", "directory.safetensors/x"):
         if os.path.exists(left):
             failures.append(f"{left} is left behind")
+
+    # An interrupted prune releases the lock of the run. A signal that comes too late interrupts nothing.
+    for step in range(1, 401):
+        shutil.copytree(os.path.join(golden, "evolution-2", "step-000000001"), f"long/step-{step:09}")
+        change_index(pathlib.Path(f"long/step-{step:09}/index.json"), lambda text: text.replace('"step":1,', f'"step":{step},', 1))
+    pruning = subprocess.Popen([program, "prune", "long", "--keep-last", "1", "--yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while pruning.poll() is None and len(os.listdir("long")) > 395:
+        pass
+    pruning.send_signal(signal.SIGINT)
+    _, stderr = pruning.communicate()
+    if pruning.returncode not in (0, -signal.SIGINT) or os.path.exists("long/.lock"):
+        failures.append(f"an interrupted prune: {pruning.returncode} {stderr} {sorted(os.listdir('long'))[:3]}")
     hidden = [str(each) for each in pathlib.Path(".").rglob(".tmp-*")]
     if hidden:
         failures.append(f"left behind: {hidden}")

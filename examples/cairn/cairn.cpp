@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -130,7 +131,11 @@ int run(int argc, char** argv) {
 
   auto* const plan = command("plan", "Show what each rank of a job would write");
   plan->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
-  plan->add_option("--ranks", ranks, "The number of ranks, at most 100000")->required()->type_name("N")->check(natural);
+  plan->add_option("--ranks", ranks, "The number of ranks, at most 100000")
+      ->required()
+      ->type_name("N")
+      ->check(natural)
+      ->check(CLI::Validator(CLI::Range(1, 100000)).description(""));
   plan->callback([&] { status = program::plan(a, ranks, json); });
 
   auto* const report = command("report", "Write a page about a run, with plots, as one HTML file");
@@ -174,16 +179,18 @@ void print_error(const std::string& message) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // an error in place of the end: then what is half done is removed
   int status = 2;
   try {
-    status = run(argc, argv);
+    const int made = run(argc, argv);
     if (!std::cout.flush()) throw std::runtime_error("cairn: the output cannot be written");
+    status = made;
   } catch (const cairn::error& fault) {
     print_error(fault.what() + program::advice_for(fault));
-    status = 2;
+  } catch (const std::bad_alloc&) {
+    print_error("there is not enough memory; end other programs, or use a machine with more memory");
   } catch (const std::exception& fault) {
     print_error(fault.what());
-    status = 2;
   }
   if (const int signal = program::interrupts::signal(); signal != 0) {
     std::signal(signal, SIG_DFL);

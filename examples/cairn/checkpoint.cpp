@@ -156,6 +156,28 @@ int export_arrays(const std::string& checkpoint, const std::string& path, const 
 }
 
 #if defined(CAIRN_PROGRAM_IMPORTS)
+namespace {
+
+/// As import_file, with advice in its errors: that for checkpoints does not help here.
+cairn::import_report read_foreign(const std::string& file, const std::string& checkpoint,
+                                  const cairn::import_options& options) {
+  using cairn::errc;
+  try {
+    return cairn::import_file(file, checkpoint, options);
+  } catch (const cairn::error& cause) {
+    const auto code = cause.code();
+    if (code == errc::invalid)
+      cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
+    if (code == errc::unsupported)
+      cairn::fail(errc::invalid, {cause.sentence(), "; convert it with numpy or PyTorch first"});
+    if (code == errc::corrupt || code == errc::unreadable || code == errc::not_found)
+      cairn::fail(errc::invalid, {cause.sentence(), "; give a file of numpy (.npy, .npz), PyTorch or safetensors"});
+    throw;
+  }
+}
+
+}  // namespace
+
 int import_arrays(const std::string& file, const std::string& checkpoint, const array_names& names, std::uint64_t step,
                   bool json) {
   std::error_code ignored;
@@ -171,7 +193,7 @@ int import_arrays(const std::string& file, const std::string& checkpoint, const 
   const auto report = [&] {
     const interrupts signals;
     const progress shown(2 * bytes_at(file), json);
-    auto made = cairn::import_file(file, checkpoint, options);
+    auto made = read_foreign(file, checkpoint, options);
     if (interrupts::signal() != 0) {  // while it was written
       const auto [place, name] = cairn::detail::split_path(cairn::detail::absolute_path(checkpoint));
       cairn::stores::directory(place).remove(name);

@@ -30,8 +30,8 @@ interrupts::~interrupts() {
     if (std::signal(each, SIG_DFL) == SIG_IGN) std::signal(each, SIG_IGN);
 }
 
-void interrupts::check() {
-  if (noted != 0) cairn::fail(cairn::errc::cancelled, {"interrupted: nothing is left of the output"});
+void interrupts::check(std::string_view state) {
+  if (noted != 0) cairn::fail(cairn::errc::cancelled, {"interrupted: ", state});
 }
 
 int interrupts::signal() noexcept { return noted; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// SIGINT, SIGTERM and SIGHUP while files are written: what is half done is removed before the program ends by the signal.
+// SIGINT, SIGTERM and SIGHUP while files are written or removed: what is half done is undone, and locks are released, before the program ends by the signal.
 #pragma once
+
+#include <string_view>
 
 namespace program {
 
@@ -12,8 +14,8 @@ class interrupts {
   interrupts& operator=(const interrupts&) = delete;
   ~interrupts();
 
-  /// errc::cancelled after a signal.
-  static void check();
+  /// After a signal errc::cancelled, which says how things are.
+  static void check(std::string_view state = "nothing is left of the output");
   /// The signal that came, or 0.
   [[nodiscard]] static int signal() noexcept;
 };

@@ -2,12 +2,14 @@
 // The command report: a page about a run, with plots, in one HTML file.
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "cairn/system/paths.hpp"
 #include "chart.hpp"
 #include "commands.hpp"
+#include "interrupts.hpp"
 #include "json.hpp"
 #include "printing.hpp"
 
@@ -58,8 +61,9 @@ struct told {
 };
 
 told read_events(const std::string& file) {
-  std::ifstream in(file);
-  if (!cairn::detail::is_file(file) || !in)
+  std::ifstream in;
+  if (cairn::detail::is_file(file)) in.open(file);
+  if (!in.is_open())
     cairn::fail(cairn::errc::invalid,
                 {"the events ", file, " cannot be read: give the file that observers::json_lines writes"});
   told made;
@@ -216,21 +220,26 @@ std::string page_of(const std::string& run, const std::vector<cairn::checkpoint_
 
 /// Replaces a former report, and nothing else; after an error it stays.
 void write_page(const std::string& file, const std::string& page) {
-  std::ifstream before(file, std::ios::binary);
-  std::string begins(beginning.size(), ' ');
   if (cairn::detail::is_directory(file))
     cairn::fail(cairn::errc::invalid, {file, " is a directory: give the name of a file"});
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored) && !cairn::detail::is_file(file))
+    cairn::fail(cairn::errc::invalid, {file, " is no file: choose another name, or - for the standard output"});
+  std::ifstream before(file, std::ios::binary);
+  std::string begins(beginning.size(), ' ');
   if (before && (!before.read(begins.data(), static_cast<std::streamsize>(begins.size())) || begins != beginning))
     cairn::fail(cairn::errc::invalid, {file, " is there, and is no report: choose another name"});
   const auto [directory, name] = cairn::detail::split_path(file);
   if (!cairn::detail::is_directory(directory))
     cairn::fail(cairn::errc::invalid, {"there is no directory ", directory, " for the page: make it first (mkdir -p)"});
+  const interrupts signals;
   cairn::stores::detail::replaced_files files(directory, false);
   auto out = files.make(name, page.size());
   const std::span<const std::byte> bytes[] = {std::as_bytes(std::span(page))};
   out.write(0, bytes);
   out.finish();
   files.require_replaceable();
+  interrupts::check();
   files.publish();
 }
 

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "cairn/store/retention.hpp"
 #include "cairn/system/paths.hpp"
 #include "commands.hpp"
+#include "interrupts.hpp"
 #include "json.hpp"
 #include "printing.hpp"
 
@@ -42,7 +44,7 @@ std::vector<cairn::removal> planned_removals(const std::vector<cairn::checkpoint
   }
   if (wanted.keep_best && !cairn::detail::has_metric(entries, *wanted.keep_best))
     cairn::fail(cairn::errc::invalid, {"no checkpoint has the metric \"", rules.metric,
-                                       "\" of --keep-best: `cairn ls` shows those that they have"});
+                                       "\" of --keep-best, or all are NaN: `cairn ls` shows the metrics"});
   return cairn::detail::plan_retention(entries, wanted);
 }
 
@@ -166,6 +168,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
   if (!rules.keep_last && !rules.keep_every && !rules.keep_best)
     cairn::fail(cairn::errc::invalid, {"prune needs a rule: --keep-last, --keep-every or --keep-best"});
   static_cast<void>(checkpoints_of(run));  // before the lock, which makes the directory
+  const auto signals = really ? std::make_unique<interrupts>() : nullptr;
   cairn::any_store store = cairn::stores::directory(run);
   const auto lock = really ? store.lock() : nullptr;  // errc::busy while a trainer saves there
   const auto [all, removals] = plan_prune(store, run, rules);
@@ -183,6 +186,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
   };
   for (const auto& each : removals) {
     if (really) try {
+        interrupts::check("the others stay");
         store.remove(each.name);
       } catch (...) {
         report();
@@ -204,11 +208,13 @@ int merge(const std::string& checkpoint, bool json) {
     cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", opened, " is a file"});
   const auto parts = cairn::detail::split_path(opened);
   const auto& name = parts.name;
+  const interrupts signals;
   cairn::any_store store = cairn::stores::directory(parts.directory);
   const auto lock = store.lock();
   const auto report = [&] {
     const progress shown(2 * bytes_at(opened), json);
-    return cairn::merge_checkpoints(store, name);
+    const auto check = [] { interrupts::check("the checkpoint is as it was"); };
+    return cairn::merge_checkpoints(store, name, {.check = check});
   }();
   if (json)
     print({{"name", name}, {"deltas", report.deltas}, {"bytes", report.bytes}});

@@ -123,7 +123,9 @@ await 60 says preempted.out "waiting for a signal" || die "the trainer does not 
 submit --partition high --output urgent.out --exclusive --time 1 --wrap "echo urgent" > /dev/null
 await 60 says urgent.out urgent || die "nothing was preempted: $(squeue)"
 # 2. A job of one minute that is to stop 50 seconds before its limit: its steps take longer than the ten seconds that it has, and it goes on afterwards.
-submit --output limited.out --time 1 "$here/train.sh" "$program" "$work/limited" 1200 10 50 > /dev/null
+#    It is submitted with what it may inherit: the end of another job, and another format of times.
+SLURM_JOB_END_TIME=1 SLURM_TIME_FORMAT=relative \
+  submit --output limited.out --time 1 "$here/train.sh" "$program" "$work/limited" 1200 10 50 > /dev/null
 # 3. An array: each task has its own place.
 submit --output 'array-%a.out' --array 1-2 --time 10 "$here/train.sh" "$program" "$work/array" 120 1 > /dev/null
 

@@ -9,11 +9,9 @@ set -uo pipefail
 job=$SLURM_JOB_ID  # of the task, in an array
 [[ -z ${SLURM_ARRAY_TASK_ID-} ]] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 
-# Older versions of Slurm do not tell the job when its time limit ends it.
-if [[ -z ${SLURM_JOB_END_TIME-} ]]; then
-  end=$(squeue --noheader --job "$job" --format %e)
-  if end=$(date --date "$end" +%s 2> /dev/null); then export SLURM_JOB_END_TIME=$end; fi  # there may be no limit
-fi
+# Slurm tells the job when its time limit ends it, but older versions do not, and a job that another job has submitted inherits the end of that one.
+end=$(SLURM_TIME_FORMAT=%s squeue --noheader --job "$job" --format %e)
+if [[ $end =~ ^[0-9]+$ ]]; then export SLURM_JOB_END_TIME=$end; fi  # there may be no limit
 
 trap : TERM  # Slurm signals this script, too, which then waits until the trainer has saved
 srun --ntasks 1 "$@" &

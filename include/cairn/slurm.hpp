@@ -25,17 +25,19 @@ namespace detail {
   std::uint32_t number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (fault != std::errc{} || end != text.data() + text.size())
-    fail(errc::invalid, {name, " is '", text, "', no number"});
+    fail(errc::invalid, {name, " is '", text, "', no whole number below 2^32"});
   return number;
 }
 
 }  // namespace detail
 
 /// When the job reaches its time limit, less `margin`, for `checkpointer_options::until`. From SLURM_JOB_END_TIME, in seconds since 1970, which the job script
-/// sets where Slurm does not (docs/slurm.md). None if it is not set. errc::invalid if it is no number.
+/// sets (docs/slurm.md). None if it is not set. errc::invalid if it is no number, and for a margin below 0 or longer than that.
 [[nodiscard]] inline std::optional<std::chrono::system_clock::time_point> job_end(std::chrono::seconds margin = {}) {
   const auto end = detail::number_in_environment("SLURM_JOB_END_TIME");
   if (!end) return std::nullopt;
+  if (margin < std::chrono::seconds(0) || margin > std::chrono::seconds(*end))
+    fail(errc::invalid, {"a margin of ", margin.count(), " seconds, where SLURM_JOB_END_TIME is ", *end});
   return std::chrono::system_clock::time_point(std::chrono::seconds(*end) - margin);
 }
 
@@ -43,7 +45,9 @@ namespace detail {
 /// share a place. errc::invalid if that is no number.
 [[nodiscard]] inline std::string place(std::string place) {
   const auto task = detail::number_in_environment("SLURM_ARRAY_TASK_ID");
-  return task ? place + "/task-" + std::to_string(*task) : place;
+  if (!task) return place;
+  if (!place.empty() && place.back() != '/') place += '/';
+  return place + "task-" + std::to_string(*task);
 }
 
 }  // namespace cairn::inline v0_1::slurm

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <iostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/memory.hpp"
+#include "plain_check.hpp"
 
 #if !defined(__FAST_MATH__)
 #error "this test is for -ffast-math"
@@ -22,12 +22,7 @@ struct model {
   std::vector<float> weight = std::vector<float>(100);
 };
 
-int failures = 0;
-void check(bool is_right, const char* what) {
-  if (is_right) return;
-  std::cerr << what << '\n';
-  ++failures;
-}
+using tests::check;
 
 /// A number that the compiler does not know.
 double number(const char* text) { return std::strtod(text, nullptr); }
@@ -77,5 +72,5 @@ int main() {
   run.wait();
   run.save(state, {.step = 201});
   check(run.latest() == 201, "the run is saved");
-  return failures;
+  return tests::failures;
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <iostream>
 #include <random>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/fits/solve.hpp"
 #include "cairn/schedule/mtbf.hpp"
+#include "plain_check.hpp"
 
 #if !defined(__FAST_MATH__)
 #error "this test is for -ffast-math"
@@ -18,12 +18,7 @@
 
 namespace {
 
-int failures = 0;
-void check(bool is_right, const char* what) {
-  if (is_right) return;
-  std::cerr << "not so: " << what << '\n';
-  ++failures;
-}
+using tests::check;
 
 /// A number that the compiler does not know.
 double number(const char* text) { return std::strtod(text, nullptr); }
@@ -64,5 +59,5 @@ int main() {
   check(!cairn::detail::is_finite(x[0]), "a singular system has no solution");
   check(cairn::detail::is_infinite(cairn::detail::infinite()) && cairn::detail::is_infinite(-cairn::detail::infinite()),
         "infinity is infinite");
-  return failures;
+  return tests::failures;
 }

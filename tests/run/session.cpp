@@ -851,6 +851,14 @@ TEST_CASE("the time limit: far away nothing happens; when it is reached, the ste
   }
 }
 
+TEST_CASE("any time is a time limit: the first one is in the past, the last one in the future") {
+  using time = std::chrono::system_clock::time_point;
+  for (const auto until : {time::min(), time(), time::max()}) {
+    checkpointer run(cairn::stores::memory(), {.when = every_step{0}, .until = until});
+    CHECK(run.step(trained(1), {.step = 1}).stop == (until != time::max()));
+  }
+}
+
 TEST_CASE("a run that ends at its time limit has not failed") {
   const cairn::stores::memory store;
   tests::recording_policy policy;

@@ -92,7 +92,7 @@ TEST_CASE("a hostile header gives an error that names file and cause") {
       {file_of("{", 0), "malformed JSON"},
       {file_of("[]", 0), "does not begin"},
       {file_of(a, 4), "malformed JSON"},
-      {file_of(a + "}", 5), "end at byte 4"},
+      {file_of(a + "}", 5), ": the tensors end at byte 4 of a data section of 5"},
       {file_of(a + "}", 3), "claims bytes [0, 4)"},
       {file_of(R"({"__metadata__":{"a":"b","c":"d","a":"b"}})", 0), "\"a\" appears twice"},
       {file_of(a + R"(,"b":{"dtype":"U8","shape":[4],"data_offsets":[5,9]}})", 9), "hole"},

@@ -10,16 +10,12 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "plain_check.hpp"
 #include "visibility/library.hpp"
 
 namespace {
 
-int failures = 0;
-void check(bool is_right, const char* what) {
-  if (is_right) return;
-  std::cerr << "not so: " << what << '\n';
-  ++failures;
-}
+using tests::check;
 
 #if defined(CAIRN_OPENED)
 const functions& opened(const char* path, const char* name, bool is_local) {
@@ -89,5 +85,5 @@ int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
 #else
   test(*one(), *two(), true);
 #endif
-  return failures;
+  return tests::failures;
 }

@@ -25,8 +25,8 @@ class code_tables;
 
 /// Elements to be encoded: those of a piece.
 struct encode_request {
-  std::string_view path;
-  dtype type{};
+  std::string_view path;              ///< of the leaf
+  dtype type{};                       ///< of the elements
   std::span<const std::byte> values;  ///< row-major, aligned for their type
   /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty where there is no parent or it
   /// has other elements at this path. A lossy codec sets them to what `decode` will give; other codecs do not change them.
@@ -47,16 +47,16 @@ struct encode_result {
 
 /// Consecutive elements: [first, last).
 struct element_range {
-  std::uint64_t first = 0;
-  std::uint64_t last = ~std::uint64_t{0};
+  std::uint64_t first = 0;                 ///< the number of the first one, from 0
+  std::uint64_t last = ~std::uint64_t{0};  ///< the number after that of the last one; may exceed the number of elements
 };
 
 /// A payload to be decoded.
 struct decode_request {
-  std::string_view where;  ///< the file, for messages
-  std::string_view path;   ///< the leaf, for messages
-  dtype type{};
-  std::span<const std::byte> payload;
+  std::string_view where;              ///< the file, for messages
+  std::string_view path;               ///< the leaf, for messages
+  dtype type{};                        ///< of the elements
+  std::span<const std::byte> payload;  ///< what `encode` wrote, as the file has it: it may be damaged
   /// The elements to be filled, aligned for their type. For a relative payload they hold the parent's elements.
   std::span<std::byte> values;
   unsigned threads = 1;                       ///< to decode on: at least 1
@@ -77,14 +77,15 @@ struct decode_request {
 
 /// Payloads to be merged: of the same elements in consecutive checkpoints, all relative.
 struct merge_request {
+  /// One of the payloads.
   struct delta {
-    std::string_view codec;  ///< its name: not always that of the codec that merges
-    std::string_view where;  ///< the file, for messages
-    std::span<const std::byte> payload;
+    std::string_view codec;              ///< its name: not always that of the codec that merges
+    std::string_view where;              ///< the file, for messages
+    std::span<const std::byte> payload;  ///< what that codec's `encode` wrote, as the file has it
   };
 
-  std::string_view path;  ///< the leaf, for messages
-  dtype type{};
+  std::string_view path;                      ///< the leaf, for messages
+  dtype type{};                               ///< of the elements
   std::size_t bytes = 0;                      ///< of the elements
   std::span<const delta> deltas{};            ///< at least one, the oldest first
   unsigned threads = 1;                       ///< to merge on: at least 1

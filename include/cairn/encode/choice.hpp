@@ -19,8 +19,8 @@ namespace cairn::inline v0_1 {
 /// Leaves whose paths match the pattern are encoded by the codec. `*` stands for any characters, dots included, `?` for one,
 /// `[ab]` for one of these.
 struct codec_rule {
-  std::string pattern;
-  any_codec codec;
+  std::string pattern;  ///< of the whole path
+  any_codec codec;      ///< that encodes them
 };
 
 /// The first rule that matches a path counts; leaves that none matches are encoded without loss.

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/inspect.hpp"
@@ -23,14 +25,20 @@
 namespace cairn::inline v0_1 {
 namespace detail {
 
+/// Whether there is something other than a directory at `path`: a single file, or what cannot be one, as a device.
+inline bool is_single(const std::string& path) noexcept {
+  struct stat about{};
+  return ::stat(path.c_str(), &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
 /// Is there one checkpoint at `path`, or a single file?
 inline bool is_checkpoint(const std::string& path) {
-  return is_file(path) || is_file(path + "/" + std::string(index_file));
+  return is_single(path) || is_file(path + "/" + std::string(index_file));
 }
 
 /// Opens the one checkpoint, or the single file, at `path`.
 inline std::shared_ptr<const chain_reader> open_checkpoint(const std::string& path, const codec_rules& codecs) {
-  if (is_file(path)) return std::make_shared<const chain_reader>(stores::detail::open_file(path), path, codecs);
+  if (is_single(path)) return std::make_shared<const chain_reader>(stores::detail::open_file(path), path, codecs);
   const auto [directory, name] = split_existing(path);
   return open_chain(stores::directory(directory), name, codecs);
 }

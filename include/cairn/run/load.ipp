@@ -14,7 +14,7 @@ CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, 
   if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
   refuse_step(options);
   return with_errors(path + " cannot be loaded", [&] {
-    if (is_file(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
+    if (is_single(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
     const auto [directory, name] = split_existing(path);
     auto report = load_named(stores::directory(directory), name, state, options);
     report.name.clear();

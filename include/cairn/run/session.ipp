@@ -217,21 +217,23 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
   }
 }
 
+/// From now to `time`, as floats: the difference of two time points may overflow.
+[[nodiscard]] inline double seconds_to(std::chrono::system_clock::time_point time) {
+  using seconds = std::chrono::duration<double>;
+  return (seconds(time.time_since_epoch()) - seconds(std::chrono::system_clock::now().time_since_epoch())).count();
+}
+
 /// What is best before `until`. In a group the ranks act on the decision of rank 0 at their next step.
 CAIRN_INLINE schedule::before_end session::advise_before_end() {
   if (!options_.until || !ranks_.is_leader()) return schedule::before_end::train;
-  const std::chrono::duration<double> left = *options_.until - std::chrono::system_clock::now();
-  return policy_.advise(left.count(), ranks_.is_alone() ? 0 : 1);
+  return policy_.advise(seconds_to(*options_.until), ranks_.is_alone() ? 0 : 1);
 }
 
 /// Until the state must be saved, after a signal or before `until`.
 CAIRN_INLINE double session::seconds_to_stop() const {
   double left = infinite();
   if (options_.preempt.received()) left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
-  if (options_.until) {
-    const std::chrono::duration<double> to_end = *options_.until - std::chrono::system_clock::now();
-    left = std::min(left, to_end.count());
-  }
+  if (options_.until) left = std::min(left, seconds_to(*options_.until));
   return left;
 }
 

@@ -119,8 +119,7 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
     filled = tensor.end;
   }
   if (filled != header.data_bytes)
-    corrupt("__metadata__", "of a file whose tensors end at byte " + std::to_string(filled) + " of a data section of " +
-                                std::to_string(header.data_bytes));
+    fail(errc::corrupt, {origin, ": the tensors end at byte ", filled, " of a data section of ", header.data_bytes});
 }
 
 CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin,

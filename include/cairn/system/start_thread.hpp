@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -12,7 +13,7 @@
 namespace cairn::inline v0_1::detail {
 
 /// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which profilers count. Throws
-/// std::system_error as std::thread does.
+/// std::system_error, as std::thread does, whose message says that a thread cannot be started.
 template <class Work>
 [[nodiscard]] std::thread start_thread(Work&& work) {
   struct blocked_signals {
@@ -28,7 +29,11 @@ template <class Work>
     sigset_t before{};
   };
   const blocked_signals blocked;  // a new thread inherits the mask
-  return std::thread(std::forward<Work>(work));
+  try {
+    return std::thread(std::forward<Work>(work));
+  } catch (const std::system_error& failure) {
+    throw std::system_error(failure.code(), "cannot start a thread");
+  }
 }
 
 }  // namespace cairn::inline v0_1::detail

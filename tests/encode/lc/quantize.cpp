@@ -22,7 +22,7 @@ TEST_CASE("lc/quantize: a trial that is applied gives what quantizing in place g
     }
     const delta_view delta{dtype::f32, std::as_bytes(std::span(real)), std::as_bytes(std::span(tracked))};
     for (const unsigned bits : {2U, 3U}) {
-      const auto found = survey(std::span(&delta, 1), {}, (std::size_t{1} << bits) - 1, 2);
+      const auto found = survey(delta, {}, (std::size_t{1} << bits) - 1, 2);
       CHECK(found.all_finite);
       const auto symbols = make_symbols(found.chosen);
       const auto trial = quantize_on_trial(delta, bits, symbols, 2);

@@ -156,7 +156,7 @@ struct quantization {
 [[nodiscard]] inline quantization plan_quantization(const options& how, unsigned bits, const encode_request& in) {
   const std::size_t most = (std::size_t{1} << bits) - 1;
   const auto delta = delta_of(in, how.delta);
-  auto found = survey(std::span(&delta, 1), how, most, in.threads);
+  auto found = survey(delta, how, most, in.threads);
   sort_by_exponent(found.chosen);
   const bool is_ratio = how.delta == delta_kind::ratio;
   for (auto& each : found.chosen)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Deltas of one or more leaves -> the buckets to promote.
+// The deltas of a leaf -> the buckets to promote.
 #pragma once
 
 #include <algorithm>
@@ -25,26 +25,18 @@ struct survey_result {
   bool all_finite = true;
 };
 
-/// Calls `visit(delta, begin, end, sum)` for all blocks of all deltas, in parallel. Each of up to 64 groups of consecutive
+/// Calls `visit(u, a, n, sum)` for the strips of all blocks, in parallel: see for_each_delta_strip. Each of up to 64 groups of consecutive
 /// blocks has a copy of `nothing` as its `sum`; returns their total.
 template <class Sum, class Visit>
-[[nodiscard]] Sum sum_over_blocks(std::span<const delta_view> deltas, unsigned threads, const Sum& nothing,
-                                  const Visit& visit) {
-  struct block_ref {
-    const delta_view* delta;
-    std::size_t block;
-  };
-  std::vector<block_ref> blocks;
-  for (const auto& delta : deltas)
-    for (std::size_t b = 0; b < blocks_of(delta.count()); ++b) blocks.push_back({&delta, b});
-  const std::size_t groups = std::min<std::size_t>(blocks.size(), 64);
+[[nodiscard]] Sum sum_over_strips(const delta_view& delta, unsigned threads, const Sum& nothing, const Visit& visit) {
+  const std::size_t blocks = blocks_of(delta.count()), groups = std::min<std::size_t>(blocks, 64);
   std::vector<Sum> sums(std::max<std::size_t>(groups, 1), nothing);
   parallel_for(groups, threads, [&](std::size_t group, unsigned) {
     const default_float_environment guard;
-    for (std::size_t i = blocks.size() * group / groups; i < blocks.size() * (group + 1) / groups; ++i) {
-      const auto [delta, block] = blocks[i];
+    for (std::size_t block = blocks * group / groups; block < blocks * (group + 1) / groups; ++block) {
       const std::size_t begin = block * block_elements;
-      visit(*delta, begin, begin + block_size(delta->count(), block), sums[group]);
+      for_each_delta_strip(delta, begin, begin + block_size(delta.count(), block),
+                           [&](const float* u, const float* a, std::size_t n) { visit(u, a, n, sums[group]); });
     }
   });
   for (std::size_t group = 1; group < sums.size(); ++group) sums[0].add(sums[group]);
@@ -131,30 +123,24 @@ class sliding_window {
 };
 
 /// The statistics of all buckets. Takes about ten times as long as `survey_largest`.
-[[nodiscard]] inline bucket_table survey_all(std::span<const delta_view> deltas, unsigned threads) {
-  return sum_over_blocks(deltas, threads, bucket_table(),
-                         [](const delta_view& delta, std::size_t begin, std::size_t end, bucket_table& table) {
+[[nodiscard]] inline bucket_table survey_all(const delta_view& delta, unsigned threads) {
+  return sum_over_strips(delta, threads, bucket_table(),
+                         [](const float* u, const float* a, std::size_t n, bucket_table& table) {
                            strip d;
-                           for_each_delta_strip(delta, begin, end, [&](const float* u, const float* a, std::size_t n) {
-                             simd::buckets().deltas(u, a, n, d.floats);
-                             table.add(std::span<const float>(d.floats, n));
-                           });
+                           simd::buckets().deltas(u, a, n, d.floats);
+                           table.add(std::span<const float>(d.floats, n));
                          });
 }
 
 /// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass over the deltas where their exponents are adjacent,
 /// and one more for every gap.
-[[nodiscard]] inline survey_result survey_largest(std::span<const delta_view> deltas, std::size_t most,
-                                                  unsigned threads) {
+[[nodiscard]] inline survey_result survey_largest(const delta_view& delta, std::size_t most, unsigned threads) {
   survey_result result;
   std::vector<bucket> found;
   for (std::uint32_t ceiling = float_exponent_bits; found.size() < most;) {
-    const auto window = sum_over_blocks(
-        deltas, threads, sliding_window(ceiling, most > 3 ? 4 : 2),
-        [](const delta_view& delta, std::size_t begin, std::size_t end, sliding_window& sum) {
-          for_each_delta_strip(delta, begin, end,
-                               [&](const float* u, const float* a, std::size_t n) { sum.see(u, a, n); });
-        });
+    const auto window =
+        sum_over_strips(delta, threads, sliding_window(ceiling, most > 3 ? 4 : 2),
+                        [](const float* u, const float* a, std::size_t n, sliding_window& sum) { sum.see(u, a, n); });
     result.all_finite = window.all_finite();
     const auto more = window.buckets();
     found.insert(found.end(), more.begin(), more.end());
@@ -166,12 +152,12 @@ class sliding_window {
 }
 
 /// The `most` buckets (3 or 7) of highest priority.
-[[nodiscard]] inline survey_result survey(std::span<const delta_view> deltas, const options& options, std::size_t most,
+[[nodiscard]] inline survey_result survey(const delta_view& delta, const options& options, std::size_t most,
                                           unsigned threads) {
   const default_float_environment guard;
   if (options.priority == promotion::magnitude && options.value == bucket_value::midpoint)
-    return survey_largest(deltas, most, threads);
-  const auto table = survey_all(deltas, threads);
+    return survey_largest(delta, most, threads);
+  const auto table = survey_all(delta, threads);
   return {promote(table.buckets(), options.priority, options.value, most), table.exceptions() == 0};
 }
 
