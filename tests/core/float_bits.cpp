@@ -27,6 +27,7 @@ TEST_CASE("what a number is, by its bits") {
     const auto value = std::bit_cast<double>(bits);
     REQUIRE(is_finite(value) == !is_special);
     REQUIRE(cairn::detail::is_negative(value) == (bits >> 63U != 0));
+    REQUIRE(cairn::detail::is_positive(value) == (bits >> 63U == 0 && bits != 0 && !(is_special && has_fraction)));
     REQUIRE(is_nan(value) == (is_special && has_fraction));
     REQUIRE(is_infinite(value) == (is_special && !has_fraction));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fits of losses that are compiled with -ffast-math, header-only: losses that are no numbers are passed over, as without the flag.
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/fits/solve.hpp"
+#include "cairn/schedule/every.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "plain_check.hpp"
 
@@ -59,5 +61,16 @@ int main() {
   check(!cairn::detail::is_finite(x[0]), "a singular system has no solution");
   check(cairn::detail::is_infinite(cairn::detail::infinite()) && cairn::detail::is_infinite(-cairn::detail::infinite()),
         "infinity is infinite");
+
+  const std::chrono::duration<double> no_time(number("nan"));
+  bool is_refused = false;
+  try {
+    const cairn::policies::every policy(no_time);
+  } catch (const cairn::error& failure) {
+    is_refused = failure.code() == cairn::errc::invalid;
+  }
+  check(is_refused, "a period that is no number is refused");
+  using cairn::schedule::mtbf_estimate;
+  check(mtbf_estimate({no_time, 1.5}).rate() == mtbf_estimate().rate(), "an MTBF that is no number is the default one");
   return tests::failures;
 }

@@ -54,6 +54,9 @@ template <class Float = double>
 [[nodiscard]] constexpr bool is_nan(const float& value) noexcept { return !is_finite(value) && !is_infinite(value); }
 [[nodiscard]] constexpr bool is_nan(const double& value) noexcept { return !is_finite(value) && !is_infinite(value); }
 
+/// Above 0, and not NaN.
+[[nodiscard]] constexpr bool is_positive(const double& value) noexcept { return !is_nan(value) && value > 0; }
+
 [[nodiscard]] constexpr bool is_negative(const double& value) noexcept {
   return (bits_of<std::uint64_t>(value) & double_sign_bit) != 0;
 }

@@ -32,8 +32,9 @@ inline void check_options(const checkpointer_options& options) {
     invalid("chain.merge_every", "is below 2: std::nullopt never merges");
   if (options.chain.merge_every && known_merge == nullptr)
     invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
-  if (options.hang_timeout && !(options.hang_timeout->count() > 0)) invalid("hang_timeout", "is not above 0");
-  if (!(options.preempt_deadline.count() > 0)) invalid("preempt_deadline", "is not above 0");
+  if (options.hang_timeout && !cairn::detail::is_positive(options.hang_timeout->count()))
+    invalid("hang_timeout", "is not above 0");
+  if (!cairn::detail::is_positive(options.preempt_deadline.count())) invalid("preempt_deadline", "is not above 0");
   const auto check_listed = [&](std::string_view option, auto chosen, auto last) {
     if (chosen > last)
       invalid(option, "is " + std::to_string(static_cast<int>(chosen)) + ", which its type does not have");
@@ -77,7 +78,7 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options, std
         record_.emit(what);
       }) {
   check_options(options_);
-  if (!(options_.rank_timeout.count() > 0)) fail(errc::invalid, {"rank_timeout is not above 0"});
+  if (!cairn::detail::is_positive(options_.rank_timeout.count())) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.shards != 0)
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
   if (!ranks_.is_alone() && options_.max_staging_bytes)

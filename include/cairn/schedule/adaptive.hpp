@@ -76,7 +76,8 @@ class adaptive {
         run_(options.mtbf, options.stall),
         planner_({options.objective, options.last_step, seconds_of(options.run_time), std::move(options.stops)}) {
     if (options.last_step == std::uint64_t{0}) fail(errc::invalid, {"last_step is 0"});
-    if (options.run_time && !(options.run_time->count() > 0)) fail(errc::invalid, {"run_time is not above 0"});
+    if (options.run_time && !cairn::detail::is_positive(options.run_time->count()))
+      fail(errc::invalid, {"run_time is not above 0"});
     if (options.run_time && !options.last_step) fail(errc::invalid, {"run_time is given without last_step"});
     if (planner_.wants_curve() && !estimator_)
       fail(errc::invalid, {"the objective ", std::string(name(options.objective)),

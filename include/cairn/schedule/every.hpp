@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
 
 namespace cairn::inline v0_1::policies {
@@ -26,7 +27,7 @@ struct every_steps {
 /// Saves when `period` has passed since the last save, or since the run began. errc::invalid for a period that is not above 0.
 struct every {
   explicit every(std::chrono::duration<double> length) : period(length) {
-    if (!(period.count() > 0))
+    if (!cairn::detail::is_positive(period.count()))
       fail(errc::invalid, {"the period of policies::every is ", std::to_string(period.count()), " s, not above 0"});
   }
 

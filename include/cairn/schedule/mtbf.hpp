@@ -33,9 +33,9 @@ namespace schedule {
 class mtbf_estimate {
  public:
   explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
-    if (!(middle_ > 0)) middle_ = mtbf_prior{}.mtbf.count();
+    if (!cairn::detail::is_positive(middle_)) middle_ = mtbf_prior{}.mtbf.count();
     middle_ = (std::max)(middle_, shortest);
-    if (!(decades_ > 0) || cairn::detail::is_infinite(middle_)) decades_ = 0;
+    if (!cairn::detail::is_positive(decades_) || cairn::detail::is_infinite(middle_)) decades_ = 0;
     update();
   }
 
