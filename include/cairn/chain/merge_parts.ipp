@@ -153,12 +153,14 @@ class part_merger {
 
   void read_values(const leaf& merged, const merged_part& part, std::span<std::byte> values) const {
     const auto& region = part.from.region;
-    read_request request{part.leaf, {merged.type, {part.made.count}, values.data(), {}}, region};
+    memory_view into{merged.type, {}, values.data(), {}};
     if (region)
-      request.into.shape = region->shape;
+      into.shape = region->shape;
     else
-      request.first = part.from.first;
-    chain_.read(std::span(&request, 1), {.threads = threads_});
+      into.shape.push_back(part.made.count);
+    const auto first = region ? std::nullopt : std::optional(part.from.first);
+    const read_request request[] = {{part.leaf, std::move(into), region, first}};
+    chain_.read(request, {.threads = threads_});
   }
 
   /// The values that the chain restores, without further loss; the loss of the newest link is recorded.

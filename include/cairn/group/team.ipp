@@ -35,7 +35,7 @@ CAIRN_INLINE void team::wait_for(groups::operation& started) {
     }
     if (waited.seconds() > duration<double>(limit_).count()) {
       std::string missing;
-      for (const auto rank : group_->roll_call(milliseconds(1000))) missing += " " + std::to_string(rank);
+      for (const auto rank : group_->roll_call(milliseconds(1000))) missing.append(" ").append(std::to_string(rank));
       fail(errc::lost_rank, {"the ranks have waited for ", limit_.count(),
                              " ms; these have not answered:", missing.empty() ? " none, all are there" : missing});
     }

@@ -210,7 +210,7 @@ class curve_fitting {
 
   /// Residuals in units of the noise, robustly scaled by their median.
   [[nodiscard]] double scale_of(const state& s) const noexcept {
-    per_bucket size;
+    per_bucket size{};
     for (std::size_t i = 0; i < size_; ++i) size[i] = std::abs(s.residual[i]) * root_[i];
     const auto middle = size.begin() + static_cast<std::ptrdiff_t>(size_ / 2);
     std::nth_element(size.begin(), middle, size.begin() + static_cast<std::ptrdiff_t>(size_));
