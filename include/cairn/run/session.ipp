@@ -78,7 +78,7 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options, std
         record_.emit(what);
       }) {
   check_options(options_);
-  if (!cairn::detail::is_positive(options_.rank_timeout.count())) fail(errc::invalid, {"rank_timeout is not above 0"});
+  if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.shards != 0)
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
   if (!ranks_.is_alone() && options_.max_staging_bytes)
