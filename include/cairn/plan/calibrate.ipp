@@ -2,8 +2,17 @@
 // Definitions of plan/calibrate.hpp.
 #pragma once
 
+// As in checksum.hpp: g++ 12 suspects its own AVX-512 functions.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <Eigen/Core>
 #include <Eigen/QR>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #include <string>
 #include <vector>
