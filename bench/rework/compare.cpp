@@ -76,16 +76,11 @@ comparison::comparison(models::setting model, part what, std::size_t failures, s
   how_.failures = failure_periods(how_.model.periods, failures);
 }
 
-void comparison::measure_method(const std::string& key, method with, double share, std::uint64_t seed,
-                                const undisturbed_run& run) {
-  with.share = share;
-  measure(how_, run, seed, with, all_[key]);
-}
-
 void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   std::vector<std::string> order;
-  const auto measured = [&](const std::string& key, const method& with, double share) {
-    measure_method(key, with, share, seed, run);
+  const auto measured = [&](const std::string& key, method with, double share) {
+    with.share = share;
+    measure(how_, run, seed, with, all_[key]);
     order.push_back(key);
   };
   measured("lc3_default", cairn_method(default_lc3()), unlimited);

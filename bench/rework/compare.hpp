@@ -27,8 +27,6 @@ class comparison {
   double finish(report& numbers) const;
 
  private:
-  void measure_method(const std::string& key, method with, double share, std::uint64_t seed,
-                      const undisturbed_run& run);
   void add_to(report& numbers) const;
   void add_ratios(report& numbers, const std::string& prefix) const;
 

@@ -75,12 +75,9 @@ class json_reader {
   bool StartArray() { return open(kind::list); }
   bool EndArray(rapidjson::SizeType /*elements*/) { return close(); }
 
-  /// After the last field that was to be read.
-  [[nodiscard]] bool has_stopped() const { return has_stopped_; }
-
   bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
     auto& [form, name, next, seen, was_last] = path_.back();
-    if (was_last) return !(has_stopped_ = true);
+    if (was_last) return false;  // which ends the parser
     name.assign(text, length);
     const auto& fields = form->fields;
     const auto at = std::find_if(fields.begin(), fields.end(), [&](const json_field& f) { return f.name == name; });
@@ -164,7 +161,6 @@ class json_reader {
   std::string_view origin_;
   const json_form& root_;
   std::vector<level> path_;
-  bool has_stopped_ = false;
 };
 
 /// The memory of RapidJSON, which does not look whether it has got any.
@@ -189,7 +185,8 @@ CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, cons
   constexpr unsigned flags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   if (rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> reader;
-      reader.Parse<flags>(stream, handler).IsError() && !handler.has_stopped())
+      reader.Parse<flags>(stream, handler).IsError() &&
+      reader.GetParseErrorCode() != rapidjson::kParseErrorTermination)  // that is by the handler, after the last field
     fail(errc::corrupt, {origin, ": malformed JSON at byte ", reader.GetErrorOffset()});
 }
 
