@@ -39,6 +39,10 @@ TEST_CASE("only a regular file is a file") {
   CHECK_FALSE(cairn::detail::is_file(scratch.path("x")));
   sample::spill(scratch.path("x"), "");
   CHECK(cairn::detail::is_file(scratch.path("x")));
+  CHECK(cairn::detail::is_single(scratch.path("x")));
+  CHECK(cairn::detail::is_single("/dev/null"));
+  CHECK_FALSE(cairn::detail::is_single(scratch.path()));
+  CHECK_FALSE(cairn::detail::is_single(scratch.path("none")));
   CHECK_FALSE(cairn::detail::is_file(scratch.path("x/y")));
 }
 

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/inspect.hpp"
@@ -24,12 +22,6 @@
 
 namespace cairn::inline v0_1 {
 namespace detail {
-
-/// Whether there is something other than a directory at `path`: a single file, or what cannot be one, as a device.
-inline bool is_single(const std::string& path) noexcept {
-  struct stat about{};
-  return ::stat(path.c_str(), &about) == 0 && !S_ISDIR(about.st_mode);
-}
 
 /// Is there one checkpoint at `path`, or a single file?
 inline bool is_checkpoint(const std::string& path) {

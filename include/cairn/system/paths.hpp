@@ -52,6 +52,12 @@ struct path_parts {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/// Whether there is something other than a directory: a file, or what cannot be read as one, such as a device.
+[[nodiscard]] inline bool is_single(const std::string& path) noexcept {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
 /// Whether there is a directory. False also where that cannot be found out.
 [[nodiscard]] inline bool is_directory(const std::string& path) noexcept {
   struct stat status{};
