@@ -25,8 +25,8 @@ PICTURES = (
     ("bench_formats.svg", "study", (0,), "The size of a checkpoint in the formats of deep-learning frameworks"),
     ("bench_pieces.svg", "partition", (0,), "How evenly ranks divide the tensors of BERT-large"),
     ("bench_speed_up.svg", "simulate", (0,), "Predicted speed-up of saves by many ranks"),
-    ("evidence_rework.svg", "rework", (0, 1, 2), "Rework after a restart, by method, with 5 % of the bytes per period"),
-    ("evidence_buckets.svg", "rework", (3, 4), "How the loss changes if one bucket of a delta is dropped"),
+    ("evidence_rework.svg", "rework", (0, 1, 2, 3, 4), "Rework after a restart, by method, with 5 % of the bytes per period"),
+    ("evidence_buckets.svg", "rework", (5, 6), "How the loss changes if one bucket of a delta is dropped"),
 )
 
 

@@ -152,7 +152,7 @@ PROGRAMS = (
              Bars("Accuracy at the end: change", "points, mean", "study.ablation.{}.points_at_end", ITEMS)), takes_data=True),
     Rework("rework", "What restarts from lossy checkpoints cost", "--models lr --seeds 1 --failures 2",
            (*(Bars(f"{title}: rework with 5 % of the bytes", "periods", f"rework.{model}.measured.{{}}.5", REWORK, False) for model, title in (
-               ("lr", "Logistic regression"), ("mf", "Matrix factorization"), ("lenet", "LeNet-5"))),
+               ("lr", "Logistic regression"), ("mf", "Matrix factorization"), ("lenet", "LeNet-5"), ("alexnet", "AlexNet"), ("gpt", "GPT"))),
             *(Bars(f"One bucket dropped: change of the loss, {sign}", "logistic regression", f"importance.lr.{key}.m{{}}", BUCKETS, None)
               for key, sign in (("plus", "increases"), ("minus", "decreases")))), takes_data=True),
     Program("many_leaves", "Deltas per anchor of a state of 200 large arrays", "--saves 11"),
