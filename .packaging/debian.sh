@@ -11,10 +11,12 @@ version=$(sed -n 's/^#define CAIRN_VERSION "\(.*\)"$/\1/p' "$root/include/cairn/
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The upstream source: what builds the library. Its times are that of the changelog, so that the same source gives the same archive.
+# The upstream source: what builds the library and the program. Its times are that of the changelog, so that the same source gives the same archive.
 source=$work/cairn-$version
 mkdir "$source"
+mkdir "$source/examples"
 cp -r "$root"/{CMakeLists.txt,LICENSE,README.md,.cmake,include} "$source"
+cp -r "$root/examples/cairn" "$source/examples"
 date=$(dpkg-parsechangelog -l "$root/.packaging/debian/changelog" -S Date)
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="$date" -cJf "$work/cairn_$version.orig.tar.xz" "cairn-$version"
 cp -r "$root/.packaging/debian" "$source/debian"

@@ -202,7 +202,7 @@ void run_all(const arguments& options) {
       symbols.bits, symbols.entropy, symbols.encode, symbols.decode);
   report.number("huffman.encode_gbps", symbols.encode);
   report.number("huffman.decode_gbps", symbols.decode);
-  print_breakdown(run.parameters, run.tens, report);
+  print_breakdown(run.parameters, run.tens, "breakdown", report);
 
   add_lossless_figures("fp32", fp32.results, 2.5, 1.5, report);
   add_lossless_figures("bf16", bf16.results, 3.0, 1.6, report);

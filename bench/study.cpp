@@ -131,6 +131,7 @@ void measure_ablations(const arguments& options, report& numbers) {
   if (how.steps < 10) throw std::invalid_argument("--steps: at least 10");
   if (how.batch == 0 || how.batch > images.train.size())
     throw std::invalid_argument("--batch: 1 to the number of images");
+  if (options.count("seeds") == 0) throw std::invalid_argument("--seeds: at least 1");
   for (how.seed = 1; how.seed <= options.count("seeds"); ++how.seed) {
     const work_directory folder(options.text("directory"), "study");
     const auto made = run_ablations(images, how, {how.steps / 4, how.steps / 2, how.steps * 9 / 10}, folder.path());

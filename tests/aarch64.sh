@@ -4,12 +4,20 @@
 # written with the same bits, and the NEON kernels give what the scalar loops give.
 # Debian packages that it uses: g++-aarch64-linux-gnu qemu-user. Highway and xxHash for arm64 are unpacked into the folder: they are not installed.
 #
-#   aarch64.sh FOLDER [test.cpp]...   test.cpp: files in tests/, in place of the golden tests and the kernels' tests
+#   aarch64.sh FOLDER [--sve] [test.cpp]...
+#
+# --sve: with SVE, for vectors of 128 to 2048 bits; else the SVE kernels are only compiled. test.cpp: files in tests/, in place of the golden tests
+# and the kernels' tests.
 #
 # Exits with 77 if a tool or package is missing and cannot be fetched.
 set -euo pipefail
 folder=$(realpath -m "$1")
 shift
+sve=-march=armv8.2-a+sve flags=() cpus=(cortex-a57)
+if [[ ${1-} == --sve ]]; then
+  flags=($sve) cpus=(max,sve{128,256,512,2048}=on)
+  shift
+fi
 cd "$(dirname "$(realpath "$0")")/.."
 
 units=("$@")
@@ -34,7 +42,7 @@ if [[ ! -d $root ]]; then
   mv "$root.part" "$root"
 fi
 
-compile=(aarch64-linux-gnu-g++ -std=c++20 -DCAIRN_SEPARATE_COMPILATION "-DCAIRN_TESTS=\"$PWD/tests\""
+compile=(aarch64-linux-gnu-g++ -std=c++20 "${flags[@]}" -DCAIRN_SEPARATE_COMPILATION "-DCAIRN_TESTS=\"$PWD/tests\""
          -Wall -Wextra -Wconversion -Wshadow -Werror
          -Iinclude -Itests -I. -isystem "$folder/headers" -isystem "$root/usr/include" -isystem /usr/include/eigen3)
 if command -v ccache >/dev/null; then compile=(ccache "${compile[@]}"); fi
@@ -56,4 +64,5 @@ rm -f "${objects[@]}"
 printf '%s: %s ; aarch64-linux-gnu-g++ $^ -L%s -Wl,-rpath,%s -lhwy -lxxhash -lpthread -o $@\n%s' \
   "$program" "${objects[*]}" "$libraries" "$libraries" "$rules" >"$folder/Makefile"
 make --silent -j "$(nproc)" -f "$folder/Makefile"
-qemu-aarch64 -L /usr/aarch64-linux-gnu "$program"
+for unit in kernels lc; do "${compile[@]}" $sve -c include/cairn/definitions/$unit.cpp -o "$folder/objects/sve_$unit.o"; done
+for cpu in "${cpus[@]}"; do qemu-aarch64 -cpu "$cpu" -L /usr/aarch64-linux-gnu "$program"; done

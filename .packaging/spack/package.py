@@ -20,6 +20,7 @@ class Cairn(CMakePackage):
     variant("shared", default=False, when="+compiled", description="Make it a shared library")
     variant("fits", default=False, description="Policies that fit a curve to the loss")
     variant("mpi", default=False, description="Groups of MPI ranks")
+    variant("program", default=False, when="+compiled", description="The program cairn, which looks into checkpoints and runs")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -31,6 +32,9 @@ class Cairn(CMakePackage):
     depends_on("xxhash@0.8:")
     depends_on("eigen@3.3:", when="+fits")
     depends_on("mpi", when="+mpi")
+    depends_on("cli11@2:", when="+program")
+    depends_on("libzip", when="+program")
+    depends_on("nlohmann-json@3:", when="+program")
 
     conflicts("platform=darwin", msg="Cairn needs Linux")
     conflicts("platform=windows", msg="Cairn needs Linux")
@@ -43,6 +47,7 @@ class Cairn(CMakePackage):
             self.define("CAIRN_BUILD_EXAMPLES", False),
             self.define_from_variant("CAIRN_COMPILED", "compiled"),
             self.define_from_variant("CAIRN_MPI", "mpi"),
+            self.define_from_variant("CAIRN_PROGRAM", "program"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_Eigen3", self.spec.satisfies("~fits")),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]

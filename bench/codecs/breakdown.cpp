@@ -77,7 +77,8 @@ saved_percent break_down(std::span<const parameter> parameters, const weight_cha
 
 }  // namespace
 
-saved_percent print_breakdown(std::span<const parameter> parameters, const weight_chain& chain, report& numbers) {
+saved_percent print_breakdown(std::span<const parameter> parameters, const weight_chain& chain, const std::string& key,
+                              report& numbers) {
   const auto two = break_down(parameters, chain, 2), three = break_down(parameters, chain, 3);
   std::printf("%% of the bytes saved by exponent buckets (E), promotion (P), Huffman (H)\n\n");
   table rows({"", "2 bits", "published", "3 bits", "published"});
@@ -90,11 +91,11 @@ saved_percent print_breakdown(std::span<const parameter> parameters, const weigh
   rows.row({"H beyond P, points (cairn)", text_of(two.cairn - two.ep), "-", text_of(three.cairn - three.ep), "-"});
   rows.print();
   for (const auto& [name, s] : {std::pair("lc2", two), std::pair("lc3", three)}) {
-    const std::string key = std::string("breakdown.") + name;
-    numbers.number(key + ".e", s.e);
-    numbers.number(key + ".ep", s.ep);
-    numbers.number(key + ".eph", s.eph);
-    numbers.number(key + ".cairn", s.cairn);
+    const std::string of_bits = key + '.' + name;
+    numbers.number(of_bits + ".e", s.e);
+    numbers.number(of_bits + ".ep", s.ep);
+    numbers.number(of_bits + ".eph", s.eph);
+    numbers.number(of_bits + ".cairn", s.cairn);
   }
   return two;
 }

@@ -123,6 +123,8 @@ class run final : public training {
 
   [[nodiscard]] snapshot copy() const override { return {iteration_, arrays_of(model()), arrays_of(state_.optimizer)}; }
 
+  [[nodiscard]] double bytes_per_weight() const override { return Bf16 ? 2 : 4; }
+
   void go_to(const snapshot& from) override {
     assign(model(), from.weights);
     if constexpr (Bf16) state_.weights = round_to_bf16(computing_);
@@ -188,20 +190,21 @@ std::filesystem::path folder(const std::filesystem::path& data, const char* name
   return data.empty() ? data : data / name;
 }
 
-template <bool Bf16>
-setting gpt_setting(std::string name) {
-  const gpt_shape shape;
-  auto data = std::make_shared<const text_source>(static_cast<std::size_t>(shape.length));
+}  // namespace
+
+setting gpt_setting(const std::string& name, const gpt_shape& shape, bool is_bf16) {
+  const auto data = std::make_shared<const text_source>(static_cast<std::size_t>(shape.length));
+  const auto make = [=](std::mt19937_64& rng) { return make_gpt(shape, rng); };
+  using start_function = decltype(setting::start);
+  const adam optimizer{.rate = 3e-4F};
   return {.name = name,
           .period = 2,
           .evaluate = 1,
           .periods = 12,
           .has_slots = true,
-          .start = starter<Bf16>(name, adam{.rate = 3e-4F}, std::move(data), 8,
-                                 [=](auto& rng) { return make_gpt(shape, rng); })};
+          .start = is_bf16 ? start_function(starter<true>(name, optimizer, data, 8, make))
+                           : start_function(starter<false>(name, optimizer, data, 8, make))};
 }
-
-}  // namespace
 
 setting setting_of(const std::string& model, const std::filesystem::path& data) {
   const auto digits = [&] { return std::make_shared<const digits_source>(folder(data, "mnist")); };
@@ -226,8 +229,7 @@ setting setting_of(const std::string& model, const std::filesystem::path& data) 
             .periods = 20,
             .has_slots = true,
             .start = starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return make_alexnet(rng); })};
-  if (model == "gpt") return gpt_setting<false>(model);
-  if (model == "gpt_bf16") return gpt_setting<true>(model);
+  if (model == "gpt" || model == "gpt_bf16") return gpt_setting(model, {}, model == "gpt_bf16");
   if (model == "mf") {
     auto ratings = std::make_shared<const ratings_source>(folder(data, "jester"));
     const auto batch = std::min<std::size_t>(ratings->size() / 10, 8000);

@@ -16,6 +16,8 @@
 
 namespace bench::models {
 
+struct gpt_shape;
+
 /// What a checkpoint has.
 enum class part { weights, weights_and_optimizer };
 
@@ -41,6 +43,8 @@ class training {
   [[nodiscard]] virtual score test() const = 0;
 
   [[nodiscard]] virtual snapshot copy() const = 0;
+  /// Bytes of each weight in a checkpoint: 4, or 2 in BF16. Numbers of the optimizer have 4.
+  [[nodiscard]] virtual double bytes_per_weight() const = 0;
   /// Goes on from there. Without slots the optimizer starts anew.
   virtual void go_to(const snapshot& from) = 0;
   /// What a checkpointer saves and restores; then `restored` must follow.
@@ -58,6 +62,9 @@ struct setting {
   bool has_slots = false;      ///< the optimizer has arrays
   std::function<std::unique_ptr<training>(std::uint64_t seed)> start;
 };
+
+/// A GPT over a made text. `is_bf16`: its weights are in BF16, with master weights in FP32.
+[[nodiscard]] setting gpt_setting(const std::string& name, const gpt_shape& shape, bool is_bf16);
 
 /// "lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16". `data` has the folders mnist and jester; empty: made data. std::runtime_error for another
 /// name, and for data that is missing or malformed.

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "cairn/encode/lc/buckets.hpp"
-#include "codecs/breakdown.hpp"
 #include "rework/methods.hpp"
 
 namespace bench::rework {
@@ -120,7 +119,7 @@ void probe_restarts(const models::setting& model, const std::map<std::uint64_t, 
   rows.print();
 }
 
-void probe_steps(const undisturbed_run& run, report& numbers) {
+saved_percent probe_steps(const std::string& model, const undisturbed_run& run, report& numbers) {
   const auto& checkpoints = run.checkpoints;
   std::vector<parameter> parameters;
   for (const auto& array : checkpoints.front().weights)
@@ -131,10 +130,8 @@ void probe_steps(const undisturbed_run& run, report& numbers) {
     auto& values = chain.snapshots.emplace_back();
     for (const auto& array : checkpoint.weights) values.emplace_back(array.data(), array.data() + array.size());
   }
-  const auto saved = print_breakdown(parameters, chain, numbers);
-  numbers.at_least("breakdown.e", saved.e, 78);
-  numbers.at_least("breakdown.ep", saved.ep, 93.7);
-  numbers.at_least("breakdown.eph", saved.cairn, 95.9);
+  std::printf("%s: ", model.c_str());
+  return print_breakdown(parameters, chain, "breakdown." + model, numbers);
 }
 
 }  // namespace bench::rework

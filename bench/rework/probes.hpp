@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "codecs/breakdown.hpp"
 #include "common/report.hpp"
 #include "rework/experiment.hpp"
 
@@ -20,7 +22,7 @@ void probe_buckets(const models::setting& model, std::uint64_t seed, const undis
 void probe_restarts(const models::setting& model, const std::map<std::uint64_t, models::score>& undisturbed,
                     const std::vector<std::size_t>& restarts, report& numbers);
 
-/// The share of the bytes that each step of LC saves, in the checkpoints of this run, against the published shares.
-void probe_steps(const undisturbed_run& run, report& numbers);
+/// The share of the bytes that each step of LC saves, in the checkpoints of this run of `model`, beside the published shares.
+[[nodiscard]] saved_percent probe_steps(const std::string& model, const undisturbed_run& run, report& numbers);
 
 }  // namespace bench::rework

@@ -81,12 +81,12 @@ class cairn_writer final : public checkpoint_writer {
   std::optional<cairn::checkpointer> checkpoints_;  ///< a new one after each failure
 };
 
-/// All arrays that a checkpoint has.
+/// All arrays that a checkpoint has, and the bytes of their elements.
 template <class Body>
-void for_each_saved(part what, snapshot& state, snapshot& saved, const Body& body) {
-  for (std::size_t i = 0; i < state.weights.size(); ++i) body(state.weights[i], saved.weights[i]);
+void for_each_saved(part what, double bytes_per_weight, snapshot& state, snapshot& saved, const Body& body) {
+  for (std::size_t i = 0; i < state.weights.size(); ++i) body(state.weights[i], saved.weights[i], bytes_per_weight);
   if (what == part::weights_and_optimizer)
-    for (std::size_t i = 0; i < state.slots.size(); ++i) body(state.slots[i], saved.slots[i]);
+    for (std::size_t i = 0; i < state.slots.size(); ++i) body(state.slots[i], saved.slots[i], 4.0);
 }
 
 /// A part of the state that has moved: elements, one after another.
@@ -94,6 +94,7 @@ struct moved_part {
   float* saved;
   const float* now;
   std::size_t elements;
+  double bytes;     ///< with the index
   double distance;  ///< squared
 };
 
@@ -107,17 +108,16 @@ class running_checkpoint : public checkpoint_writer {
   double save(training& run, double budget) override {
     auto now = run.copy();
     saved_.iteration = now.iteration;
-    auto moved = parts_of(now);
+    auto moved = parts_of(now, run.bytes_per_weight());
     const auto is_nearer = [](const moved_part& a, const moved_part& b) { return a.distance < b.distance; };
     std::make_heap(moved.begin(), moved.end(), is_nearer);  // few of them are taken
     double bytes = 0;
     for (; !moved.empty(); moved.pop_back()) {
       std::pop_heap(moved.begin(), moved.end(), is_nearer);
       const auto& p = moved.back();
-      const double cost = 4 + 4 * static_cast<double>(p.elements);
-      if (p.distance == 0 || bytes + cost > budget) break;
+      if (p.distance == 0 || bytes + p.bytes > budget) break;
       std::copy_n(p.now, p.elements, p.saved);
-      bytes += cost;
+      bytes += p.bytes;
     }
     return bytes;
   }
@@ -125,9 +125,9 @@ class running_checkpoint : public checkpoint_writer {
   void restore(training& run) override { run.go_to(saved_); }
 
  private:
-  std::vector<moved_part> parts_of(snapshot& now) {
+  std::vector<moved_part> parts_of(snapshot& now, double bytes_per_weight) {
     std::vector<moved_part> parts;
-    for_each_saved(what_, now, saved_, [&](const models::matrix& from, models::matrix& to) {
+    const auto add_parts = [&](const models::matrix& from, models::matrix& to, double bytes_per_element) {
       const auto size = static_cast<std::size_t>(from.size());
       const std::size_t step = by_rows_ ? static_cast<std::size_t>(from.cols()) : 1;
       for (std::size_t i = 0; i < size; i += step) {
@@ -136,9 +136,11 @@ class running_checkpoint : public checkpoint_writer {
           const double d = static_cast<double>(from.data()[j]) - static_cast<double>(to.data()[j]);
           distance += d * d;
         }
-        parts.push_back({to.data() + i, from.data() + i, step, distance});
+        const double bytes = 4 + bytes_per_element * static_cast<double>(step);
+        parts.push_back({to.data() + i, from.data() + i, step, bytes, distance});
       }
-    });
+    };
+    for_each_saved(what_, bytes_per_weight, now, saved_, add_parts);
     return parts;
   }
 
@@ -154,7 +156,8 @@ class full_writer final : public checkpoint_writer {
   double save(training& run, double /*budget*/) override {
     saved_ = run.copy();
     if (what_ == part::weights) saved_.slots.clear();
-    return 4 * static_cast<double>(models::elements_of(saved_.weights) + models::elements_of(saved_.slots));
+    return run.bytes_per_weight() * static_cast<double>(models::elements_of(saved_.weights)) +
+           4 * static_cast<double>(models::elements_of(saved_.slots));
   }
 
   void restore(training& run) override { run.go_to(saved_); }

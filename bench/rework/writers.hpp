@@ -28,14 +28,14 @@ class checkpoint_writer {
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_by_cairn(models::training& run, models::part what,
                                                                 codec_setting how);
 
-/// SCAR (Qiao et al., ICML 2019): the running checkpoint gets the rows of the arrays that have moved farthest from it, in the L2 norm, for 4 bytes
-/// per element and 4 for the index of the row.
+/// SCAR (Qiao et al., ICML 2019): the running checkpoint gets the rows of the arrays that have moved farthest from it, in the L2 norm, for the
+/// bytes of their elements and 4 for the index of each row.
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_by_scar(models::training& run, models::part what);
 
-/// TOPN: the elements that have moved farthest from what a reader has, for 4 bytes each and 4 for the index.
+/// TOPN: the elements that have moved farthest from what a reader has, for their bytes and 4 for each index.
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_by_topn(models::training& run, models::part what);
 
-/// Whole states as fp32.
+/// Whole states.
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_full(models::training& run, models::part what);
 
 }  // namespace bench::rework

@@ -108,7 +108,7 @@ int show(const std::string& path, bool json) {
   for (const auto& [name, value] : opened.metrics()) std::cout << printable(name) << ": " << number_text(value) << '\n';
   for (const auto& [name, text] : opened.metadata()) std::cout << printable(name) << ": " << printable(text) << '\n';
   table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST", "OF CHANGE"}, 3);
-  std::uint64_t bytes = 0, stored = 0;
+  std::uint64_t bytes = 0, stored = 0, restores = 0;
   for (const auto& each : opened.tensors()) {
     rows.row({printable(each.name), std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
               size_text(each.stored_bytes), each.codec.empty() ? "-" : each.codec + (each.is_delta ? ", delta" : ""),
@@ -116,6 +116,7 @@ int show(const std::string& path, bool json) {
               each.lost && each.lost->delta_l2 ? number_text(*each.lost->delta_l2) : ""});
     bytes += each.bytes;
     stored += each.stored_bytes;
+    restores = std::max<std::uint64_t>(restores, each.restored.restores);
   }
   rows.print();
   if (!structure.empty()) {
@@ -126,6 +127,7 @@ int show(const std::string& path, bool json) {
   }
   std::cout << count_text(opened.tensors().size(), "array") << ", " << size_text(bytes) << ", stored in "
             << size_text(stored) << '\n';
+  if (restores > 0) std::cout << "restored " << count_text(restores, "time") << " from a checkpoint with losses\n";
   return 0;
 }
 

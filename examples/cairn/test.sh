@@ -56,6 +56,18 @@ says "^${newest#run/} .* kept\$"
 run 0 show run
 says 'F32 +\['
 json 'len(it["tensors"]) > 10 and it["step"] == 24 and it["tensors"][0]["type"] and "structure" in it' 0 show "$newest"
+# Continues from a delta of a lossy codec.
+lossy() { "$lenet" --checkpoint lossy --codec lc3 --limit 200 --batch 16 --every 3 --keep 9 "$@" > /dev/null; }
+lossy --epochs 1
+base=$("$cairn" ls lossy | awk '$2 == "delta" { name = $1 } END { print name }')
+find lossy -maxdepth 1 -name 'step-*' -newer "lossy/$base" -exec rm -r {} +
+run 0 show "lossy/$base"
+says ' lc3, delta +[0-9.e-]+ +0\.[0-9]+$'
+json 'any(0 < each.get("relative_l2_lost", 0) < each.get("delta_l2_lost", 0) < 1 for each in it["tensors"])' 0 show "lossy/$base"
+lossy --epochs 2
+run 0 show lossy
+says '^restored 1 time from a checkpoint with losses$'
+json 'any(each.get("lossy_restores") == 1 for each in it["tensors"])' 0 show lossy
 cp -r "$golden/evolution-2" golden
 run 0 show golden
 says '^STRUCTURE +WHAT IS STORED$'

@@ -226,8 +226,10 @@ TEST_CASE("optimizers") {
 }
 
 TEST_CASE("a run goes on from a copy as if it had not stopped") {
-  for (const auto* name : {"lr", "mf", "lenet"}) {
-    const auto model = setting_of(name, "");
+  constexpr gpt_shape tiny{64, 6, 16, 2};
+  for (const auto& model : {setting_of("lr", ""), setting_of("mf", ""), setting_of("lenet", ""),
+                            gpt_setting("gpt", tiny, false), gpt_setting("gpt_bf16", tiny, true)}) {
+    CAPTURE(model.name);
     const auto run = model.start(7), other = model.start(8);
     for (int i = 0; i < 3; ++i) run->step();
     const auto copy = run->copy();

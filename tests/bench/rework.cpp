@@ -13,7 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "models/gpt.hpp"
 #include "rework/compare.hpp"
+#include "rework/methods.hpp"
+#include "rework/writers.hpp"
 
 namespace {
 
@@ -34,6 +37,7 @@ class scripted_run final : public models::training {
   [[nodiscard]] double loss() const override { return losses_[iteration_]; }
   [[nodiscard]] models::score test() const override { return {}; }
   [[nodiscard]] models::snapshot copy() const override { return {iteration_, {}, {}}; }
+  [[nodiscard]] double bytes_per_weight() const override { return 4; }
   void go_to(const models::snapshot& from) override { iteration_ = from.iteration; }
   [[nodiscard]] cairn::any_mutable_state state(models::part /*what*/) override { return {}; }
   void restored(models::part /*what*/, std::uint64_t iteration) override { iteration_ = iteration; }
@@ -154,6 +158,35 @@ TEST_CASE("methods keep to their bytes, and restore what they saved") {
   CHECK(lossless->save(*run, 0) > 0);  // the chain goes on after a restore
   lossless->restore(*restarted);
   CHECK(restarted->copy().weights == run->copy().weights);
+}
+
+TEST_CASE("weights in BF16 cost two bytes, for all methods") {
+  constexpr models::gpt_shape tiny{64, 6, 16, 2};
+  for (const bool is_bf16 : {false, true}) {
+    const auto model = models::gpt_setting("gpt", tiny, is_bf16);
+    const auto run = model.start(1), restarted = model.start(2);
+    run->step();
+    const auto now = run->copy();
+    const double bytes = is_bf16 ? 2 : 4, weights = static_cast<double>(models::elements_of(now.weights)),
+                 slots = static_cast<double>(models::elements_of(now.slots));
+    for (const auto what : {models::part::weights, models::part::weights_and_optimizer}) {
+      const auto full = write_full(*run, what), topn = write_by_topn(*run, what);
+      const auto lossless = write_by_cairn(*run, what, codec_settings().back());
+      run->step();
+      const double others = what == models::part::weights ? 0 : slots;
+      CHECK(full->save(*run, infinite) == bytes * weights + 4 * others);
+      const double by_topn = topn->save(*run, infinite);  // of the elements that have changed
+      CHECK(by_topn <= (4 + bytes) * weights + 8 * others);
+      CHECK(by_topn > 0.3 * ((4 + bytes) * weights + 8 * others));
+      CHECK(lossless->save(*run, infinite) < bytes * weights + 4 * others);
+      for (auto* each : {full.get(), topn.get(), lossless.get()}) {
+        each->restore(*restarted);
+        CHECK(restarted->copy().weights == run->copy().weights);
+        if (what == models::part::weights_and_optimizer) CHECK(restarted->copy().slots == run->copy().slots);
+        CHECK(restarted->iteration() == run->iteration());
+      }
+    }
+  }
 }
 
 TEST_CASE("a method that has spent more than it was given waits") {

@@ -31,3 +31,8 @@ eval "flags=($(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs "$package"))"
 [[ ${flags[*]} == *-Iroot/usr/* ]] || { echo "FAILED: pkg-config names another folder: ${flags[*]}"; exit 1; }
 "$compiler" -std=c++20 "$source/tests/package/consumer.cpp" -o consumer "${flags[@]}"
 ./consumer checkpoint
+if [[ -n ${CAIRN_LONG_TESTS-} ]]; then
+  dpkg --root="$PWD/root" --force-depends --force-not-root --force-script-chrootless --log=/dev/null --install packages/cairn_*.deb 2>> dpkg.log
+  root/usr/bin/cairn show checkpoint
+  [[ -f root/usr/share/man/man1/cairn.1.gz && -f root/usr/share/zsh/vendor-completions/_cairn ]] || { echo "FAILED: no man page or completion"; exit 1; }
+fi

@@ -476,8 +476,8 @@ def rule_dependencies(root, files):
 
 
 def rule_snippets(root, files):
-    """Code in README.md and docs/ that names its source is the same as in the source between the `// [name]` marks, except for
-    indentation. Of several names the code is joined by empty lines. The first code of README.md names its source."""
+    """C++ code in README.md and docs/ names its source, and is the same as in the source between the `// [name]` marks, except for
+    indentation. Of several names the code is joined by empty lines."""
     quote = re.compile(r"<!-- (\S+): ([\w, ]+) -->\n```cpp\n(.*?)```", re.S)
     for page in [f for f in files if f == "README.md" or f.startswith("docs/") and f.endswith(".md")]:
         text = text_of(root, page)
@@ -486,9 +486,10 @@ def rule_snippets(root, files):
             wanted = "\n\n".join(textwrap.dedent(section[1]).rstrip() for section in sections if len(section) == 3)
             if {len(section) for section in sections} != {3} or wanted != code.rstrip():
                 yield f"{page}: the snippet '{names}' differs from {source}"
-        first = quote.search(text)
-        if page == "README.md" and "```cpp" in text and not (first and first.start(3) == text.index("```cpp\n") + len("```cpp\n")):
-            yield "README.md: the first code does not name its source"
+        named = {each.start(3) for each in quote.finditer(text)}
+        for each in re.finditer(r"```cpp\n", text):
+            if each.end() not in named:
+                yield f"{page}: the code in line {text.count(chr(10), 0, each.end())} does not name its source"
 
 
 def rule_reference(root, files):

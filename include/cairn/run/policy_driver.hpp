@@ -122,7 +122,9 @@ class policy_driver {
   void restored(const load_report& loaded, run_record& record) {
     restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
     const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(ended_run);
-    const auto is_number = [&](auto kept) { return kept != loaded.notes.end() && kept->second.size() == 1; };
+    const auto is_number = [&](auto kept) {
+      return kept != loaded.notes.end() && kept->second.size() == 1 && !is_nan(kept->second[0]);
+    };
     if (!has_stepped_) {
       how.after_failure = is_number(ended) && ended->second[0] == 0;
       const double away = is_number(copied) ? wall_clock() - copied->second[0] : 0;

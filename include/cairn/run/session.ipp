@@ -24,7 +24,7 @@ inline void check_options(const checkpointer_options& options) {
   const auto invalid = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
     invalid("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
-  if (options.max_bytes_per_second && !(*options.max_bytes_per_second > 0))
+  if (options.max_bytes_per_second && !is_positive(*options.max_bytes_per_second))
     invalid("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
   if (options.chain.anchor_every == std::size_t{0})
     invalid("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
