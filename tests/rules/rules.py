@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "adapters": {"core", "state"},
     "event.hpp": {"core"},
     "signals.hpp": {"core", "system"},
-    "slurm.hpp": {"core"},
+    "slurm.hpp": {"core", "system"},
     "report.hpp": {"core", "state"},
     "fields.hpp": {"core", "state"},
     "loop.hpp": {"core", "state"},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <span>
@@ -18,6 +17,7 @@
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/number_text.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
 
@@ -25,11 +25,10 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-[[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text) {
+/// 0 for other text.
+[[nodiscard]] inline std::uint64_t parse_number(std::string_view text) {
   std::uint64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return cairn::detail::read_number(text, value) ? value : 0;
 }
 
 /// The beginning of a file of the kernel; empty if it cannot be read.
@@ -53,7 +52,7 @@ namespace detail {
     if (space == rest.npos) return 0;
     rest.remove_prefix(space + 1);
   }
-  return parse_number(rest.substr(0, rest.find(' '))).value_or(0);
+  return parse_number(rest.substr(0, rest.find(' ')));
 }
 
 [[nodiscard]] inline const std::string& boot_of_this_machine() {
@@ -188,9 +187,9 @@ CAIRN_INLINE scheduler_job scheduler_job::of_environment() {
     return text != nullptr ? text : "";
   };
   if (auto id = value("SLURM_JOB_ID"); !id.empty())
-    return {"slurm " + id, detail::parse_number(value("SLURM_RESTART_COUNT")).value_or(0)};
+    return {"slurm " + id, detail::parse_number(value("SLURM_RESTART_COUNT"))};
   if (auto id = value("TORCHELASTIC_RUN_ID"); !id.empty())
-    return {"torchelastic " + id, detail::parse_number(value("TORCHELASTIC_RESTART_COUNT")).value_or(0)};
+    return {"torchelastic " + id, detail::parse_number(value("TORCHELASTIC_RESTART_COUNT"))};
   return {};
 }
 
