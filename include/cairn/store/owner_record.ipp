@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,18 +30,10 @@ namespace detail {
   return cairn::detail::read_number(text, value) ? value : 0;
 }
 
-/// The beginning of a file of the kernel; empty if it cannot be read.
-[[nodiscard]] inline std::string read_kernel_file(const std::string& path) {
-  char text[1024];
-  const auto file = posix::open_at(AT_FDCWD, path, O_RDONLY);
-  const auto count = file ? posix::retried([&] { return ::read(file.get(), text, sizeof text); }) : -1;
-  return std::string(text, count > 0 ? static_cast<std::size_t>(count) : 0);
-}
-
 /// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may hold spaces and
 /// parentheses.
 [[nodiscard]] inline std::uint64_t start_of(std::uint64_t process) {
-  const auto text = read_kernel_file(sentence({"/proc/", process, "/stat"}));
+  const auto text = posix::text_of(sentence({"/proc/", process, "/stat"}));
   std::string_view rest(text);
   const auto end_of_name = rest.rfind(')');
   if (end_of_name == rest.npos) return 0;
@@ -57,7 +48,7 @@ namespace detail {
 
 [[nodiscard]] inline const std::string& boot_of_this_machine() {
   static const std::string boot = [] {
-    const auto line = read_kernel_file("/proc/sys/kernel/random/boot_id");
+    const auto line = posix::text_of("/proc/sys/kernel/random/boot_id");
     return line.substr(0, line.find('\n'));
   }();
   return boot;

@@ -71,6 +71,19 @@ template <class Call>
   return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode); }));
 }
 
+/// The contents of a file of the kernel; empty if it cannot be read.
+[[nodiscard]] inline std::string text_of(const std::string& path) {
+  std::string text;
+  char part[1024];
+  const auto file = open_at(AT_FDCWD, path, O_RDONLY);
+  while (file) {
+    const auto count = retried([&] { return ::read(file.get(), part, sizeof part); });
+    if (count <= 0) break;
+    text.append(part, static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
 /// The names in an open directory, except "." and "..", in no order.
 [[nodiscard]] inline std::vector<std::string> entries(int directory, std::string_view where) {
   auto again = open_at(directory, ".", O_RDONLY | O_DIRECTORY);  // with a position of its own
