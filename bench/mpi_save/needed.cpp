@@ -89,7 +89,7 @@ needed_bytes count_needed(const cairn::any_store& store, std::string_view name,
     const auto region = box_of(leaf.path).value_or(box{cairn::extents(leaf.shape.size()), leaf.shape});
     needed.elements += region.count() * width;
     if (region.count() == 0) continue;
-    for (const auto& slice : from.slices_of(i, region)) {
+    for (const auto& slice : from.slices_of(i, {.region = region})) {
       auto& shard = shards[slice.shard];
       const std::optional<coded_blocks> coded =
           slice.encoded != nullptr ? std::optional<coded_blocks>(std::in_place, from, slice) : std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <random>
 #include <vector>
@@ -25,12 +26,14 @@ std::vector<std::size_t> random_sizes(std::mt19937_64& random, std::size_t block
 buffer encoded(const std::vector<std::size_t>& sizes, unsigned threads) {
   const auto room = cairn::detail::blocks_bound(sizes.size(), bound);
   buffer out(room + 8, std::byte{0xEE});
-  const std::size_t used = cairn::detail::encode_blocks(
-      sizes.size(), bound, threads, std::span(out).first(room), [&](std::size_t block, std::span<std::byte> to) {
-        if (to.size() != bound) std::abort();
-        std::fill_n(to.begin(), sizes[block], static_cast<std::byte>(block));
-        return sizes[block];
-      });
+  const std::size_t used =
+      cairn::detail::encode_blocks(sizes.size(), bound, threads, std::span(out).first(room),
+                                   [&](std::size_t block, unsigned worker, std::span<std::byte> to) {
+                                     if (worker >= cairn::detail::threads_of(threads)) std::abort();
+                                     if (to.size() != bound) std::abort();
+                                     std::fill_n(to.begin(), sizes[block], static_cast<std::byte>(block));
+                                     return sizes[block];
+                                   });
   REQUIRE(used <= room);
   for (std::size_t i = room; i < out.size(); ++i) REQUIRE(out[i] == std::byte{0xEE});
   out.resize(used);
@@ -39,7 +42,9 @@ buffer encoded(const std::vector<std::size_t>& sizes, unsigned threads) {
 
 template <class Decode>
 bool decode_all(std::size_t blocks, std::span<const std::byte> in, unsigned threads, const Decode& decode) {
-  return cairn::detail::decode_blocks(blocks, {0, blocks}, in, threads, [](std::span<const std::byte>) {}, decode);
+  cairn::decode_request from{};
+  from.threads = threads;
+  return cairn::detail::decode_blocks(blocks, {0, blocks}, in, from, decode);
 }
 
 }  // namespace
@@ -63,7 +68,7 @@ TEST_CASE("a block that cannot be encoded ends the work of all threads") {
   for (const unsigned threads : {1U, 2U, 8U})
     for (const std::size_t bad : {0U, 1U, 30U, 59U}) {
       buffer out(cairn::detail::blocks_bound(60, bound));
-      const auto encode = [&](std::size_t block, std::span<std::byte> /*to*/) -> std::size_t {
+      const auto encode = [&](std::size_t block, unsigned, std::span<std::byte> /*to*/) -> std::size_t {
         if (block == bad) throw std::bad_alloc();
         return 1;
       };
@@ -78,13 +83,15 @@ TEST_CASE("every block is decoded once, from its own bytes") {
     const auto payload = encoded(sizes, 1);
     for (const unsigned threads : {0U, 1U, 2U, 3U, 8U}) {
       std::vector<int> seen(blocks), right(blocks);
-      REQUIRE(decode_all(blocks, payload, threads, [&](std::size_t block, std::span<const std::byte> in) {
-        ++seen[block];
-        right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
-                         return byte == static_cast<std::byte>(block);
-                       });
-        return true;
-      }));
+      REQUIRE(
+          decode_all(blocks, payload, threads, [&](std::size_t block, unsigned worker, std::span<const std::byte> in) {
+            if (worker >= cairn::detail::threads_of(threads)) return false;
+            ++seen[block];
+            right[block] = in.size() == sizes[block] && std::all_of(in.begin(), in.end(), [&](std::byte byte) {
+                             return byte == static_cast<std::byte>(block);
+                           });
+            return true;
+          }));
       CHECK(seen == std::vector<int>(blocks, 1));
       CHECK(right == std::vector<int>(blocks, 1));
     }
@@ -99,12 +106,14 @@ TEST_CASE("the wanted blocks alone are decoded and needed") {
   for (std::size_t first = 0; first <= blocks; ++first)
     for (std::size_t last = first; last <= blocks; ++last) {
       std::vector<int> seen(blocks), needed(payload.size());
-      const auto need = [&](std::span<const std::byte> part) {
-        for (std::size_t i = 0; i < part.size(); ++i)
-          ++needed[static_cast<std::size_t>(part.data() - payload.data()) + i];
+      const std::function<void(std::size_t, std::size_t)> read = [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) ++needed[i];
       };
+      cairn::decode_request from{};
+      from.payload = payload;
+      from.read = &read;
       REQUIRE(cairn::detail::decode_blocks(
-          blocks, {first, last}, payload, 1, need, [&](std::size_t block, std::span<const std::byte> in) {
+          blocks, {first, last}, payload, from, [&](std::size_t block, unsigned, std::span<const std::byte> in) {
             for (std::size_t i = 0; i < in.size(); ++i)
               CHECK(needed[static_cast<std::size_t>(in.data() - payload.data()) + i] == 1);
             return ++seen[block] == 1;
@@ -140,14 +149,14 @@ TEST_CASE("one block that cannot be decoded spoils all") {
   for (const unsigned threads : {1U, 3U})
     for (std::size_t bad = 0; bad < 20; ++bad)
       CHECK_FALSE(decode_all(20, payload, threads,
-                             [&](std::size_t block, std::span<const std::byte>) { return block != bad; }));
+                             [&](std::size_t block, unsigned, std::span<const std::byte>) { return block != bad; }));
 }
 
 TEST_CASE("sizes that do not fill what is there are refused, before any block is decoded") {
   std::mt19937_64 random(3);
   const auto refused = [](std::size_t blocks, std::span<const std::byte> payload) {
     bool called = false;
-    const bool good = decode_all(blocks, payload, 2, [&](std::size_t, std::span<const std::byte>) {
+    const bool good = decode_all(blocks, payload, 2, [&](std::size_t, unsigned, std::span<const std::byte>) {
       called = true;
       return true;
     });
@@ -168,5 +177,5 @@ TEST_CASE("sizes that do not fill what is there are refused, before any block is
   CHECK(refused(~std::size_t{}, payload));
   CHECK(refused(1, buffer(3)));
   CHECK(refused(0, buffer(1)));
-  CHECK(decode_all(0, {}, 2, [](std::size_t, std::span<const std::byte>) { return false; }));
+  CHECK(decode_all(0, {}, 2, [](std::size_t, unsigned, std::span<const std::byte>) { return false; }));
 }

@@ -42,6 +42,17 @@ TEST_CASE("a device without room is an error, not an endless loop") {
   }
 }
 
+TEST_CASE("the text of a file is all of it, and empty if there is none") {
+  const sample::scratch scratch;
+  CHECK(posix::text_of(scratch.path("f")).empty());
+  for (const std::size_t size : {0U, 1U, 1023U, 1024U, 1025U, 5000U}) {
+    std::string text(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 7);
+    sample::spill(scratch.path("f"), text);
+    CHECK(posix::text_of(scratch.path("f")) == text);
+  }
+}
+
 TEST_CASE("descriptors are owned once") {
   auto a = posix::open_at(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
   const int number = a.get();

@@ -80,7 +80,7 @@ inline bool overlap(const std::vector<read_request>& requests) {
 
 /// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those of all leaves.
 inline void check(const chain_reader& from, load_plan& load, const load_options& options) {
-  std::vector<std::size_t> leaves, whole_leaves;
+  std::vector<std::size_t> leaves;
   for (const auto& path : load.report().loaded) {
     const auto tie = from.contents().structure.find(path);  // a tied array is read from the first path
     const bool tied = tie != from.contents().structure.end() && tie->second.what == structure_entry::kind::same;
@@ -88,12 +88,8 @@ inline void check(const chain_reader& from, load_plan& load, const load_options&
     if (index == catalog::npos) continue;
     leaves.push_back(index);
     const auto region = load.regions().find(index);
-    if (region == load.regions().end())
-      whole_leaves.push_back(index);
-    else
-      from.require_slices(index, region->second);
+    from.require_slices(index, region == load.regions().end() ? leaf_part() : leaf_part{.region = region->second});
   }
-  from.require_slices(whole_leaves);
   if (!options.verify || !options.verify_first.value_or(true)) return;
   if (!options.filter) return from.verify(options.threads);
   from.verify(leaves, options.threads);

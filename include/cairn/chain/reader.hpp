@@ -65,10 +65,8 @@ class chain_reader {
   void verify(unsigned threads = 0) const;
   void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
-  /// Opens the shards of these leaves in all links, and checks that their codecs are known. errc::unsupported names file and codec; corrupt.
-  void require_slices(std::span<const std::size_t> leaves) const;
-  /// The same for those with elements of a box of a leaf.
-  void require_slices(std::size_t leaf, const box& region) const;
+  /// Opens the shards of a part of a leaf in all links, and checks that its codecs are known. errc::unsupported names file and codec; corrupt.
+  void require_slices(std::size_t leaf, const leaf_part& part = {}) const;
 
   /// Whether some elements of a leaf take less time to read than all: the codecs of its payloads decode ranges. By the indexes. errc::unsupported: a codec is
   /// not known.
@@ -82,7 +80,6 @@ class chain_reader {
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
   using leaf_plan = std::vector<std::size_t>;
 
-  void require_codecs(std::size_t link, std::span<const stored_slice> slices) const;
   void open_ancestors(const any_store& store);
   void collect_tables();
   void fetch(std::size_t index, std::span<std::byte> out) const;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/box.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/core/strided.hpp"
@@ -175,25 +174,14 @@ CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsi
   for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
 }
 
-CAIRN_INLINE void chain_reader::require_codecs(std::size_t link, std::span<const stored_slice> slices) const {
-  for (const auto& slice : slices) {
-    if (slice.encoded == nullptr) continue;
-    static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
-    static_cast<void>(tables_of(link, slice.shard));
-  }
-}
-
-CAIRN_INLINE void chain_reader::require_slices(std::span<const std::size_t> leaves) const {
-  for (const auto leaf : leaves) {
-    const auto plan = plan_of(leaf);
-    for (std::size_t link = 0; link < plan.size(); ++link) require_codecs(link, links_[link]->slices_of(plan[link]));
-  }
-}
-
-CAIRN_INLINE void chain_reader::require_slices(std::size_t leaf, const box& region) const {
+CAIRN_INLINE void chain_reader::require_slices(std::size_t leaf, const leaf_part& part) const {
   const auto plan = plan_of(leaf);
   for (std::size_t link = 0; link < plan.size(); ++link)
-    require_codecs(link, links_[link]->slices_of(plan[link], region));
+    for (const auto& slice : links_[link]->slices_of(plan[link], part)) {
+      if (slice.encoded == nullptr) continue;
+      static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
+      static_cast<void>(tables_of(link, slice.shard));
+    }
 }
 
 }  // namespace cairn::inline v0_1::detail

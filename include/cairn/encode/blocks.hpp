@@ -23,7 +23,7 @@ namespace cairn::inline v0_1::detail {
   return blocks * (sizeof(std::uint32_t) + block_bound);
 }
 
-/// Calls `encode(block, out) -> bytes used` for every block, on up to `threads` threads; its `out` has `block_bound` bytes. `out`
+/// Calls `encode(block, worker, out) -> bytes used` for every block, on up to `threads` threads, see parallel_for; its `out` has `block_bound` bytes. `out`
 /// has `blocks_bound` bytes, or fewer where the last block is known to need fewer: that block then gets the rest. Returns the
 /// bytes used. The bytes do not depend on the number of threads. With `is_in_place`, the elements lie at the end of `out`: as no
 /// block takes more than `block_bound`, a block's elements are overwritten only after it has been encoded.
@@ -38,7 +38,7 @@ template <class Encode>
   };
   if ((threads == 1 || blocks == 1) && !is_in_place) {
     for (std::size_t i = 0; i < blocks; ++i) {
-      const std::size_t bytes = encode(i, out.subspan(end, std::min(block_bound, out.size() - end)));
+      const std::size_t bytes = encode(i, 0U, out.subspan(end, std::min(block_bound, out.size() - end)));
       note(i, bytes);
       end += bytes;
     }
@@ -51,8 +51,9 @@ template <class Encode>
   bool failed = false;
   std::vector<std::unique_ptr<std::byte[]>> scratch(std::min<std::size_t>(threads_of(threads), blocks));
   for (auto& memory : scratch) memory = std::make_unique_for_overwrite<std::byte[]>(block_bound);
-  const auto code = [&](std::size_t i, std::byte* memory) {
-    const std::size_t bytes = encode(i, std::span(memory, block_bound));
+  const auto code = [&](std::size_t i, unsigned worker) {
+    std::byte* const memory = scratch[worker].get();
+    const std::size_t bytes = encode(i, worker, std::span(memory, block_bound));
     std::unique_lock lock(turn);
     next.wait(lock, [&] { return done == i || failed; });
     const std::size_t begin = end;
@@ -66,7 +67,7 @@ template <class Encode>
   };
   parallel_for(blocks, threads, [&](std::size_t i, unsigned worker) {
     try {
-      code(i, scratch[worker].get());
+      code(i, worker);
     } catch (...) {  // later blocks must not wait for this one
       {
         const std::lock_guard lock(turn);
@@ -90,26 +91,27 @@ struct wanted_blocks {
   }
 };
 
-/// Calls `decode(block, bytes) -> bool` for the wanted ones of the blocks of a payload of `encode_blocks`, on up to `threads` threads. Calls
-/// `need(bytes)` for all bytes of `in` that it uses, before. False when a call of `decode` returns false, or when the sizes do not add up to `in`.
-template <class Need, class Decode>
+/// Calls `decode(block, worker, bytes) -> bool` for the wanted ones of the blocks of a payload of `encode_blocks`, on the threads of the request, see
+/// parallel_for. It has the request read all bytes of `in`, a part of its payload, that it uses, before. False when a call of `decode` returns false, or when
+/// the sizes do not add up to `in`.
+template <class Decode>
 [[nodiscard]] bool decode_blocks(std::size_t blocks, const wanted_blocks& wanted, std::span<const std::byte> in,
-                                 unsigned threads, const Need& need, const Decode& decode) {
+                                 const decode_request& from, const Decode& decode) {
   if (blocks > in.size() / sizeof(std::uint32_t)) return false;
   std::vector<std::size_t> begins(blocks + 1);
   begins[0] = blocks * sizeof(std::uint32_t);
-  need(in.first(begins[0]));
+  from.need(in.first(begins[0]));
   for (std::size_t i = 0; i < blocks; ++i) {
     std::uint32_t size = 0;
     std::memcpy(&size, in.data() + i * sizeof size, sizeof size);
     begins[i + 1] = begins[i] + size;
   }
   if (begins[blocks] != in.size()) return false;
-  need(in.subspan(begins[wanted.first], begins[wanted.last] - begins[wanted.first]));
+  from.need(in.subspan(begins[wanted.first], begins[wanted.last] - begins[wanted.first]));
   std::atomic<bool> good{true};
-  parallel_for(wanted.last - wanted.first, threads, [&](std::size_t i, unsigned) {
+  parallel_for(wanted.last - wanted.first, from.threads, [&](std::size_t i, unsigned worker) {
     const auto block = wanted.first + i;
-    if (good && !decode(block, in.subspan(begins[block], begins[block + 1] - begins[block]))) good = false;
+    if (good && !decode(block, worker, in.subspan(begins[block], begins[block + 1] - begins[block]))) good = false;
   });
   return good;
 }

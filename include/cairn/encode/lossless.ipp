@@ -19,7 +19,6 @@
 #include "cairn/encode/lossless/block.hpp"
 #include "cairn/encode/lossless/elements.hpp"
 #include "cairn/encode/lossless/plan.hpp"
-#include "cairn/encode/memory_pool.hpp"
 
 namespace cairn::inline v0_1::detail::lossless {
 
@@ -104,12 +103,12 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
 [[nodiscard]] inline std::size_t encode_payload_blocks(const payload_header& header, const elements& all,
                                                        unsigned threads, std::span<std::byte> out, bool in_place) {
   const std::size_t width = header.format.width, largest = std::min(all.count, header.block_elements());
-  memory_pool<block_memory> pool;
-  const auto encode = [&](std::size_t block, std::span<std::byte> room) {
+  std::vector<std::optional<block_memory>> memories(threads_of(threads));
+  const auto encode = [&](std::size_t block, unsigned worker, std::span<std::byte> room) {
+    auto& memory = memories[worker];
+    if (!memory) memory.emplace(largest, width);
     const std::size_t first = block * largest;
-    const auto some = all.range(first, std::min(largest, all.count - first));
-    return pool.with_memory([&] { return block_memory(largest, width); },
-                            [&](const block_memory& memory) { return encode_elements(some, memory, room); });
+    return encode_elements(all.range(first, std::min(largest, all.count - first)), *memory, room);
   };
   return encode_blocks(header.blocks(all.count), elements_bound(largest, width), threads, out, encode, in_place);
 }
@@ -118,17 +117,16 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
 [[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, const decode_request& from) {
   const std::size_t width = header.format.width, count = from.values.size() / width;
   const std::size_t largest = std::min(count, header.block_elements());
-  memory_pool<block_memory> pool;
-  const auto need = [&](std::span<const std::byte> bytes) { from.need(bytes); };
-  const auto decode = [&](std::size_t block, std::span<const std::byte> bytes) {
+  std::vector<std::optional<block_memory>> memories(threads_of(from.threads));
+  const auto decode = [&](std::size_t block, unsigned worker, std::span<const std::byte> bytes) {
+    auto& memory = memories[worker];
+    if (!memory) memory.emplace(largest, width);
     const std::size_t first = block * largest;
     const auto some = from.values.subspan(first * width, std::min(largest, count - first) * width);
-    return pool.with_memory(
-        [&] { return block_memory(largest, width); },
-        [&](const block_memory& memory) { return decode_elements(bytes, width, header.relative, memory, some); });
+    return decode_elements(bytes, width, header.relative, *memory, some);
   };
   return decode_blocks(header.blocks(count), wanted_blocks::of(from.wanted, count, header.block_elements()),
-                       from.payload.subspan(header.bytes), from.threads, need, decode);
+                       from.payload.subspan(header.bytes), from, decode);
 }
 
 }  // namespace cairn::inline v0_1::detail::lossless

@@ -117,14 +117,7 @@ CAIRN_INLINE std::uint64_t describer::saved_ranks(bool /*takes_all*/) {
 }
 
 CAIRN_INLINE void describer::copy(void* object, const copy_operations& how) {
-  const auto take = [&] {
-    try {
-      return how.take(object);
-    } catch (const error& cause) {
-      fail(cause.code(), {path(), ": ", cause.sentence()});
-    }
-  };
-  const std::shared_ptr<void> copy(take(), how.destroy);
+  const std::shared_ptr<void> copy(call_adapter(*this, [&] { return how.take(object); }), how.destroy);
   owners_.push_back(copy);
   how.walk_copy(*this, copy.get());
   owners_.pop_back();

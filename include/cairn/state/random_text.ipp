@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <exception>
 #include <locale>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/random_text.hpp"
+#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -36,8 +36,7 @@ inline std::optional<std::uint64_t> last_number(std::string_view& text, std::uin
   const std::size_t space = text.rfind(' ');
   const auto number = text.substr(space + 1);  // npos + 1 is 0
   std::uint64_t value = 0;
-  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (failure != std::errc{} || end != number.data() + number.size() || value < least || value > most) return {};
+  if (!read_number(number, value) || value < least || value > most) return {};
   text = text.substr(0, space == std::string_view::npos ? 0 : space);
   return value;
 }

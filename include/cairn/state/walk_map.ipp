@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -18,21 +17,16 @@
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
+#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-template <class Number>
-bool parse_whole(const std::string& from, Number& number) {
-  const auto [end, failure] = std::from_chars(from.data(), from.data() + from.size(), number);
-  return failure == std::errc{} && end == from.data() + from.size();
-}
 
 CAIRN_INLINE void fail_lookup() {
   fail(errc::invalid, {"a map does not find a key that has just been inserted, such as a NaN"});
 }
 
-CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { return parse_whole(from, number); }
-CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return parse_whole(from, number); }
+CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { return read_number(from, number); }
+CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return read_number(from, number); }
 
 template <class Action>
 void for_each_entry(void* map, const map_operations& how, Action action) {

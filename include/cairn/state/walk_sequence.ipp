@@ -18,12 +18,7 @@ void for_each_element(void* sequence, const sequence_operations& how, Action act
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   w.note_owner(sequence, &how);
   size_limits limits;
-  std::uint64_t now = 0;
-  try {
-    now = how.size(sequence, limits);
-  } catch (const error& cause) {
-    fail(cause.code(), {w.path(), ": ", cause.sentence()});
-  }
+  const std::uint64_t now = call_adapter(w, [&] { return how.size(sequence, limits); });
   const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
   if (answer.size != now) {
     std::uint64_t index = 0;

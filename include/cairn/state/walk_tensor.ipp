@@ -14,16 +14,6 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Calls a function of an adapter. An error that it throws gets the path; the walk adds it to other exceptions.
-template <class Call>
-auto call_adapter(const walker& w, const Call& call) {
-  try {
-    return call();
-  } catch (const error& cause) {
-    fail(cause.code(), {w.path(), ": ", cause.sentence()});
-  }
-}
-
 /// Whether the product of `width` and the sizes that are not 0 fits in an int64, as which libraries compute it.
 inline bool is_size_of_memory(const extents& shape, std::uint64_t width) noexcept {
   std::uint64_t most = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)()) / width;

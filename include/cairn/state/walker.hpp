@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/device_copies.hpp"
@@ -277,6 +278,16 @@ class walker {
   /// The path of the whole state is printed as "value", so its content is "value.value".
   [[nodiscard]] std::string_view content_name() const noexcept { return at_.path.empty() ? "value.value" : "value"; }
 };
+
+/// Calls a function of an adapter. An error that it throws gets the path; the walk adds it to other exceptions.
+template <class Call>
+auto call_adapter(const walker& w, const Call& call) {
+  try {
+    return call();
+  } catch (const error& cause) {
+    fail(cause.code(), {w.path(), ": ", cause.sentence()});
+  }
+}
 
 }  // namespace cairn::inline v0_1::detail
 

@@ -32,17 +32,12 @@ CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::st
     how->codec = codec.text;
     return codec.text.empty() ? "is empty" : "";
   };
-  const auto set_type = [&](const json_value& type) {
-    const auto parsed = parse_dtype(type.text);
-    how->type = parsed.value_or(dtype::u8);
-    return parsed ? "" : "is not a known dtype";
-  };
   const auto set_relative = [&](const json_value& flag) {
     how->relative = flag.natural == 1;
     return flag.natural > 1 ? "is neither 0 nor 1" : "";
   };
   const auto one = json_object({{"codec", json_text(set_codec)},
-                                {"dtype", json_text(set_type)},
+                                {"dtype", dtype_form([&]() -> dtype& { return how->type; })},
                                 {"shape", shape_form([&]() -> extents& { return how->shape; })},
                                 {"relative", json_natural(set_relative), false},
                                 loss_field("max_error", lost),

@@ -43,11 +43,7 @@ class leaf_reader {
   [[nodiscard]] json_form form() {
     std::vector<json_field> fields = layout_.fields();
     fields.push_back({"path", json_text([this](const json_value& path) { leaves_.back().path = path.text; })});
-    fields.push_back({"dtype", json_text([this](const json_value& type) {
-                        const auto parsed = parse_dtype(type.text);
-                        leaves_.back().type = parsed.value_or(dtype::u8);
-                        return parsed ? "" : "is not a known dtype";
-                      })});
+    fields.push_back({"dtype", dtype_form([this]() -> dtype& { return leaves_.back().type; })});
     fields.push_back({"shape", shape_form([this]() -> extents& { return leaves_.back().shape; })});
     fields.push_back({"codec", json_text([this](const json_value& codec) {
                         encoding().codec = codec.text;

@@ -7,6 +7,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -21,10 +22,7 @@ namespace detail {
 /// The number that `text` consists of, written with at least `digits` decimal digits.
 [[nodiscard]] inline std::optional<std::uint64_t> parse_padded(std::string_view text, std::size_t digits) {
   std::uint64_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (zero_padded(number, digits) != text) return std::nullopt;
-  return number;
+  return read_number(text, number) && zero_padded(number, digits) == text ? std::optional(number) : std::nullopt;
 }
 
 CAIRN_INLINE std::string checkpoint_name(std::uint64_t step, const run_branch& branch) {

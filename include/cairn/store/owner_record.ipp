@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <span>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/number_text.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
 
@@ -25,25 +24,16 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-[[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text) {
+/// 0 for other text.
+[[nodiscard]] inline std::uint64_t parse_number(std::string_view text) {
   std::uint64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// The beginning of a file of the kernel; empty if it cannot be read.
-[[nodiscard]] inline std::string read_kernel_file(const std::string& path) {
-  char text[1024];
-  const auto file = posix::open_at(AT_FDCWD, path, O_RDONLY);
-  const auto count = file ? posix::retried([&] { return ::read(file.get(), text, sizeof text); }) : -1;
-  return std::string(text, count > 0 ? static_cast<std::size_t>(count) : 0);
+  return cairn::detail::read_number(text, value) ? value : 0;
 }
 
 /// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may hold spaces and
 /// parentheses.
 [[nodiscard]] inline std::uint64_t start_of(std::uint64_t process) {
-  const auto text = read_kernel_file(sentence({"/proc/", process, "/stat"}));
+  const auto text = posix::text_of(sentence({"/proc/", process, "/stat"}));
   std::string_view rest(text);
   const auto end_of_name = rest.rfind(')');
   if (end_of_name == rest.npos) return 0;
@@ -53,12 +43,12 @@ namespace detail {
     if (space == rest.npos) return 0;
     rest.remove_prefix(space + 1);
   }
-  return parse_number(rest.substr(0, rest.find(' '))).value_or(0);
+  return parse_number(rest.substr(0, rest.find(' ')));
 }
 
 [[nodiscard]] inline const std::string& boot_of_this_machine() {
   static const std::string boot = [] {
-    const auto line = read_kernel_file("/proc/sys/kernel/random/boot_id");
+    const auto line = posix::text_of("/proc/sys/kernel/random/boot_id");
     return line.substr(0, line.find('\n'));
   }();
   return boot;
@@ -188,9 +178,9 @@ CAIRN_INLINE scheduler_job scheduler_job::of_environment() {
     return text != nullptr ? text : "";
   };
   if (auto id = value("SLURM_JOB_ID"); !id.empty())
-    return {"slurm " + id, detail::parse_number(value("SLURM_RESTART_COUNT")).value_or(0)};
+    return {"slurm " + id, detail::parse_number(value("SLURM_RESTART_COUNT"))};
   if (auto id = value("TORCHELASTIC_RUN_ID"); !id.empty())
-    return {"torchelastic " + id, detail::parse_number(value("TORCHELASTIC_RESTART_COUNT")).value_or(0)};
+    return {"torchelastic " + id, detail::parse_number(value("TORCHELASTIC_RESTART_COUNT"))};
   return {};
 }
 

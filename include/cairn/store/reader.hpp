@@ -83,12 +83,8 @@ class checkpoint_reader {
   /// How a leaf is stored, as the index says.
   [[nodiscard]] const leaf_storage& storage_of(std::size_t leaf) const noexcept { return opened_->index.storage[leaf]; }
 
-  /// The slices of a leaf, encoded or not: see stored_checkpoint.
-  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf) const { return opened_->slices_of(leaf); }
-  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const {
-    return opened_->slices_of(leaf, region);
-  }
-  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part) const {
+  /// The slices of a part of a leaf, encoded or not: see stored_checkpoint.
+  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const {
     return opened_->slices_of(leaf, part);
   }
   [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const {

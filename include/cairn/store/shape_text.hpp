@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The shape of an array as a JSON list, and back.
+// The shape of an array as a JSON list, and back; reads its dtype.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 
+#include "cairn/core/dtype.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/system/json.hpp"
 
@@ -26,6 +27,15 @@ inline void write_shape(json_writer& json, const extents& shape) {
     shape.push_back(extent.natural);
     return "";
   }));
+}
+
+/// Reads the name of a dtype into `into()`.
+[[nodiscard]] inline json_form dtype_form(std::function<dtype&()> into) {
+  return json_text([into = std::move(into)](const json_value& type) {
+    const auto parsed = parse_dtype(type.text);
+    if (parsed) into() = *parsed;
+    return parsed ? "" : "is not a known dtype";
+  });
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -2,7 +2,6 @@
 // Definitions of shard_metadata.hpp.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 
 #include "cairn/core/checksum.hpp"
@@ -11,6 +10,7 @@
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -66,11 +66,10 @@ CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const sli
   return slices;
 }
 
-[[nodiscard]] inline std::uint64_t read_number(const std::string& text, std::string_view key, std::string_view origin) {
+[[nodiscard]] inline std::uint64_t required_number(std::string_view text, std::string_view key,
+                                                   std::string_view origin) {
   std::uint64_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc{} || end != text.data() + text.size())
-    fail(errc::corrupt, {origin, ": ", key, " is \"", text, "\", no number"});
+  if (!read_number(text, number)) fail(errc::corrupt, {origin, ": ", key, " is \"", text, "\", no number"});
   return number;
 }
 
@@ -142,9 +141,9 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
   bool has_blocks = false;
   for (const auto& [key, value] : header.metadata) {
     if (key == "cairn.step") {
-      metadata.step = read_number(value, key, origin);
+      metadata.step = required_number(value, key, origin);
     } else if (key == "cairn.block_bytes") {
-      if (read_number(value, key, origin) != metadata.block_bytes)
+      if (required_number(value, key, origin) != metadata.block_bytes)
         fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", metadata.block_bytes});
     } else if (key == "cairn.blocks") {
       metadata.blocks = read_blocks(value, block_count(header.data_bytes, metadata.block_bytes), origin);

@@ -82,11 +82,7 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
   };
   const auto own =
       json_object({{"path", json_text([&](const json_value& path) { record.own.back().path = path.text; })},
-                   {"dtype", json_text([&](const json_value& type) {
-                      const auto parsed = parse_dtype(type.text);
-                      if (parsed) record.own.back().type = *parsed;
-                      return parsed ? "" : "is no dtype";
-                    })},
+                   {"dtype", dtype_form([&]() -> dtype& { return record.own.back().type; })},
                    {"shape", shape_form([&]() -> extents& { return record.own.back().shape; })},
                    {"first", shape_form([&]() -> extents& { return place_of_newest().first; }), false},
                    {"whole", shape_form([&]() -> extents& { return place_of_newest().whole; }), false}},

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,9 +37,9 @@ struct stored_slice {
   [[nodiscard]] bool is_relative() const noexcept { return encoded != nullptr && encoded->relative; }
 };
 
-/// Elements of a leaf: a run of them in row-major order, or a box.
+/// Elements of a leaf: a run of them in row-major order, or a box. By default all.
 struct leaf_part {
-  std::uint64_t first = 0, count = 0;
+  std::uint64_t first = 0, count = (std::numeric_limits<std::uint64_t>::max)();
   std::optional<box> region{};
 };
 
@@ -47,12 +48,9 @@ struct stored_checkpoint {
   checkpoint_index index;  ///< its leaves and structure are in `contents`
   shard_list shards;
 
-  /// The slices of a leaf, which cover it: runs in ascending order, or boxes. None for a leaf without elements. Opens their shards; errc::corrupt where
-  /// these do not have what the index says.
-  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf) const;
-  /// Those of them that have elements of the box.
-  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const box& region) const;
-  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part) const;
+  /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements. Opens their shards; errc::corrupt
+  /// where these do not have what the index says.
+  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const;
   /// The slice of one piece of the leaf's layout. Opens its shard alone.
   [[nodiscard]] CAIRN_INLINE stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
 };

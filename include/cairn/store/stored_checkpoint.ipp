@@ -41,41 +41,23 @@ CAIRN_INLINE stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_p
           encoded};
 }
 
-CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf) const {
-  const auto& shape = contents.leaves[leaf].shape;
-  std::vector<stored_slice> slices;
-  if (element_count(shape) == 0) return slices;
-  for_each_piece(index.storage[leaf].layout, shape,
-                 [&](placed_piece piece) { slices.push_back(slice_of(leaf, std::move(piece))); });
-  return slices;
-}
-
-CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const box& region) const {
-  const auto& shape = contents.leaves[leaf].shape;
-  std::vector<stored_slice> slices;
-  if (region.count() == 0) return slices;
-  for_each_piece(index.storage[leaf].layout, shape, [&](placed_piece piece) {
-    bool is_wanted = piece.region && common_part(*piece.region, region).count() > 0;
-    if (!piece.region) {
-      // By the first and the last element of the box: a run between two of its rows is opened in vain.
-      const auto first = number_in({extents(shape.size()), shape}, region.first);
-      auto last_index = region.first;
-      for (std::size_t d = 0; d < shape.size(); ++d) last_index[d] += region.shape[d] - 1;
-      const auto last = number_in({extents(shape.size()), shape}, last_index);
-      is_wanted = piece.first <= last && piece.first + piece.count > first;
-    }
-    if (is_wanted) slices.push_back(slice_of(leaf, std::move(piece)));
-  });
-  return slices;
-}
-
 CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const leaf_part& part) const {
-  if (part.region) return slices_of(leaf, *part.region);
+  const auto& shape = contents.leaves[leaf].shape;
+  const auto& region = part.region;
   std::vector<stored_slice> slices;
-  if (part.count == 0) return slices;
-  for_each_piece(index.storage[leaf].layout, contents.leaves[leaf].shape, [&](placed_piece piece) {
-    if (piece.region || (piece.first < part.first + part.count && piece.first + piece.count > part.first))
-      slices.push_back(slice_of(leaf, std::move(piece)));
+  if (element_count(shape) == 0 || (region ? region->count() : part.count) == 0) return slices;
+  auto first = part.first, end = part.first + part.count;
+  if (region) {  // by the first and the last element of the box: a run between two of its rows is opened in vain
+    const box whole{extents(shape.size()), shape};
+    auto last = region->first;
+    for (std::size_t d = 0; d < shape.size(); ++d) last[d] += region->shape[d] - 1;
+    first = number_in(whole, region->first);
+    end = number_in(whole, last) + 1;
+  }
+  for_each_piece(index.storage[leaf].layout, shape, [&](placed_piece piece) {
+    const bool is_wanted = piece.region ? !region || common_part(*piece.region, *region).count() > 0
+                                        : piece.first < end && piece.first + piece.count > first;
+    if (is_wanted) slices.push_back(slice_of(leaf, std::move(piece)));
   });
   return slices;
 }

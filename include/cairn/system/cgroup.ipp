@@ -4,25 +4,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "cairn/system/cgroup.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-/// The contents of a file; empty if it cannot be read.
-[[nodiscard]] inline std::string text_of_file(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// The number that a file holds; `no_limit` for "max", and if it cannot be read.
 [[nodiscard]] inline std::uint64_t limit_of_file(const std::string& path) {
-  const auto text = text_of_file(path);
+  const auto text = posix::text_of(path);
   std::uint64_t limit = no_limit;
   std::from_chars(text.data(), text.data() + text.size(), limit);
   return limit;
@@ -63,7 +56,7 @@ CAIRN_INLINE std::uint64_t cgroup_memory(std::string_view membership, const std:
 }
 
 CAIRN_INLINE std::uint64_t cgroup_memory(std::uint64_t swap) {
-  return cgroup_memory(text_of_file("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
+  return cgroup_memory(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -71,6 +71,19 @@ template <class Call>
   return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode); }));
 }
 
+/// The contents of a file of the kernel; empty if it cannot be read.
+[[nodiscard]] inline std::string text_of(const std::string& path) {
+  std::string text;
+  char part[1024];
+  const auto file = open_at(AT_FDCWD, path, O_RDONLY);
+  while (file) {
+    const auto count = retried([&] { return ::read(file.get(), part, sizeof part); });
+    if (count <= 0) break;
+    text.append(part, static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
 /// The names in an open directory, except "." and "..", in no order.
 [[nodiscard]] inline std::vector<std::string> entries(int directory, std::string_view where) {
   auto again = open_at(directory, ".", O_RDONLY | O_DIRECTORY);  // with a position of its own
@@ -135,18 +148,6 @@ inline void sync_ancestors(const std::string& path) {
   }
 }
 
-/// Writes all of `bytes` at `offset`, however many calls it takes. `action` is for messages, as in fail_io.
-inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, std::string_view where,
-                      std::string_view action = "write") {
-  while (!bytes.empty()) {
-    const auto done = retried([&] { return ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
-    if (done < 0) fail_io(action, where);
-    if (done == 0) fail_io(action, where, ENOSPC);
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
-  }
-}
-
 /// Calls `call(vectors, count, offset)`, which transfers bytes of a file to or from memory and returns their number, until all buffers are done.
 template <class Byte, class Call>
 void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset, const Call& call) {
@@ -174,7 +175,7 @@ void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset
   }
 }
 
-/// Writes all buffers consecutively from `offset` on.
+/// Writes all buffers consecutively from `offset` on, however many calls it takes. `action` is for messages, as in fail_io.
 inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
                       std::string_view where, std::string_view action = "write") {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
@@ -183,6 +184,11 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> buff
     if (done == 0) fail_io(action, where, ENOSPC);
     return static_cast<std::size_t>(done);
   });
+}
+
+inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, std::string_view where,
+                      std::string_view action = "write") {
+  write_all(file, std::span(&bytes, 1), offset, where, action);
 }
 
 /// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable; errc::io, also when another

@@ -20,7 +20,6 @@
 #include "cairn/encode/lc/quantize.hpp"
 #include "cairn/encode/lc/survey.hpp"
 #include "cairn/encode/lossless.hpp"
-#include "cairn/encode/memory_pool.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 
@@ -80,7 +79,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   const std::size_t room = block_bound(std::min(count, block_elements), item);
   result.bytes = headers.bytes().size() +
                  encode_blocks(blocks, room, in.threads, out.subspan(headers.bytes().size()),
-                               [&](std::size_t b, std::span<std::byte> to) {
+                               [&](std::size_t b, unsigned, std::span<std::byte> to) {
                                  const auto exceptions = leaf.exceptions.empty() ? std::span<const exception>()
                                                                                  : std::span(leaf.exceptions[b]);
                                  return encode_block(packed(b), counts[b], exceptions, item,
@@ -131,18 +130,15 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   if (step->code.stored != step_code::kind::none) code.emplace(step->code.lengths);
 
   const std::size_t item = size_of(from.type), count = from.values.size() / item;
-  memory_pool<std::unique_ptr<std::byte[]>> pool;
-  const auto make = [room = packed_size(std::min(count, block_elements), step->bits)] {
-    return std::make_unique_for_overwrite<std::byte[]>(room);
+  const std::size_t room = packed_size(std::min(count, block_elements), step->bits);
+  std::vector<std::unique_ptr<std::byte[]>> memories(threads_of(from.threads));
+  const auto decode = [&](std::size_t b, unsigned worker, std::span<const std::byte> block) {
+    auto& memory = memories[worker];
+    if (!memory) memory = std::make_unique_for_overwrite<std::byte[]>(room);
+    return decode_block_onto(from, *step, code ? &*code : nullptr, b, block, memory.get());
   };
-  const auto need = [&](std::span<const std::byte> part) { from.need(part); };
-  const auto decode = [&](std::size_t b, std::span<const std::byte> block) {
-    return pool.with_memory(make, [&](const auto& memory) {
-      return decode_block_onto(from, *step, code ? &*code : nullptr, b, block, memory.get());
-    });
-  };
-  const bool good = decode_blocks(blocks_of(count), wanted_blocks::of(from.wanted, count, block_elements), in.rest(),
-                                  from.threads, need, decode);
+  const bool good =
+      decode_blocks(blocks_of(count), wanted_blocks::of(from.wanted, count, block_elements), in.rest(), from, decode);
   return good ? nullptr : "a block of a quantized payload is malformed";
 }
 
