@@ -26,4 +26,4 @@ dpkg-buildpackage -us -uc
 cd "$work"
 # There is no request for a package that a changelog could close.
 lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs ./cairn_*.changes
-cp cairn_* libcairn-dev_* "$packages"
+find . -maxdepth 1 -type f -exec cp -t "$packages" {} +

@@ -45,7 +45,7 @@ if [[ $install == yes ]]; then
     packages+=(doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core)  # pages
     packages+=(clang-16 clang-19 libc++-19-dev libc++abi-19-dev make g++-aarch64-linux-gnu qemu-user)                  # compilers
   else
-    packages+=(clang-19 libclang-rt-19-dev clang-format-19 dpkg-dev debhelper lintian)
+    packages+=(clang-19 libclang-rt-19-dev clang-format-19 dpkg-dev debhelper lintian libcli11-dev)
   fi
   bash .cmake/install_packages.sh "${packages[@]}"
 fi

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/system/parallel.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -11,13 +13,17 @@ TEST_CASE("every item is done once, whatever the number of threads") {
   for (const unsigned threads : {0U, 1U, 2U, 7U}) {
     for (const std::size_t items : {0U, 1U, 2U, 1000U}) {
       std::vector<std::atomic<int>> done(items);
-      std::atomic<bool> worker_in_range{true};
+      std::vector<std::atomic<bool>> busy(std::min<std::size_t>(cairn::detail::threads_of(threads), items));
+      std::atomic<bool> worker_in_range{true}, is_shared{false};
       cairn::detail::parallel_for(items, threads, [&](std::size_t i, unsigned worker) {
         ++done[i];
-        if (worker >= std::max(threads, cairn::detail::default_threads())) worker_in_range = false;
+        if (worker >= busy.size()) return void(worker_in_range = false);
+        if (busy[worker].exchange(true)) is_shared = true;  // another call with this number runs
+        busy[worker] = false;
       });
       for (const auto& each : done) REQUIRE(each == 1);
       CHECK(worker_in_range);
+      CHECK_FALSE(is_shared);
     }
   }
 }

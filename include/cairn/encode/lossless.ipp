@@ -103,7 +103,8 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
 [[nodiscard]] inline std::size_t encode_payload_blocks(const payload_header& header, const elements& all,
                                                        unsigned threads, std::span<std::byte> out, bool in_place) {
   const std::size_t width = header.format.width, largest = std::min(all.count, header.block_elements());
-  std::vector<std::optional<block_memory>> memories(threads_of(threads));
+  std::vector<std::optional<block_memory>> memories(
+      std::min<std::size_t>(threads_of(threads), header.blocks(all.count)));
   const auto encode = [&](std::size_t block, unsigned worker, std::span<std::byte> room) {
     auto& memory = memories[worker];
     if (!memory) memory.emplace(largest, width);
@@ -117,7 +118,8 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
 [[nodiscard]] inline bool decode_payload_blocks(const payload_header& header, const decode_request& from) {
   const std::size_t width = header.format.width, count = from.values.size() / width;
   const std::size_t largest = std::min(count, header.block_elements());
-  std::vector<std::optional<block_memory>> memories(threads_of(from.threads));
+  std::vector<std::optional<block_memory>> memories(
+      std::min<std::size_t>(threads_of(from.threads), header.blocks(count)));
   const auto decode = [&](std::size_t block, unsigned worker, std::span<const std::byte> bytes) {
     auto& memory = memories[worker];
     if (!memory) memory.emplace(largest, width);

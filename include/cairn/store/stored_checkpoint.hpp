@@ -37,7 +37,7 @@ struct stored_slice {
   [[nodiscard]] bool is_relative() const noexcept { return encoded != nullptr && encoded->relative; }
 };
 
-/// Elements of a leaf: a run of them in row-major order, or a box. By default all.
+/// Elements of a leaf: a run of them in row-major order, or a box. By default all from `first` on.
 struct leaf_part {
   std::uint64_t first = 0, count = (std::numeric_limits<std::uint64_t>::max)();
   std::optional<box> region{};

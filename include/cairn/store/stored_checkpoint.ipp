@@ -46,7 +46,8 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
   const auto& region = part.region;
   std::vector<stored_slice> slices;
   if (element_count(shape) == 0 || (region ? region->count() : part.count) == 0) return slices;
-  auto first = part.first, end = part.first + part.count;
+  const auto most = (std::numeric_limits<std::uint64_t>::max)() - part.first;
+  auto first = part.first, end = part.first + std::min(part.count, most);
   if (region) {  // by the first and the last element of the box: a run between two of its rows is opened in vain
     const box whole{extents(shape.size()), shape};
     auto last = region->first;

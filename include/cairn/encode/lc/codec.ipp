@@ -131,7 +131,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
 
   const std::size_t item = size_of(from.type), count = from.values.size() / item;
   const std::size_t room = packed_size(std::min(count, block_elements), step->bits);
-  std::vector<std::unique_ptr<std::byte[]>> memories(threads_of(from.threads));
+  std::vector<std::unique_ptr<std::byte[]>> memories(std::min<std::size_t>(threads_of(from.threads), blocks_of(count)));
   const auto decode = [&](std::size_t b, unsigned worker, std::span<const std::byte> block) {
     auto& memory = memories[worker];
     if (!memory) memory = std::make_unique_for_overwrite<std::byte[]>(room);
