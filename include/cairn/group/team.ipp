@@ -69,11 +69,12 @@ CAIRN_INLINE std::vector<std::uint64_t> team::largest(std::span<const std::uint6
 }
 
 CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, std::uint64_t size) {
-  std::string all(text);
-  if (is_alone()) return all;
-  all.resize(size);
-  broadcast(std::as_writable_bytes(std::span(all)), root);
-  return all;
+  if (is_alone()) return std::string(text);
+  return communicate([&]() -> std::string {
+    const auto started = group_->start_broadcast(std::as_bytes(std::span(text)), size, root);
+    wait_for(*started);
+    return {reinterpret_cast<const char*>(started->result().data()), size};
+  });
 }
 
 CAIRN_INLINE void team::broadcast(std::span<std::byte> memory, unsigned root) {
