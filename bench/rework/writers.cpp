@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -93,9 +94,9 @@ void for_each_saved(part what, double bytes_per_weight, snapshot& state, snapsho
 struct moved_part {
   float* saved;
   const float* now;
-  std::size_t elements;
-  double bytes;     ///< with the index
   double distance;  ///< squared
+  std::uint32_t elements;
+  float bytes;  ///< with the index
 };
 
 /// A running checkpoint, of which each save replaces the parts that have moved farthest.
@@ -108,14 +109,10 @@ class running_checkpoint : public checkpoint_writer {
   double save(training& run, double budget) override {
     auto now = run.copy();
     saved_.iteration = now.iteration;
-    auto moved = parts_of(now, run.bytes_per_weight());
-    const auto is_nearer = [](const moved_part& a, const moved_part& b) { return a.distance < b.distance; };
-    std::make_heap(moved.begin(), moved.end(), is_nearer);  // few of them are taken
+    find_moved(now, run.bytes_per_weight());
     double bytes = 0;
-    for (; !moved.empty(); moved.pop_back()) {
-      std::pop_heap(moved.begin(), moved.end(), is_nearer);
-      const auto& p = moved.back();
-      if (p.distance == 0 || bytes + p.bytes > budget) break;
+    for (const auto& p : farthest(budget)) {
+      if (bytes + p.bytes > budget) break;
       std::copy_n(p.now, p.elements, p.saved);
       bytes += p.bytes;
     }
@@ -125,8 +122,9 @@ class running_checkpoint : public checkpoint_writer {
   void restore(training& run) override { run.go_to(saved_); }
 
  private:
-  std::vector<moved_part> parts_of(snapshot& now, double bytes_per_weight) {
-    std::vector<moved_part> parts;
+  void find_moved(snapshot& now, double bytes_per_weight) {
+    moved_.clear();
+    least_bytes_ = std::numeric_limits<float>::infinity();
     const auto add_parts = [&](const models::matrix& from, models::matrix& to, double bytes_per_element) {
       const auto size = static_cast<std::size_t>(from.size());
       const std::size_t step = by_rows_ ? static_cast<std::size_t>(from.cols()) : 1;
@@ -136,17 +134,33 @@ class running_checkpoint : public checkpoint_writer {
           const double d = static_cast<double>(from.data()[j]) - static_cast<double>(to.data()[j]);
           distance += d * d;
         }
-        const double bytes = 4 + bytes_per_element * static_cast<double>(step);
-        parts.push_back({to.data() + i, from.data() + i, step, bytes, distance});
+        if (distance == 0) continue;
+        const auto bytes = static_cast<float>(4 + bytes_per_element * static_cast<double>(step));
+        least_bytes_ = std::min(least_bytes_, bytes);
+        moved_.push_back({to.data() + i, from.data() + i, distance, static_cast<std::uint32_t>(step), bytes});
       }
     };
     for_each_saved(what_, bytes_per_weight, now, saved_, add_parts);
-    return parts;
+  }
+
+  /// The parts that have moved farthest, the farthest first: at least as many as `budget` bytes have room for, if there are.
+  std::span<const moved_part> farthest(double budget) {
+    const auto is_farther = [](const moved_part& a, const moved_part& b) { return a.distance > b.distance; };
+    const double most = budget / static_cast<double>(least_bytes_);
+    if (most < static_cast<double>(moved_.size())) {
+      const auto end = moved_.begin() + static_cast<std::ptrdiff_t>(most);
+      std::nth_element(moved_.begin(), end, moved_.end(), is_farther);
+      moved_.erase(end, moved_.end());
+    }
+    std::sort(moved_.begin(), moved_.end(), is_farther);
+    return moved_;
   }
 
   part what_;
   bool by_rows_;
   snapshot saved_;
+  std::vector<moved_part> moved_;  ///< since the checkpoint; keeps its memory for the next one
+  float least_bytes_ = 0;          ///< of one of them
 };
 
 class full_writer final : public checkpoint_writer {
