@@ -13,8 +13,7 @@ trap 'rm -rf "$work"' EXIT
 
 # The upstream source: what builds the library and the program. Its times are that of the changelog, so that the same source gives the same archive.
 source=$work/cairn-$version
-mkdir "$source"
-mkdir "$source/examples"
+mkdir -p "$source/examples"
 cp -r "$root"/{CMakeLists.txt,LICENSE,README.md,.cmake,include} "$source"
 cp -r "$root/examples/cairn" "$source/examples"
 date=$(dpkg-parsechangelog -l "$root/.packaging/debian/changelog" -S Date)
