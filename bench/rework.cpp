@@ -114,18 +114,19 @@ void run_model(const models::setting& model, const arguments& options, report& n
     numbers.number("compression." + model.name, best);
     all.compression = std::max(all.compression, best);
     if (model.has_slots) whole.finish(numbers);
+    numbers.write_json(options.text("json"));  // what follows may take as long again
   }
   if (is_in("restarts", options) && model.has_slots) probe_restarts(model, tests, {1, 2, 5, 10}, numbers);
 }
 
 void run_all(const arguments& options) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // a run that is killed after hours has printed its results
   report numbers;
   summary all;
   for (const auto& name : words_of(options.text("models"))) {
     auto model = models::setting_of(name, options.text("data"));
     if (const auto periods = options.count("periods"); periods > 0) model.periods = std::max<std::uint64_t>(periods, 4);
     run_model(model, options, numbers, all);
-    std::fflush(stdout);
   }
   if (is_in("steps", options)) {
     numbers.at_least("breakdown.e", all.steps.e, 78);

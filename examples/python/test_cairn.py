@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import subprocess
 import threading
 
@@ -68,6 +69,19 @@ def test_a_state_of_cpp_is_read_changed_and_restored(tmp_path):
             assert same(again[name], opened[name]), name
     assert same(again["layers.out.moment"], arrays["layers.out.moment"] + 1e-4 * (np.arange(3000) % 5))
     assert np.abs(again["layers.in.weight"] - arrays["layers.in.weight"]).max() < 0.05  # it is stored with loss
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+    page = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+    examples = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(examples) == 2
+    monkeypatch.chdir(tmp_path)
+    cairn.save("run/step-000000001", {"model.weight": np.arange(3, dtype="f4"), "epoch": np.int64(1)}, step=1)
+    for example in examples:
+        exec(example, {"cairn": cairn})
+    with cairn.open("changed") as changed:
+        assert changed.step == 7 and changed.metrics == {"loss": 0.25} and changed["model.weight"].tolist() == [0, 1, 2]
+    assert cairn.load_dict("model.safetensors").keys() == {"weight"}  # epoch was left out
 
 
 def test_a_damaged_checkpoint_is_listed(tmp_path):

@@ -138,7 +138,7 @@ CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
   minimum_piece_ = std::clamp(share / 256, 4 * kib, mib);
   near_a_row_ = share / 1024;
   std::array<std::uint64_t, 22> of_class{};
-  static_assert(std::bit_width(2 * mib) == of_class.size());
+  static_assert(static_cast<std::size_t>(std::bit_width(2 * mib)) == of_class.size());
   items_.for_each([&](const detail::item& each) {
     const auto number = static_cast<std::size_t>(std::bit_width(each.bytes));
     if (number < of_class.size()) of_class[number] += each.bytes;

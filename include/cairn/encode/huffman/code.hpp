@@ -56,9 +56,10 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
 [[nodiscard]] inline bool is_complete(const code_lengths& lengths) noexcept {
   std::uint32_t sum = 0, longest = 0, symbols = 0;
   for (const std::uint32_t length : lengths) {
+    const std::uint32_t is_used = length != 0;  // as a number: with AVX-512, g++ 14.2 adds a conditional shift wrongly
     longest = std::max(longest, length);
-    symbols += length != 0;
-    sum += length != 0 ? 1U << max_code_bits >> (length & 31) : 0;
+    symbols += is_used;
+    sum += is_used << max_code_bits >> (length & 31);
   }
   return longest <= max_code_bits && (sum == 1U << max_code_bits || (symbols == 1 && longest == 1));
 }
