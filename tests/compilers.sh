@@ -20,6 +20,8 @@ rows() {
         clang++-16/20) echo "CI:$compiler/c++20 $compiler headers -std=c++20 $warnings" ;;
         clang++-16/23) echo "$compiler/c++23 $compiler headers -std=c++2b $warnings" ;;
         g++-1[23]/2c | clang++-16/2c) ;;  # these compilers do not have it
+        clang++-17/2[3c])  # it does not compile std::thread of libstdc++ 14, and std::tuple of 13, as C++23
+          echo "$compiler/c++$standard $compiler headers -std=c++$standard --gcc-install-dir=/usr/lib/gcc/x86_64-linux-gnu/12 $warnings" ;;
         *) echo "$compiler/c++$standard $compiler headers -std=c++$standard $warnings" ;;
       esac
     done
@@ -53,6 +55,7 @@ missing() {
   local flag
   for flag in "${@:2}"; do
     if [[ $flag == -stdlib=libc++ && ! -e /usr/lib/llvm-19/include/c++/v1/version ]]; then echo "no libc++-19-dev"; return; fi
+    if [[ $flag == --gcc-install-dir=* && ! -e ${flag#*=}/crtbegin.o ]]; then echo "no libstdc++-${flag##*/}-dev"; return; fi
     if [[ $flag == -flto=auto && $1 == clang* ]] && ! ls "/usr/lib/llvm-${1##*-}/lib/LLVMgold.so" >/dev/null 2>&1; then
       echo "no ${1/clang++/llvm}-dev, which has the linker's plugin"
       return

@@ -47,8 +47,9 @@ TEST_CASE("tables that the machine cannot run are left out, but for the last") {
 TEST_CASE("every family of kernels is compiled for the same targets, and the best one is chosen") {
   using namespace cairn::detail::simd;
   const auto expected = targets_of<planes_kernels>(all_planes());
-  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3})  // compiled once, they are all there
-    if ((hwy::SupportedTargets() & target) != 0) CHECK(std::count(expected.begin(), expected.end(), target) == 1);
+  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3})  // compiled once, all above the target of the flags are there
+    if (target < HWY_STATIC_TARGET && (hwy::SupportedTargets() & target) != 0)
+      CHECK(std::count(expected.begin(), expected.end(), target) == 1);
   CHECK(planes().target == expected.front());
   CHECK(targets_of<zeros_kernels>(all_zeros()) == expected);
   CHECK(targets_of<buckets_kernels>(all_buckets()) == expected);
