@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "cairn/checkpointer.hpp"
 
 #include "common/arguments.hpp"
 #include "common/report.hpp"
@@ -28,7 +32,7 @@ constexpr std::string_view usage =
     "rework [--models lr,mf,lenet] [--seeds 10] [--failures 8] [--periods 0] [--settings all] [--data FOLDER] "
     "[--sections "
     "methods,buckets,steps,restarts]\n"
-    "       [--json FILE] [--short 0]\n"
+    "       [--json FILE] [--resume FOLDER] [--short 0]\n"
     "  --models    of lr, mf, lenet, alexnet, gpt and gpt_bf16\n"
     "  --seeds     runs of each model; the intervals are over them\n"
     "  --failures  in each run\n"
@@ -38,6 +42,7 @@ constexpr std::string_view usage =
     "  --sections  methods: rework of all methods; buckets: the loss without one of them; steps: bytes that each step "
     "of LC saves;\n"
     "              restarts: 1 to 10 in one run, of the models with an optimizer\n"
+    "  --resume    saves the results in FOLDER after each seed; the same command continues from there\n"
     "  --short     1: lr and mf with made data, three seeds; fails if LC costs more rework than TOPN with the same "
     "bytes\n";
 
@@ -81,6 +86,33 @@ void print_run(const models::setting& model, std::size_t seeds, const undisturbe
               text_of(first.losses.back(), 4).c_str(), text_of(first.test.accuracy, 4).c_str());
 }
 
+/// The results of a model, seed by seed.
+struct progress {
+  std::string options;      ///< all that they depend on
+  std::uint64_t seeds = 0;  ///< that are done
+  measurements weights{}, whole{};
+  std::map<std::uint64_t, models::score> tests{};
+};
+
+std::string options_of(const models::setting& model, const arguments& options) {
+  auto text = std::to_string(model.periods) + " periods, methods: " + (is_in("methods", options) ? "yes" : "no");
+  for (const auto* name : {"failures", "settings", "data"})
+    text += std::string(", ") + name + ": " + options.text(name);
+  return text;
+}
+
+/// Restores the results that an earlier run with the same options has left in `folder`.
+std::unique_ptr<cairn::checkpointer> resume(const std::string& folder, std::size_t seeds, progress& known) {
+  const auto options = known.options;
+  auto saved = std::make_unique<cairn::checkpointer>(folder, cairn::checkpointer_options{.keep_last = 1});
+  saved->restore(known);
+  if (known.options != options)
+    throw std::runtime_error(folder + " has results of other options: " + known.options + "; now: " + options);
+  if (known.seeds > seeds)
+    throw std::runtime_error(folder + " has results of " + std::to_string(known.seeds) + " seeds, more than --seeds");
+  return saved;
+}
+
 /// What all models have in common.
 struct summary {
   double compression = 0;    ///< the best
@@ -91,24 +123,32 @@ struct summary {
 void run_model(const models::setting& model, const arguments& options, report& numbers, summary& all) {
   const auto seeds = at_least_one(options, "seeds"), failures = at_least_one(options, "failures");
   const auto settings = chosen_settings(options.text("settings"));
-  comparison weights(model, models::part::weights, failures, settings),
-      whole(model, models::part::weights_and_optimizer, failures, settings);
-  std::map<std::uint64_t, models::score> tests;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const auto run = train_undisturbed(model, seed);
-    tests.emplace(seed, run.test);
-    if (seed == 1) print_run(model, seeds, run);
-    if (seed == 1 && is_in("buckets", options)) probe_buckets(model, seed, run, numbers);
-    if (is_in("methods", options)) {
-      weights.add(seed, run);
-      if (model.has_slots) whole.add(seed, run);
-    }
-    if (seed == 1 && is_in("steps", options)) {
-      const auto saved = probe_steps(model.name, run, numbers);
-      const auto elements = models::elements_of(run.checkpoints.front().weights);
-      if (elements > all.elements) all.elements = elements, all.steps = saved;
-    }
+  progress known{.options = options_of(model, options)};
+  comparison weights(model, models::part::weights, failures, settings, known.weights),
+      whole(model, models::part::weights_and_optimizer, failures, settings, known.whole);
+  std::unique_ptr<cairn::checkpointer> saved;
+  if (const auto folder = options.text("resume"); !folder.empty())
+    saved = resume(folder + '/' + model.name, seeds, known);
+
+  std::optional<undisturbed_run> run = train_undisturbed(model, 1);
+  print_run(model, seeds, *run);
+  if (is_in("buckets", options)) probe_buckets(model, 1, *run, numbers);
+  if (is_in("steps", options)) {
+    const auto steps = probe_steps(model.name, *run, numbers);
+    const auto elements = models::elements_of(run->checkpoints.front().weights);
+    if (elements > all.elements) all.elements = elements, all.steps = steps;
   }
+  while (known.seeds < seeds) {
+    const auto seed = ++known.seeds;
+    if (seed > 1) run = train_undisturbed(model, seed);
+    known.tests.emplace(seed, run->test);
+    if (is_in("methods", options)) {
+      weights.add(seed, *run);
+      if (model.has_slots) whole.add(seed, *run);
+    }
+    if (saved) saved->save(known, {.step = seed});
+  }
+  run.reset();  // a GPT's takes 2 GB
   if (is_in("methods", options)) {
     const double best = weights.finish(numbers) * model.start(1)->bytes_per_weight() / 4;  // finish: over FP32
     numbers.number("compression." + model.name, best);
@@ -116,7 +156,7 @@ void run_model(const models::setting& model, const arguments& options, report& n
     if (model.has_slots) whole.finish(numbers);
     numbers.write_json(options.text("json"));  // what follows may take as long again
   }
-  if (is_in("restarts", options) && model.has_slots) probe_restarts(model, tests, {1, 2, 5, 10}, numbers);
+  if (is_in("restarts", options) && model.has_slots) probe_restarts(model, known.tests, {1, 2, 5, 10}, numbers);
 }
 
 void run_all(const arguments& options) {
@@ -165,6 +205,7 @@ int main(int argc, char** argv) {
                              {"data", ""},
                              {"sections", "methods,buckets,steps,restarts"},
                              {"json", ""},
+                             {"resume", ""},
                              {"short", "0"}},
                             usage);
     if (options.count("short") != 0) return run_short(options) ? 0 : 1;

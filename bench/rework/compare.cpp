@@ -71,8 +71,9 @@ void add_ratio(report& numbers, const std::string& name, const estimate& ratio, 
 
 }  // namespace
 
-comparison::comparison(models::setting model, part what, std::size_t failures, std::vector<codec_setting> settings)
-    : how_{std::move(model), what, {}}, settings_(std::move(settings)) {
+comparison::comparison(models::setting model, part what, std::size_t failures, std::vector<codec_setting> settings,
+                       measurements& found)
+    : how_{std::move(model), what, {}}, settings_(std::move(settings)), found_(found) {
   how_.failures = failure_periods(how_.model.periods, failures);
 }
 
@@ -80,7 +81,7 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   std::vector<std::string> order;
   const auto measured = [&](const std::string& key, method with, double share) {
     with.share = share;
-    measure(how_, run, seed, with, all_[key]);
+    measure(how_, run, seed, with, found_.all[key]);
     order.push_back(key);
   };
   measured("lc3_default", cairn_method(default_lc3()), unlimited);
@@ -88,8 +89,8 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   for (const auto& [share, suffix] : shares) {
     for (const auto& setting : settings_) {
       const auto key = setting.name + suffix;
-      if (const auto& own = all_.at(setting.name); fits(own.spent.back(), share)) {
-        add_last_seed(own, all_[key]);
+      if (const auto& own = found_.all.at(setting.name); fits(own.spent.back(), share)) {
+        add_last_seed(own, found_.all[key]);
         order.push_back(key);
       } else {
         measured(key, cairn_method(setting), share);
@@ -98,32 +99,32 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
     for (const auto& peer : {scar(), topn(), full()}) measured(peer.name + suffix, peer, share);
   }
   for (const std::string lc : {"lc2", "lc3"})
-    for (const auto& peer : {scar(), topn()}) measured(peer.name + ".as_" + lc, peer, all_.at(lc).share.back());
-  order_ = std::move(order);
+    for (const auto& peer : {scar(), topn()}) measured(peer.name + ".as_" + lc, peer, found_.all.at(lc).share.back());
+  found_.order = std::move(order);
 }
 
 double comparison::finish(report& numbers) const {
   std::printf("%s, %s\n", how_.model.name.c_str(), how_.what == part::weights ? "weights" : "weights and optimizer");
-  print_results(all_, order_);
+  print_results(found_.all, found_.order);
   add_to(numbers);
   double best = 0;
-  for (const auto& setting : settings_) best = std::max(best, 1 / mean_of(all_.at(setting.name).stored_share));
+  for (const auto& setting : settings_) best = std::max(best, 1 / mean_of(found_.all.at(setting.name).stored_share));
   return best;
 }
 
 void comparison::add_to(report& numbers) const {
   const auto& model = how_.model;
   const std::string prefix = "rework." + model.name + (how_.what == part::weights ? "" : ".optimizer");
-  for (const auto& key : order_) add_result(numbers, prefix + ".measured." + key, all_.at(key));
+  for (const auto& key : found_.order) add_result(numbers, prefix + ".measured." + key, found_.all.at(key));
   const bool is_whole = how_.what == part::weights_and_optimizer || !model.has_slots;
-  if (is_whole) numbers.at_most("rework." + model.name + ".lc3", mean_rework(all_.at("lc3_default")).mean, 1.0);
+  if (is_whole) numbers.at_most("rework." + model.name + ".lc3", mean_rework(found_.all.at("lc3_default")).mean, 1.0);
   add_ratios(numbers, prefix);
   const auto run = model.start(1);
   const double iteration = seconds_of([&] {
                              for (int i = 0; i < 5; ++i) run->step();
                            }) /
                            5;
-  numbers.number(prefix + ".overhead.lc3", mean_of(all_.at("lc3").save_seconds) / iteration);
+  numbers.number(prefix + ".overhead.lc3", mean_of(found_.all.at("lc3").save_seconds) / iteration);
 }
 
 /// The peers over LC, and over the best of our settings, with the same share.
@@ -135,16 +136,18 @@ void comparison::add_ratios(report& numbers, const std::string& prefix) const {
     const std::string at = suffix;
     std::string best;
     for (const auto& setting : settings_) {
-      const auto mean = mean_rework(all_.at(setting.name + at)).mean;
-      if (std::isfinite(mean) && (best.empty() || mean < mean_rework(all_.at(best)).mean)) best = setting.name + at;
+      const auto mean = mean_rework(found_.all.at(setting.name + at)).mean;
+      if (std::isfinite(mean) && (best.empty() || mean < mean_rework(found_.all.at(best)).mean))
+        best = setting.name + at;
     }
     for (const auto& [peer, bound_lc2, bound_best] : {std::tuple("scar", 2.5, 2.8), std::tuple("topn", 2.0, 2.1)}) {
-      const auto& of = all_.at(peer + at);
+      const auto& of = found_.all.at(peer + at);
       const auto name = [&](const std::string& under) { return prefix + '.' + peer + "_over_" + under + at; };
-      add_ratio(numbers, name("lc2"), rework_ratio(of, all_.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
-      add_ratio(numbers, name("lc3"), rework_ratio(of, all_.at("lc3" + at)), 0);
+      add_ratio(numbers, name("lc2"), rework_ratio(of, found_.all.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
+      add_ratio(numbers, name("lc3"), rework_ratio(of, found_.all.at("lc3" + at)), 0);
       constexpr double none = std::numeric_limits<double>::quiet_NaN();
-      add_ratio(numbers, name("best"), best.empty() ? estimate{none, none, none} : rework_ratio(of, all_.at(best)),
+      add_ratio(numbers, name("best"),
+                best.empty() ? estimate{none, none, none} : rework_ratio(of, found_.all.at(best)),
                 five && is_image ? bound_best : 0);
     }
     if (!best.empty()) std::printf("best of our settings with %s %%: %s\n", percent_of(share).c_str(), best.c_str());

@@ -14,12 +14,20 @@
 
 namespace bench::rework {
 
+/// Results of the seeds so far.
+struct measurements {
+  /// By their keys: "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
+  std::map<std::string, result> all;
+  std::vector<std::string> order;  ///< the keys, as they were measured
+};
+
 /// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers at what LC takes. One run is measured after
 /// another, so that the checkpoints of only one are in memory.
 class comparison {
  public:
-  /// `settings` has "lc2" and "lc3".
-  comparison(models::setting model, models::part what, std::size_t failures, std::vector<codec_setting> settings);
+  /// `settings` has "lc2" and "lc3". Results are added to `found`, which must outlive the comparison.
+  comparison(models::setting model, models::part what, std::size_t failures, std::vector<codec_setting> settings,
+             measurements& found);
 
   /// Measures all methods on the undisturbed run of this seed.
   void add(std::uint64_t seed, const undisturbed_run& run);
@@ -32,9 +40,7 @@ class comparison {
 
   experiment how_;
   std::vector<codec_setting> settings_;
-  /// By their keys: "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
-  std::map<std::string, result> all_;
-  std::vector<std::string> order_;
+  measurements& found_;
 };
 
 /// lc<2> and lc<3> against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether LC costs no more rework.

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The whole table of one model, from one run of bench/rework, and from two of which the second continues. Usage: rework_table.sh REWORK FOLDER
+set -euo pipefail
+rework=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder"
+options=(--models lr --periods 6 --failures 2)
+"$rework" "${options[@]}" --seeds 2 > "$folder/whole"
+grep -E "rework.lr.topn_over_lc2.5 .*>= 2.00 +yes" "$folder/whole"
+"$rework" "${options[@]}" --seeds 1 --resume "$folder/results" > "$folder/first"
+"$rework" "${options[@]}" --seeds 2 --resume "$folder/results" > "$folder/resumed"
+diff "$folder/whole" "$folder/resumed"
+
+# refused MESSAGE OPTION...: results of other runs are not mixed.
+refused() {
+  if "$rework" "${options[@]}" --resume "$folder/results" "${@:2}" > "$folder/output" 2>&1 || ! grep -qF "$1" "$folder/output"; then
+    echo "${*:2}: no message '$1':" && cat "$folder/output"
+    exit 1
+  fi
+}
+refused "has results of other options" --seeds 2 --settings lossless
+refused "has results of 2 seeds, more than --seeds" --seeds 1
+rm -rf "$folder"
