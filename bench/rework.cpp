@@ -140,7 +140,10 @@ void run_model(const models::setting& model, const arguments& options, report& n
   }
   while (known.seeds < seeds) {
     const auto seed = ++known.seeds;
-    if (seed > 1) run = train_undisturbed(model, seed);
+    if (seed > 1) {
+      run.reset();  // a GPT's takes 2 GB
+      run = train_undisturbed(model, seed);
+    }
     known.tests.emplace(seed, run->test);
     if (is_in("methods", options)) {
       weights.add(seed, *run);
@@ -148,7 +151,7 @@ void run_model(const models::setting& model, const arguments& options, report& n
     }
     if (saved) saved->save(known, {.step = seed});
   }
-  run.reset();  // a GPT's takes 2 GB
+  run.reset();
   if (is_in("methods", options)) {
     const double best = weights.finish(numbers) * model.start(1)->bytes_per_weight() / 4;  // finish: over FP32
     numbers.number("compression." + model.name, best);
