@@ -88,9 +88,9 @@ void print_run(const models::setting& model, std::size_t seeds, const undisturbe
 
 /// The results of a model, seed by seed.
 struct progress {
-  std::string options;      ///< all that they depend on
+  std::string options;      ///< those that they depend on
   std::uint64_t seeds = 0;  ///< that are done
-  measurements weights{}, whole{};
+  measurements weights{}, weights_and_optimizer{};
   std::map<std::uint64_t, models::score> tests{};
 };
 
@@ -125,7 +125,7 @@ void run_model(const models::setting& model, const arguments& options, report& n
   const auto settings = chosen_settings(options.text("settings"));
   progress known{.options = options_of(model, options)};
   comparison weights(model, models::part::weights, failures, settings, known.weights),
-      whole(model, models::part::weights_and_optimizer, failures, settings, known.whole);
+      whole(model, models::part::weights_and_optimizer, failures, settings, known.weights_and_optimizer);
   std::unique_ptr<cairn::checkpointer> saved;
   if (const auto folder = options.text("resume"); !folder.empty())
     saved = resume(folder + '/' + model.name, seeds, known);
@@ -139,7 +139,7 @@ void run_model(const models::setting& model, const arguments& options, report& n
     if (elements > all.elements) all.elements = elements, all.steps = steps;
   }
   while (known.seeds < seeds) {
-    const auto seed = ++known.seeds;
+    const auto seed = known.seeds + 1;
     if (seed > 1) {
       run.reset();  // a GPT's takes 2 GB
       run = train_undisturbed(model, seed);
@@ -149,6 +149,7 @@ void run_model(const models::setting& model, const arguments& options, report& n
       weights.add(seed, *run);
       if (model.has_slots) whole.add(seed, *run);
     }
+    known.seeds = seed;
     if (saved) saved->save(known, {.step = seed});
   }
   run.reset();

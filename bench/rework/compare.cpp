@@ -81,7 +81,7 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   std::vector<std::string> order;
   const auto measured = [&](const std::string& key, method with, double share) {
     with.share = share;
-    measure(how_, run, seed, with, found_.all[key]);
+    measure(how_, run, seed, with, found_.by_key[key]);
     order.push_back(key);
   };
   measured("lc3_default", cairn_method(default_lc3()), unlimited);
@@ -89,8 +89,8 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   for (const auto& [share, suffix] : shares) {
     for (const auto& setting : settings_) {
       const auto key = setting.name + suffix;
-      if (const auto& own = found_.all.at(setting.name); fits(own.spent.back(), share)) {
-        add_last_seed(own, found_.all[key]);
+      if (const auto& own = found_.by_key.at(setting.name); fits(own.spent.back(), share)) {
+        add_last_seed(own, found_.by_key[key]);
         order.push_back(key);
       } else {
         measured(key, cairn_method(setting), share);
@@ -99,32 +99,34 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
     for (const auto& peer : {scar(), topn(), full()}) measured(peer.name + suffix, peer, share);
   }
   for (const std::string lc : {"lc2", "lc3"})
-    for (const auto& peer : {scar(), topn()}) measured(peer.name + ".as_" + lc, peer, found_.all.at(lc).share.back());
+    for (const auto& peer : {scar(), topn()})
+      measured(peer.name + ".as_" + lc, peer, found_.by_key.at(lc).share.back());
   found_.order = std::move(order);
 }
 
 double comparison::finish(report& numbers) const {
   std::printf("%s, %s\n", how_.model.name.c_str(), how_.what == part::weights ? "weights" : "weights and optimizer");
-  print_results(found_.all, found_.order);
+  print_results(found_.by_key, found_.order);
   add_to(numbers);
   double best = 0;
-  for (const auto& setting : settings_) best = std::max(best, 1 / mean_of(found_.all.at(setting.name).stored_share));
+  for (const auto& setting : settings_) best = std::max(best, 1 / mean_of(found_.by_key.at(setting.name).stored_share));
   return best;
 }
 
 void comparison::add_to(report& numbers) const {
   const auto& model = how_.model;
   const std::string prefix = "rework." + model.name + (how_.what == part::weights ? "" : ".optimizer");
-  for (const auto& key : found_.order) add_result(numbers, prefix + ".measured." + key, found_.all.at(key));
+  for (const auto& key : found_.order) add_result(numbers, prefix + ".measured." + key, found_.by_key.at(key));
   const bool is_whole = how_.what == part::weights_and_optimizer || !model.has_slots;
-  if (is_whole) numbers.at_most("rework." + model.name + ".lc3", mean_rework(found_.all.at("lc3_default")).mean, 1.0);
+  if (is_whole)
+    numbers.at_most("rework." + model.name + ".lc3", mean_rework(found_.by_key.at("lc3_default")).mean, 1.0);
   add_ratios(numbers, prefix);
   const auto run = model.start(1);
   const double iteration = seconds_of([&] {
                              for (int i = 0; i < 5; ++i) run->step();
                            }) /
                            5;
-  numbers.number(prefix + ".overhead.lc3", mean_of(found_.all.at("lc3").save_seconds) / iteration);
+  numbers.number(prefix + ".overhead.lc3", mean_of(found_.by_key.at("lc3").save_seconds) / iteration);
 }
 
 /// The peers over LC, and over the best of our settings, with the same share.
@@ -136,18 +138,18 @@ void comparison::add_ratios(report& numbers, const std::string& prefix) const {
     const std::string at = suffix;
     std::string best;
     for (const auto& setting : settings_) {
-      const auto mean = mean_rework(found_.all.at(setting.name + at)).mean;
-      if (std::isfinite(mean) && (best.empty() || mean < mean_rework(found_.all.at(best)).mean))
+      const auto mean = mean_rework(found_.by_key.at(setting.name + at)).mean;
+      if (std::isfinite(mean) && (best.empty() || mean < mean_rework(found_.by_key.at(best)).mean))
         best = setting.name + at;
     }
     for (const auto& [peer, bound_lc2, bound_best] : {std::tuple("scar", 2.5, 2.8), std::tuple("topn", 2.0, 2.1)}) {
-      const auto& of = found_.all.at(peer + at);
+      const auto& of = found_.by_key.at(peer + at);
       const auto name = [&](const std::string& under) { return prefix + '.' + peer + "_over_" + under + at; };
-      add_ratio(numbers, name("lc2"), rework_ratio(of, found_.all.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
-      add_ratio(numbers, name("lc3"), rework_ratio(of, found_.all.at("lc3" + at)), 0);
+      add_ratio(numbers, name("lc2"), rework_ratio(of, found_.by_key.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
+      add_ratio(numbers, name("lc3"), rework_ratio(of, found_.by_key.at("lc3" + at)), 0);
       constexpr double none = std::numeric_limits<double>::quiet_NaN();
       add_ratio(numbers, name("best"),
-                best.empty() ? estimate{none, none, none} : rework_ratio(of, found_.all.at(best)),
+                best.empty() ? estimate{none, none, none} : rework_ratio(of, found_.by_key.at(best)),
                 five && is_image ? bound_best : 0);
     }
     if (!best.empty()) std::printf("best of our settings with %s %%: %s\n", percent_of(share).c_str(), best.c_str());

@@ -17,8 +17,8 @@ namespace bench::rework {
 /// Results of the seeds so far.
 struct measurements {
   /// By their keys: "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
-  std::map<std::string, result> all;
-  std::vector<std::string> order;  ///< the keys, as they were measured
+  std::map<std::string, result> by_key;
+  std::vector<std::string> order;  ///< the keys, in the order of the table
 };
 
 /// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers at what LC takes. One run is measured after

@@ -6,11 +6,12 @@ rework=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder"
 options=(--models lr --periods 6 --failures 2)
-"$rework" "${options[@]}" --seeds 2 > "$folder/whole"
+"$rework" "${options[@]}" --seeds 2 --json "$folder/whole.json" > "$folder/whole"
 grep -E "rework.lr.topn_over_lc2.5 .*>= 2.00 +yes" "$folder/whole"
 "$rework" "${options[@]}" --seeds 1 --resume "$folder/results" > "$folder/first"
-"$rework" "${options[@]}" --seeds 2 --resume "$folder/results" > "$folder/resumed"
+"$rework" "${options[@]}" --seeds 2 --resume "$folder/results" --json "$folder/resumed.json" > "$folder/resumed"
 diff "$folder/whole" "$folder/resumed"
+diff <(grep -v overhead "$folder/whole.json") <(grep -v overhead "$folder/resumed.json")
 
 # refused MESSAGE OPTION...: results of other runs are not mixed.
 refused() {

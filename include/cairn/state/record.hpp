@@ -88,7 +88,7 @@ consteval auto find_field_types() {
 template <class Record>
 using field_types = typename decltype(find_field_types<Record>())::type;
 
-#if defined(__clang__) && __clang_major__ < 19  // to these such a union is no literal type
+#if defined(__clang__) && __clang_major__ < 19  // which do not accept the union below as a literal type
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
 #pragma clang diagnostic ignored "-Wundefined-internal"

@@ -47,7 +47,8 @@ TEST_CASE("tables that the machine cannot run are left out, but for the last") {
 TEST_CASE("every family of kernels is compiled for the same targets, and the best one is chosen") {
   using namespace cairn::detail::simd;
   const auto expected = targets_of<planes_kernels>(all_planes());
-  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3})  // compiled once, all above the target of the flags are there
+  // Compiled once, targets that are better (lower) than the one of the flags are all there.
+  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3})
     if (target < HWY_STATIC_TARGET && (hwy::SupportedTargets() & target) != 0)
       CHECK(std::count(expected.begin(), expected.end(), target) == 1);
   CHECK(planes().target == expected.front());

@@ -56,7 +56,7 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
 [[nodiscard]] inline bool is_complete(const code_lengths& lengths) noexcept {
   std::uint32_t sum = 0, longest = 0, symbols = 0;
   for (const std::uint32_t length : lengths) {
-    const std::uint32_t is_used = length != 0;  // as a number: with AVX-512, g++ 14.2 adds a conditional shift wrongly
+    const std::uint32_t is_used = length != 0;  // g++ 14.2 miscompiles `sum += length != 0 ? ... : 0` with AVX-512
     longest = std::max(longest, length);
     symbols += is_used;
     sum += is_used << max_code_bits >> (length & 31);
