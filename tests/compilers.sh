@@ -38,7 +38,7 @@ rows() {
     if [[ $compiler == g++* ]]; then of_headers="-Wno-maybe-uninitialized -Wno-uninitialized"; fi
     echo "$mark$compiler/O3-native $compiler headers -std=c++20 -O3 -march=native $warnings"
     echo "$compiler/O3-native-compiled $compiler compiled -std=c++20 -O3 -march=native $warnings"
-    echo "$mark$compiler/lto-hidden-no-rtti $compiler headers -std=c++23 -O1 -flto=auto -fvisibility=hidden -fvisibility-inlines-hidden -fno-rtti $warnings $of_headers"
+    echo "$mark$compiler/lto-hidden-no-rtti $compiler headers -std=c++2b -O1 -flto=auto -fvisibility=hidden -fvisibility-inlines-hidden -fno-rtti $warnings $of_headers"
     echo "$compiler/no-rtti-compiled $compiler compiled -std=c++20 -O1 -fno-rtti $warnings"
     echo "$compiler/no-rtti-program $compiler library -std=c++20 -O1 -fno-rtti $warnings"
     echo "$compiler/lto-compiled $compiler compiled -std=c++20 -O2 -flto=auto $warnings $of_headers"
