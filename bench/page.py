@@ -42,13 +42,15 @@ class Run:
 
 
 def read_run(program, folder, known):
-    """The run of `program` whose files are in `folder`."""
+    """The run of `program` whose numbers are in `folder`: in <name>.json, and in <name>-*.json, which runs with other options may have left."""
     failure = known.get("failure", "")
     numbers = {}
-    try:
-        numbers = measured.read(folder / f"{program.name}.json")
-    except FileNotFoundError:
+    files = sorted(folder.glob(f"{program.name}.json")) + sorted(folder.glob(f"{program.name}-*.json"))
+    if not files:
         failure = failure or "is missing: there are no numbers of it"
+    try:
+        for file in files:
+            numbers |= measured.read(file)
     except (OSError, ValueError) as error:
         failure = failure or f"left numbers that cannot be read: {error}"
     return Run(program, numbers, measured.figures(numbers), failure, known.get("quick", False))

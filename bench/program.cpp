@@ -68,6 +68,7 @@ model random_model(std::size_t mib) {
 void measure(const arguments& given) {
   const work_directory work(given.text("directory"), "program");
   const auto& program = given.text("program");
+  if (program.empty()) throw std::invalid_argument("--program is missing");
   const auto repetitions = given.count("reps");
   const std::chrono::duration<double> wait(static_cast<double>(given.count("wait")));
   report out;

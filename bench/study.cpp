@@ -154,11 +154,14 @@ int run(const arguments& options) {
   if (options.count("short") != 0) {
     is_as_expected = short_ablation_is_as_expected(options, numbers);
   } else {
-    const auto sections = "," + options.text("sections") + ",";
+    const auto sections = options.list_of("sections", {"formats", "ablation"});
+    const auto has = [&](const char* name) {
+      return std::find(sections.begin(), sections.end(), name) != sections.end();
+    };
 #ifdef CAIRN_BENCH_FORMATS
-    if (sections.find(",formats,") != std::string::npos) measure_formats(options, numbers);
+    if (has("formats")) measure_formats(options, numbers);
 #endif
-    if (sections.find(",ablation,") != std::string::npos) measure_ablations(options, numbers);
+    if (has("ablation")) measure_ablations(options, numbers);
   }
   numbers.print_figures();
   numbers.write_json(options.text("json"));

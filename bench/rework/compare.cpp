@@ -98,9 +98,12 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
     }
     for (const auto& peer : {scar(), topn(), full()}) measured(peer.name + suffix, peer, share);
   }
-  for (const std::string lc : {"lc2", "lc3"})
-    for (const auto& peer : {scar(), topn()})
-      measured(peer.name + ".as_" + lc, peer, found_.by_key.at(lc).share.back());
+  for (const std::string lc : {"lc2", "lc3"}) {
+    const double share = found_.by_key.at(lc).share.back();
+    for (const auto& peer : {scar(), topn(), full()}) measured(peer.name + ".as_" + lc, peer, share);
+    for (const auto& setting : settings_)
+      if (setting.name == "lossless") measured("lossless.as_" + lc, cairn_method(setting), share);
+  }
   found_.order = std::move(order);
 }
 
@@ -157,13 +160,15 @@ void comparison::add_ratios(report& numbers, const std::string& prefix) const {
   std::printf("\n");
 }
 
-bool compare_shortly(const models::setting& model, std::size_t failures, std::size_t seeds, report& numbers) {
+bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings, std::size_t failures,
+                     std::size_t seeds, report& numbers) {
   const experiment how{model, part::weights, failure_periods(model.periods, failures)};
   std::map<std::string, result> all;
-  const auto settings = codec_settings();
+  std::vector<std::string> order;
+  for (const auto& setting : settings) order.insert(order.end(), {setting.name, "topn.as_" + setting.name});
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto run = train_undisturbed(model, seed);
-    for (const auto& setting : std::span(settings).first(2)) {
+    for (const auto& setting : settings) {
       auto& ours = all[setting.name];
       measure(how, run, seed, cairn_method(setting), ours);
       auto peer = topn();
@@ -171,9 +176,9 @@ bool compare_shortly(const models::setting& model, std::size_t failures, std::si
       measure(how, run, seed, peer, all["topn.as_" + setting.name]);
     }
   }
-  print_results(all, {"lc2", "topn.as_lc2", "lc3", "topn.as_lc3"});
+  print_results(all, order);
   for (const auto& [key, of] : all) add_result(numbers, "rework." + model.name + ".measured." + key, of);
-  return std::all_of(settings.begin(), settings.begin() + 2, [&](const codec_setting& setting) {
+  return std::all_of(settings.begin(), settings.end(), [&](const codec_setting& setting) {
     const double ours = mean_rework(all.at(setting.name)).mean,
                  theirs = mean_rework(all.at("topn.as_" + setting.name)).mean;
     return std::isfinite(ours) && !(ours > theirs);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,8 @@ class comparison {
   measurements& found_;
 };
 
-/// lc<2> and lc<3> against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether LC costs no more rework.
-[[nodiscard]] bool compare_shortly(const models::setting& model, std::size_t failures, std::size_t seeds,
-                                   report& numbers);
+/// Settings of LC against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether none costs more rework.
+[[nodiscard]] bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings,
+                                   std::size_t failures, std::size_t seeds, report& numbers);
 
 }  // namespace bench::rework

@@ -38,6 +38,8 @@ inline constexpr double bound_of_loss = 0.5;  ///< of `max_delta_l2`, in the set
           {"lc2_energy_mean", lossy_rules(lc<2>{.priority = energy, .value = mean})},
           {"lc2_bound", lossy_rules(lc<2>{.max_delta_l2 = bound_of_loss})},
           {"lc3_bound", lossy_rules(lc<3>{.max_delta_l2 = bound_of_loss})},
+          {"lc2_energy_bound", lossy_rules(lc<2>{.priority = energy, .max_delta_l2 = bound_of_loss})},
+          {"lc3_energy_bound", lossy_rules(lc<3>{.priority = energy, .max_delta_l2 = bound_of_loss})},
           {"lossless", {{"*", cairn::codecs::lossless{.xor_parent = true}}}}};
 }
 

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct setting {
-  std::vector<unsigned> ranks;
+  std::vector<std::size_t> ranks;
   std::size_t reps = 1;
   std::chrono::duration<double> wait{};
   std::string python;
@@ -42,28 +42,19 @@ struct row {
   cost of;
 };
 
-std::vector<unsigned> numbers_in(const std::string& list) {
-  std::vector<unsigned> all;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) all.push_back(static_cast<unsigned>(std::stoul(word)));
-  for (const auto each : all)
-    if (each == 0) throw std::invalid_argument("a list of sizes or ranks has a 0");
-  return all;
-}
-
 /// 784-h-h-10 of about that many parameters: h^2 + 796 h + 10.
 std::size_t width_of(double parameters) {
   return static_cast<std::size_t>(std::lround(std::sqrt(398.0 * 398.0 + parameters) - 398.0));
 }
 
-study_model train_model(unsigned millions, const arguments& options) {
-  const auto width = width_of(1e6 * millions);
+study_model train_model(std::size_t millions, const arguments& options) {
+  const auto width = width_of(1e6 * static_cast<double>(millions));
   auto run = train({.steps = options.count("training"),
                     .deltas = 0,
                     .folder = options.text("data"),
                     .widths = {784, width, width, 10},
                     .tested = 1000});
-  std::printf("%u million parameters: 784-%zu-%zu-10 after %zu steps on %s, loss %.4f, accuracy %.2f %%\n\n", millions,
+  std::printf("%zu million parameters: 784-%zu-%zu-10 after %zu steps on %s, loss %.4f, accuracy %.2f %%\n\n", millions,
               width, width, options.count("training"), run.data.c_str(), run.loss, 100 * run.accuracy);
   study_model model;
   const auto move_into = [&](std::vector<model_array>& to, parameter_values& from) {
@@ -187,14 +178,15 @@ std::vector<row> measure_model(const study_model& model, const fs::path& folder,
       continue;
     }
     for (const auto ranks : by.ranks)
-      rows.push_back({each.key, each.name, ranks, measure(each, model, ranks, folder / each.key, by)});
+      rows.push_back({each.key, each.name, static_cast<unsigned>(ranks),
+                      measure(each, model, static_cast<unsigned>(ranks), folder / each.key, by)});
   }
   for (auto& each : measure_python(model, folder / "python", by)) rows.push_back(std::move(each));
   return rows;
 }
 
 /// The size of a model, as a part of names of numbers.
-void report_model(const std::vector<row>& rows, unsigned millions, double ideal, report& numbers) {
+void report_model(const std::vector<row>& rows, std::size_t millions, double ideal, report& numbers) {
   const auto size = std::to_string(millions) + "m";
   table printed({"format", "ranks", "save s", "load s", "MB", "bytes over ideal"});
   for (const auto& each : rows) {
@@ -214,12 +206,12 @@ void report_model(const std::vector<row>& rows, unsigned millions, double ideal,
 }  // namespace
 
 void measure_formats(const arguments& options, report& numbers) {
-  const setting by{numbers_in(options.text("ranks")), options.count("reps"),
+  const setting by{options.counts("ranks"), options.count("reps"),
                    std::chrono::duration<double>(std::stod(options.text("wait"))), options.text("python")};
-  if (by.ranks.empty() || by.reps == 0) throw std::invalid_argument("--ranks and --reps: at least one");
+  if (by.reps == 0) throw std::invalid_argument("--reps: at least 1");
   const work_directory folder(options.text("directory"), "study");
   double largest = std::numeric_limits<double>::quiet_NaN();
-  for (const auto millions : numbers_in(options.text("sizes"))) {
+  for (const auto millions : options.counts("sizes")) {
     const auto model = train_model(millions, options);
     const double ideal = bytes_of(model);
     const auto rows = measure_model(model, folder.path(), by);

@@ -214,6 +214,37 @@ TEST_CASE("optimizers") {
     CHECK(a.weight.isApprox(b.weight, 1e-6F));
     CHECK(a.weight.isApprox(start.weight - 0.3F * gradient.weight, 1e-5F));
   }
+  SECTION("several steps of momentum") {  // the velocity is -0.1, -0.15 and -0.175 of the gradient
+    auto model = start;
+    const momentum optimizer{0.1F, 0.5F};
+    auto state = optimizer.start(model);
+    for (int i = 0; i < 3; ++i) optimizer.update(model, gradient, state);
+    CHECK(model.weight.isApprox(start.weight - 0.425F * gradient.weight, 1e-5F));
+    CHECK(state.velocity.weight.isApprox(-0.175F * gradient.weight, 1e-5F));
+  }
+  SECTION("several steps of Adam, as published") {
+    auto model = start;
+    const adam optimizer{.rate = 0.01F, .beta1 = 0.8F, .beta2 = 0.9F, .epsilon = 1e-3F};
+    auto state = optimizer.start(model);
+    const float factors[] = {1, -0.5F, 2, 0.1F};
+    for (const float factor : factors) {
+      auto scaled = gradient;
+      for_each_array([&](auto& g) { g *= factor; }, scaled);
+      optimizer.update(model, scaled, state);
+    }
+    matrix expected = start.weight;
+    for (Index i = 0; i < expected.size(); ++i) {
+      double w = static_cast<double>(start.weight.data()[i]), m = 0, v = 0;
+      for (int t = 1; t <= 4; ++t) {
+        const double g = static_cast<double>(gradient.weight.data()[i]) * static_cast<double>(factors[t - 1]);
+        m = 0.8 * m + 0.2 * g;
+        v = 0.9 * v + 0.1 * g * g;
+        w -= 0.01 * (m / (1 - std::pow(0.8, t))) / (std::sqrt(v / (1 - std::pow(0.9, t))) + 1e-3);
+      }
+      expected.data()[i] = static_cast<float>(w);
+    }
+    CHECK((model.weight - start.weight).isApprox(expected - start.weight, 1e-3F));
+  }
   SECTION("the first step of Adam has the length of its rate") {
     auto model = start;
     const adam optimizer{.rate = 0.01F};
@@ -227,8 +258,9 @@ TEST_CASE("optimizers") {
 
 TEST_CASE("a run goes on from a copy as if it had not stopped") {
   constexpr gpt_shape tiny{64, 6, 16, 2};
-  for (const auto& model : {setting_of("lr", ""), setting_of("mf", ""), setting_of("lenet", ""),
-                            gpt_setting("gpt", tiny, false), gpt_setting("gpt_bf16", tiny, true)}) {
+  for (const auto& model :
+       {setting_of("lr", ""), setting_of("mf", ""), setting_of("lenet", ""), setting_of("alexnet", ""),
+        gpt_setting("gpt", tiny, false), gpt_setting("gpt_bf16", tiny, true)}) {
     CAPTURE(model.name);
     const auto run = model.start(7), other = model.start(8);
     for (int i = 0; i < 3; ++i) run->step();

@@ -129,6 +129,11 @@ def check_missing():
         words = "".join(Page(text).text)
         assert done.returncode == 1 and reason in done.stderr, done
         assert reason in words and "figure.0<&" in words
+    for name, value in (("stall-b", "13.5"), ("stall-a", "12.5")):  # of a program that has run with several options
+        (runs / f"{name}.json").write_text(f'{{"bound.at_most.{name}": 99, "{name}": {value}}}')
+    done, text = draw("--from", str(runs), "--only", "stall")
+    words = "".join(Page(text).text)
+    assert done.returncode == 0 and all(word in words for word in ("stall-a", "12.5", "stall-b", "13.5")), done
     done, _ = draw("--from", str(runs), "--only", "save_lod")
     assert done.returncode == 1 and "save_lod" in done.stderr and "save_load" in done.stderr
 

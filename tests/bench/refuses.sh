@@ -26,10 +26,16 @@ refused "train-images-idx3-ubyte: is no idx file of images" "$rework" --models l
 refused "jester5k.tsv.gz: line 1 is not a user, an item and a rating" "$rework" --models mf --data "$folder/data"
 refused "--seeds is 0" "$rework" --models lr --seeds 0
 refused "--failures is 0" "$rework" --models lr --seeds 1 --periods 4 --failures 0
+refused "--models is empty" "$rework" --models ""
+refused "--seeds: 'x' is not a whole number" "$rework" --models lr --seeds x
+refused "--seeds: '-1' is not a whole number" "$rework" --models lr --seeds -1
+refused "--sections: 'method' is none of methods buckets steps restarts" "$rework" --models lr --sections steps,method
+refused "no setting is called lc4" "$rework" --models lr --settings lc3_bound,lc4
 ablation=(--sections ablation --directory "$folder")
 refused "train-images-idx3-ubyte" "$study" "${ablation[@]}" --data "$folder"
 refused "train-images-idx3-ubyte" "$study" "${ablation[@]}" --data "$folder/data/mnist"
 refused "--steps: at least 10" "$study" "${ablation[@]}" --data "" --steps 9
 refused "--batch: 1 to the number of images" "$study" "${ablation[@]}" --data "" --batch 0
 refused "--seeds: at least 1" "$study" "${ablation[@]}" --data "" --seeds 0
+refused "--sections: 'ablations' is none of formats ablation" "$study" --sections ablations
 rm -rf "$folder"

@@ -6,8 +6,12 @@
 #include <catch.hpp>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +20,7 @@
 #include "models/gpt.hpp"
 #include "rework/compare.hpp"
 #include "rework/methods.hpp"
+#include "rework/probes.hpp"
 #include "rework/writers.hpp"
 
 namespace {
@@ -79,6 +84,7 @@ TEST_CASE("a target that is not reached has no number") {
   CHECK(std::isnan(mean_rework(with_rework({{1, 2}, {nan, 1}})).mean));
   CHECK(std::isnan(mean_rework(with_rework({{1, 2}, {nan, 1}})).low));
   CHECK(std::isnan(rework_ratio(with_rework({{1, nan}}), with_rework({{1, 2}})).mean));
+  CHECK(unreached(with_rework({{1, nan}, {nan, 0}})) == 2);
 }
 
 TEST_CASE("a run that diverges or does not learn is refused") {
@@ -99,6 +105,9 @@ TEST_CASE("failures are spread over the run, away from anchors") {
       CHECK(at.front() == 1);
       CHECK(at.back() < periods);
       CHECK(std::is_sorted(at.begin(), at.end()));
+      auto all = at;  // and the end of the run
+      all.push_back(periods);
+      for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i] - all[i - 1] <= periods / at.size() + 2);
       CHECK(std::none_of(at.begin(), at.end(), [](auto p) { return p % 10 == 0; }));
     }
 }
@@ -160,6 +169,57 @@ TEST_CASE("methods keep to their bytes, and restore what they saved") {
   CHECK(restarted->copy().weights == run->copy().weights);
 }
 
+/// The squared distance of a row, and whether the checkpoint has it: as it is now, or as it was first.
+struct saved_row {
+  double distance;
+  bool is_saved;
+};
+
+std::vector<saved_row> rows_of(const models::arrays& first, const models::arrays& now, const models::arrays& saved) {
+  std::vector<saved_row> rows;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    for (Eigen::Index r = 0; r < now[i].rows(); ++r) {
+      const bool is_saved = saved[i].row(r) == now[i].row(r);
+      REQUIRE((is_saved || saved[i].row(r) == first[i].row(r)));
+      rows.push_back({static_cast<double>((now[i].row(r) - first[i].row(r)).squaredNorm()), is_saved});
+    }
+  return rows;
+}
+
+TEST_CASE("SCAR saves whole rows, and TOPN elements: those that have moved farthest") {
+  const auto model = models::setting_of("mf", "");
+  const auto run = model.start(1), restarted = model.start(2);
+  const auto first = run->copy();
+  const auto scar = write_by_scar(*run, models::part::weights), topn = write_by_topn(*run, models::part::weights);
+  for (int i = 0; i < 5; ++i) run->step();
+  const auto now = run->copy();
+  const auto check = [](const std::vector<saved_row>& all, std::size_t expected) {
+    double nearest_saved = infinite, farthest_other = 0;
+    std::size_t saved = 0;
+    for (const auto& each : all) {
+      if (each.distance == 0) continue;
+      if (each.is_saved)
+        ++saved, nearest_saved = std::min(nearest_saved, each.distance);
+      else
+        farthest_other = std::max(farthest_other, each.distance);
+    }
+    CHECK(saved == expected);
+    CHECK(nearest_saved >= farthest_other * 0.999999);  // squares are summed in another order
+  };
+  const auto columns = static_cast<double>(now.weights[0].cols());
+  REQUIRE(now.weights[1].cols() == now.weights[0].cols());
+  scar->save(*run, 10.5 * (4 + 4 * columns));
+  scar->restore(*restarted);
+  check(rows_of(first.weights, now.weights, restarted->copy().weights), 10);
+  topn->save(*run, 100.5 * 8);
+  topn->restore(*restarted);
+  const auto as_columns = [](models::arrays all) {
+    for (auto& each : all) each = models::matrix(each.reshaped<Eigen::RowMajor>());
+    return all;
+  };
+  check(rows_of(as_columns(first.weights), as_columns(now.weights), as_columns(restarted->copy().weights)), 100);
+}
+
 TEST_CASE("weights in BF16 cost two bytes, for all methods") {
   constexpr models::gpt_shape tiny{64, 6, 16, 2};
   for (const bool is_bf16 : {false, true}) {
@@ -204,6 +264,65 @@ TEST_CASE("a method that has spent more than it was given waits") {
   CHECK(fourth.rework.front() == std::vector<double>{0, 0});
   CHECK(fits(every.spent.front(), 1));
   CHECK_FALSE(fits(every.spent.front(), 0.5));
+  CHECK(every.delay == std::vector<double>{0});
+  CHECK(fourth.delay == std::vector<double>{0});
+  result
+      old;  // the checkpoint of period 5, after a failure in period 8: data is replayed, so that it is exactly three periods late
+  measure({shorter, models::part::weights, {8}}, run, 1, {"full", write_full, 0.25}, old);
+  CHECK(old.spent.front().size() == 2);
+  CHECK(old.rework.front().front() == Approx(3));
+  CHECK(old.delay.front() == Approx(3));
+}
+
+/// Its deltas are without content: what is restored is the parent.
+struct forgetful {
+  [[nodiscard]] std::string name() const { return "forgetful"; }
+  [[nodiscard]] bool uses_parent() const { return true; }
+  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> /*out*/) const {
+    if (in.reference.empty()) return {};
+    return {.codec = name(), .bytes = 400, .relative = true};
+  }
+  void decode(const cairn::decode_request& /*from*/) const {}
+};
+
+TEST_CASE("the short form fails if a setting costs more rework than TOPN") {
+  auto model = models::setting_of("mf", "");
+  model.periods = 20;
+  const auto settings = codec_settings();
+  report numbers;
+  CHECK(compare_shortly(model, std::span(settings).subspan(1, 1), 2, 1, numbers));
+  const codec_setting forgets{"forgets", {{"*", forgetful{}}}};
+  CHECK_FALSE(compare_shortly(model, std::vector{settings[1], forgets}, 2, 1, numbers));
+}
+
+/// The numbers that `numbers` has.
+nlohmann::json written(const report& numbers) {
+  const auto file = std::filesystem::temp_directory_path() / "cairn_bench_rework.json";
+  numbers.write_json(file.string());
+  auto all = nlohmann::json::parse(std::ifstream(file));
+  std::filesystem::remove(file);
+  return all;
+}
+
+TEST_CASE("several restarts in one run") {
+  auto model = models::gpt_setting("gpt", {64, 6, 16, 2}, false);
+  model.period = 2, model.periods = 6;
+  const auto undisturbed = model.start(1);
+  for (std::uint64_t i = 0; i < model.period * model.periods; ++i) undisturbed->step();
+  report numbers;
+  probe_restarts(model, {{1, undisturbed->test()}}, {1, 3, 10}, numbers);
+  const auto found = written(numbers);
+  for (const std::string codec : {"lc3", "lc2_contract"}) {
+    const auto name = "accuracy_loss.gpt." + codec + "_after_";
+    for (const auto* count : {"1", "3"}) {
+      const double percent = found.at(name + count + "_restores");
+      CHECK(percent != 0);
+      CHECK(std::abs(percent) < 20);
+    }
+    CHECK(found.count(name + "10_restores") == 0);  // in 6 periods
+    CHECK(found.at("bound.at_most." + name + "10_restores") == 0.5);
+  }
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "cairn/encode/code_table_text.hpp"
+#include "cairn/encode/lc.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "store/sample.hpp"
@@ -155,6 +158,48 @@ TEST_CASE("codecs get at least one thread, also where the option leaves the numb
   const auto leaves = cairn::detail::describe(values).leaves;
   std::ignore = encode(leaves, cut(leaves, 1), {{"*", dividing{&given}}}, nullptr, false, 0);
   CHECK(given == std::vector{1U});
+}
+
+TEST_CASE("the pieces of a delta share their code tables, and the chain forgets old ones") {
+  struct with_tables {  // each payload has a new table
+    std::uint64_t* made;
+
+    [[nodiscard]] std::string name() const { return "with_tables"; }
+    [[nodiscard]] bool uses_parent() const { return true; }
+    [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+    [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> /*out*/) const {
+      cairn::code_lengths lengths{};
+      for (std::size_t i = 0, n = ++*made; i < 16; ++i, n /= 10) lengths[i] = static_cast<std::uint8_t>(n % 10);
+      return {.codec = name(), .bytes = in.values.size(), .tables = {cairn::detail::make_code_table(lengths)}};
+    }
+    void decode(const cairn::decode_request& /*from*/) const {}
+  };
+  std::uint64_t made = 0;
+  struct setting {
+    cairn::codec_rules rules;
+    std::size_t leaves, elements, most_tables;  // in one save
+  };
+  const setting all[] = {{{{"*", codecs::lc<3>{}}}, 24, 140'000, 6},
+                         {{{"*", with_tables{&made}}}, 100, 100, 102}};  // two leaves are cut
+  for (const auto& [rules, count, elements, most_tables] : all)
+    for (const unsigned threads : {1U, 3U}) {
+      std::mt19937 random(6);
+      std::normal_distribution<float> normal;
+      std::vector<std::vector<float>> state(count, std::vector<float>(elements));
+      cairn::detail::delta_base chain;
+      for (int save = 0; save < 3; ++save) {
+        for (auto& leaf : state)
+          for (auto& x : leaf) x += normal(random);
+        const auto leaves = cairn::detail::describe(state).leaves;
+        const auto encoded = encode(leaves, cut(leaves, 3), rules, &chain, save > 0, made == 0 ? threads : 1);
+        cairn::detail::stored_tables tables;
+        for (const auto& shard : encoded.shards)
+          for (const auto& piece : shard) tables.insert(piece.tables.begin(), piece.tables.end());
+        CHECK(tables.size() <= most_tables);
+        CHECK((save != 1 || !tables.empty()));
+        CHECK(chain.tables().all().size() <= 64 + most_tables);
+      }
+    }
 }
 
 TEST_CASE("a leaf that changes its shape is stored whole in a delta") {
