@@ -40,7 +40,9 @@ constexpr std::string_view usage =
     "  --sections  methods: rework of all methods; buckets: the loss without one of them; steps: bytes that each step "
     "of LC saves;\n"
     "              restarts: 1 to 10 in one run, of the models with an optimizer\n"
-    "  --resume    saves the results in FOLDER after each seed; the same command continues from there\n"
+    "  --resume    saves the results in FOLDER after each seed; the same command continues from there, and one with "
+    "other settings\n"
+    "              measures only what is not known yet\n"
     "  --short     1: lr and mf with made data, three seeds; fails if LC costs more rework than TOPN with the same "
     "bytes\n";
 
@@ -79,16 +81,15 @@ void print_run(const models::setting& model, std::size_t seeds, const undisturbe
 
 /// The results of a model, seed by seed.
 struct progress {
-  std::string options;      ///< those that they depend on
-  std::uint64_t seeds = 0;  ///< that are done
+  std::string options;                           ///< those that they depend on
+  std::map<std::string, std::uint64_t> seeds{};  ///< that are done, by the settings that were measured
   measurements weights{}, weights_and_optimizer{};
   std::map<std::uint64_t, models::score> tests{};
 };
 
 std::string options_of(const models::setting& model, const arguments& options) {
   auto text = std::to_string(model.periods) + " periods, methods: " + (is_in("methods", options) ? "yes" : "no");
-  for (const auto* name : {"failures", "settings", "data"})
-    text += std::string(", ") + name + ": " + options.text(name);
+  for (const auto* name : {"failures", "data"}) text += std::string(", ") + name + ": " + options.text(name);
   return text;
 }
 
@@ -99,8 +100,9 @@ std::unique_ptr<cairn::checkpointer> resume(const std::string& folder, std::size
   saved->restore(known);
   if (known.options != options)
     throw std::runtime_error(folder + " has results of other options: " + known.options + "; now: " + options);
-  if (known.seeds > seeds)
-    throw std::runtime_error(folder + " has results of " + std::to_string(known.seeds) + " seeds, more than --seeds");
+  for (const auto& [settings, done] : known.seeds)
+    if (done > seeds)
+      throw std::runtime_error(folder + " has results of " + std::to_string(done) + " seeds, more than --seeds");
   return saved;
 }
 
@@ -129,8 +131,9 @@ void run_model(const models::setting& model, const arguments& options, report& n
     const auto elements = models::elements_of(run->checkpoints.front().weights);
     if (elements > all.elements) all.elements = elements, all.steps = steps;
   }
-  while (known.seeds < seeds) {
-    const auto seed = known.seeds + 1;
+  auto& done = known.seeds[options.text("settings")];
+  while (done < seeds) {
+    const auto seed = done + 1;
     if (seed > 1) {
       run.reset();  // a GPT's takes 2 GB
       run = train_undisturbed(model, seed);
@@ -140,8 +143,10 @@ void run_model(const models::setting& model, const arguments& options, report& n
       weights.add(seed, *run);
       if (model.has_slots) whole.add(seed, *run);
     }
-    known.seeds = seed;
-    if (saved) saved->save(known, {.step = seed});
+    done = seed;
+    std::uint64_t saves = 0;
+    for (const auto& [name, count] : known.seeds) saves += count;
+    if (saved) saved->save(known, {.step = saves});
   }
   run.reset();
   if (is_in("methods", options)) {

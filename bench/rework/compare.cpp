@@ -20,6 +20,7 @@ using models::part;
 using models::training;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
+constexpr double share_of_lc = -1;  // in a plan: the share that a setting of LC takes by itself
 constexpr std::pair<double, const char*> shares[] = {{0.05, ".5"}, {0.10, ".10"}};
 
 method cairn_method(const codec_setting& how) {
@@ -75,61 +76,68 @@ comparison::comparison(models::setting model, part what, std::size_t failures, s
                        measurements& found)
     : how_{std::move(model), what, {}}, settings_(std::move(settings)), found_(found) {
   how_.failures = failure_periods(how_.model.periods, failures);
+  plan();
+}
+
+/// What is measured of a seed, in this order.
+void comparison::plan() {
+  const auto add = [&](const std::string& key, method with, double share, const std::string& as = "") {
+    with.share = share;
+    planned_.push_back({key, std::move(with), as});
+  };
+  const std::vector peers{scar(), topn(), full()};
+  add("lc3_default", cairn_method(default_lc3()), unlimited);
+  for (const auto& setting : settings_) add(setting.name, cairn_method(setting), unlimited);
+  for (const auto& [share, suffix] : shares) {
+    for (const auto& setting : settings_) add(setting.name + suffix, cairn_method(setting), share, setting.name);
+    for (const auto& peer : peers) add(peer.name + suffix, peer, share);
+  }
+  for (const std::string lc : {"lc2", "lc3"}) {
+    for (const auto& peer : peers) add(peer.name + ".as_" + lc, peer, share_of_lc, lc);
+    for (const auto& setting : settings_)
+      if (setting.name == "lossless") add("lossless.as_" + lc, cairn_method(setting), share_of_lc, lc);
+  }
 }
 
 void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
-  std::vector<std::string> order;
-  const auto measured = [&](const std::string& key, method with, double share) {
-    with.share = share;
-    measure(how_, run, seed, with, found_.by_key[key]);
-    order.push_back(key);
-  };
-  measured("lc3_default", cairn_method(default_lc3()), unlimited);
-  for (const auto& setting : settings_) measured(setting.name, cairn_method(setting), unlimited);
-  for (const auto& [share, suffix] : shares) {
-    for (const auto& setting : settings_) {
-      const auto key = setting.name + suffix;
-      if (const auto& own = found_.by_key.at(setting.name); fits(own.spent.back(), share)) {
-        add_last_seed(own, found_.by_key[key]);
-        order.push_back(key);
-      } else {
-        measured(key, cairn_method(setting), share);
-      }
+  const auto at = static_cast<std::size_t>(seed - 1);
+  for (auto [key, with, as] : planned_) {
+    auto& into = found_[key];
+    if (into.rework.size() > at) continue;
+    if (with.share == share_of_lc) {
+      with.share = found_.at(as).share[at];
+    } else if (!as.empty() && fits(found_.at(as).spent[at], with.share)) {
+      add_seed(found_.at(as), at, into);
+      continue;
     }
-    for (const auto& peer : {scar(), topn(), full()}) measured(peer.name + suffix, peer, share);
+    measure(how_, run, seed, with, into);
   }
-  for (const std::string lc : {"lc2", "lc3"}) {
-    const double share = found_.by_key.at(lc).share.back();
-    for (const auto& peer : {scar(), topn(), full()}) measured(peer.name + ".as_" + lc, peer, share);
-    for (const auto& setting : settings_)
-      if (setting.name == "lossless") measured("lossless.as_" + lc, cairn_method(setting), share);
-  }
-  found_.order = std::move(order);
 }
 
 double comparison::finish(report& numbers) const {
   std::printf("%s, %s\n", how_.model.name.c_str(), how_.what == part::weights ? "weights" : "weights and optimizer");
-  print_results(found_.by_key, found_.order);
+  std::vector<std::string> order;
+  for (const auto& each : planned_) order.push_back(each.key);
+  print_results(found_, order);
   add_to(numbers);
   double best = 0;
-  for (const auto& setting : settings_) best = std::max(best, 1 / mean_of(found_.by_key.at(setting.name).stored_share));
+  for (const auto& setting : settings_) best = std::max(best, 1 / mean_of(found_.at(setting.name).stored_share));
   return best;
 }
 
 void comparison::add_to(report& numbers) const {
   const auto& model = how_.model;
   const std::string prefix = "rework." + model.name + (how_.what == part::weights ? "" : ".optimizer");
-  for (const auto& key : found_.order) add_result(numbers, prefix + ".measured." + key, found_.by_key.at(key));
+  for (const auto& [key, with, as] : planned_) add_result(numbers, prefix + ".measured." + key, found_.at(key));
   const bool is_whole = how_.what == part::weights_and_optimizer || !model.has_slots;
-  if (is_whole)
-    numbers.at_most("rework." + model.name + ".lc3", mean_rework(found_.by_key.at("lc3_default")).mean, 1.0);
+  if (is_whole) numbers.at_most("rework." + model.name + ".lc3", mean_rework(found_.at("lc3_default")).mean, 1.0);
   add_ratios(numbers, prefix);
   const auto run = model.start(1);
   const double iteration = seconds_of([&] {
                              for (int i = 0; i < 5; ++i) run->step();
                            }) /
                            5;
-  numbers.number(prefix + ".overhead.lc3", mean_of(found_.by_key.at("lc3").save_seconds) / iteration);
+  numbers.number(prefix + ".overhead.lc3", mean_of(found_.at("lc3").save_seconds) / iteration);
 }
 
 /// The peers over LC, and over the best of our settings, with the same share.
@@ -141,18 +149,16 @@ void comparison::add_ratios(report& numbers, const std::string& prefix) const {
     const std::string at = suffix;
     std::string best;
     for (const auto& setting : settings_) {
-      const auto mean = mean_rework(found_.by_key.at(setting.name + at)).mean;
-      if (std::isfinite(mean) && (best.empty() || mean < mean_rework(found_.by_key.at(best)).mean))
-        best = setting.name + at;
+      const auto mean = mean_rework(found_.at(setting.name + at)).mean;
+      if (std::isfinite(mean) && (best.empty() || mean < mean_rework(found_.at(best)).mean)) best = setting.name + at;
     }
     for (const auto& [peer, bound_lc2, bound_best] : {std::tuple("scar", 2.5, 2.8), std::tuple("topn", 2.0, 2.1)}) {
-      const auto& of = found_.by_key.at(peer + at);
+      const auto& of = found_.at(peer + at);
       const auto name = [&](const std::string& under) { return prefix + '.' + peer + "_over_" + under + at; };
-      add_ratio(numbers, name("lc2"), rework_ratio(of, found_.by_key.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
-      add_ratio(numbers, name("lc3"), rework_ratio(of, found_.by_key.at("lc3" + at)), 0);
+      add_ratio(numbers, name("lc2"), rework_ratio(of, found_.at("lc2" + at)), five && is_small ? bound_lc2 : 0);
+      add_ratio(numbers, name("lc3"), rework_ratio(of, found_.at("lc3" + at)), 0);
       constexpr double none = std::numeric_limits<double>::quiet_NaN();
-      add_ratio(numbers, name("best"),
-                best.empty() ? estimate{none, none, none} : rework_ratio(of, found_.by_key.at(best)),
+      add_ratio(numbers, name("best"), best.empty() ? estimate{none, none, none} : rework_ratio(of, found_.at(best)),
                 five && is_image ? bound_best : 0);
     }
     if (!best.empty()) std::printf("best of our settings with %s %%: %s\n", percent_of(share).c_str(), best.c_str());

@@ -15,12 +15,8 @@
 
 namespace bench::rework {
 
-/// Results of the seeds so far.
-struct measurements {
-  /// By their keys: "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
-  std::map<std::string, result> by_key;
-  std::vector<std::string> order;  ///< the keys, in the order of the table
-};
+/// Results of the seeds so far. "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
+using measurements = std::map<std::string, result>;
 
 /// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers at what LC takes. One run is measured after
 /// another, so that the checkpoints of only one are in memory.
@@ -30,17 +26,25 @@ class comparison {
   comparison(models::setting model, models::part what, std::size_t failures, std::vector<codec_setting> settings,
              measurements& found);
 
-  /// Measures all methods on the undisturbed run of this seed.
+  /// Measures all methods on the undisturbed run of this seed: those of which `found` does not have it yet. Seeds are 1, 2, ..., in this order.
   void add(std::uint64_t seed, const undisturbed_run& run);
   /// Prints a table, and adds the figures of the model. Returns the highest fp32 bytes over stored bytes of a checkpoint, as a mean over the runs.
   double finish(report& numbers) const;
 
  private:
+  struct planned {
+    std::string key;
+    method with;
+    std::string as;  ///< the setting whose share it gets, or whose result it has too, if that fits its share
+  };
+
+  void plan();
   void add_to(report& numbers) const;
   void add_ratios(report& numbers, const std::string& prefix) const;
 
   experiment how_;
   std::vector<codec_setting> settings_;
+  std::vector<planned> planned_;
   measurements& found_;
 };
 

@@ -118,13 +118,13 @@ bool fits(const std::vector<double>& spent, double share) {
   });
 }
 
-void add_last_seed(const result& from, result& into) {
-  into.rework.push_back(from.rework.back());
-  into.delay.push_back(from.delay.back());
-  into.share.push_back(from.share.back());
-  into.stored_share.push_back(from.stored_share.back());
-  into.spent.push_back(from.spent.back());
-  into.save_seconds.push_back(from.save_seconds.back());
+void add_seed(const result& from, std::size_t seed, result& into) {
+  into.rework.push_back(from.rework[seed]);
+  into.delay.push_back(from.delay[seed]);
+  into.share.push_back(from.share[seed]);
+  into.stored_share.push_back(from.stored_share[seed]);
+  into.spent.push_back(from.spent[seed]);
+  into.save_seconds.push_back(from.save_seconds[seed]);
 }
 
 void measure(const experiment& how, const undisturbed_run& run, std::uint64_t seed, const method& with, result& into) {

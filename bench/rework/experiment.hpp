@@ -55,8 +55,8 @@ struct result {
 /// Whether a method that saved in every period would have done so with this share too. `spent` is that of one seed.
 [[nodiscard]] bool fits(const std::vector<double>& spent, double share);
 
-/// Adds the last seed of `from` to `into`.
-void add_last_seed(const result& from, result& into);
+/// Adds one seed of `from`, an index, to `into`.
+void add_seed(const result& from, std::size_t seed, result& into);
 
 struct experiment {
   models::setting model;

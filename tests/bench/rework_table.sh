@@ -13,6 +13,12 @@ grep -E "rework.lr.topn_over_lc2.5 .*>= 2.00 +yes" "$folder/whole"
 diff "$folder/whole" "$folder/resumed"
 diff <(grep -v overhead "$folder/whole.json") <(grep -v overhead "$folder/resumed.json")
 
+# Settings that are added to known results.
+"$rework" "${options[@]}" --seeds 2 --settings lc3_energy --resume "$folder/few" > "$folder/few_settings"
+"$rework" "${options[@]}" --seeds 2 --resume "$folder/few" --json "$folder/added.json" > "$folder/added"
+diff "$folder/whole" "$folder/added"
+diff <(grep -v overhead "$folder/whole.json") <(grep -v overhead "$folder/added.json")
+
 # refused MESSAGE OPTION...: results of other runs are not mixed.
 refused() {
   if "$rework" "${options[@]}" --resume "$folder/results" "${@:2}" > "$folder/output" 2>&1 || ! grep -qF "$1" "$folder/output"; then
@@ -20,6 +26,6 @@ refused() {
     exit 1
   fi
 }
-refused "has results of other options" --seeds 2 --settings lossless
+refused "has results of other options" --seeds 2 --failures 1
 refused "has results of 2 seeds, more than --seeds" --seeds 1
 rm -rf "$folder"
