@@ -310,6 +310,33 @@ TEST_CASE("lc: bounds are kept, with more bits or without loss") {
     }
 }
 
+TEST_CASE("lc: a leaf that exceeds a bound with the largest buckets is quantized with those of most energy") {
+  std::mt19937 random(18);
+  std::uniform_real_distribution<float> most(0x1p-10F, 0x1p-9F);
+  const auto anchor = new_leaf(dtype::f32, 5000, random);
+  auto real = anchor;
+  for (std::size_t i = 0; i < 5000; ++i) {
+    const float few = std::ldexp(i % 2 == 0 ? 1.0F : -1.0F, -5 - static_cast<int>(i / 2 % 4));  // the largest buckets
+    put(real, dtype::f32, i, get(anchor, dtype::f32, i) + (i < 8 ? few : most(random)));
+  }
+  const auto saved = [&](const auto& codec) {
+    chain c(dtype::f32, anchor);
+    c.save(codec, real);
+    c.load(codec, real);
+    CHECK(c.read == c.tracked);
+    return std::pair(c.last, c.payload);
+  };
+  CHECK(saved(lc<3>{}).first.lost->delta_l2 > 0.5);
+  const auto two = saved(lc<2>{.max_delta_l2 = 0.5}), three = saved(lc<3>{.max_delta_l2 = 0.5});
+  CHECK(two.second == saved(lc<2>{.priority = promotion::energy, .max_delta_l2 = 0.5}).second);
+  CHECK(three.second == saved(lc<3>{.priority = promotion::energy, .max_delta_l2 = 0.5}).second);
+  for (const auto& each : {two, three}) {
+    REQUIRE(each.first.lost);
+    CHECK(each.first.lost->delta_l2 <= 0.5);
+    CHECK(each.first.bytes < 5000);
+  }
+}
+
 TEST_CASE("lc: few elements beyond max_error are stored exactly, and the leaf is still quantized") {
   std::mt19937 random(16);
   for (const auto type : types) {

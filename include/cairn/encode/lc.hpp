@@ -24,11 +24,12 @@ namespace codecs {
 /// the difference from what a reader restores from the parent, so the error of one checkpoint is part of the next delta, and errors do
 /// not accumulate.
 ///
-/// For F32, BF16 and F16 leaves that have a parent. Others, small ones, and those that exceed a bound even with three bits are
-/// encoded by codecs::lossless, as `encode_result::codec` says. Elements that become or cease to be infinite or NaN are stored exactly, and
+/// For F32, BF16 and F16 leaves that have a parent; others and small ones are encoded by codecs::lossless, as `encode_result::codec`
+/// says. A leaf that exceeds a bound is quantized again, with promotion::energy, then with three bits, by `priority` and by energy; if
+/// it still exceeds the bound, it is encoded by codecs::lossless. Elements that become or cease to be infinite or NaN are stored exactly, and
 /// so are those that exceed `max_error` or, with delta_kind::ratio, half or twice the real element; with more than one such element in 64,
-/// the leaf takes three bits or is encoded without loss.
-/// Complexity: two passes over values and reference; a mean or a promotion by energy makes the first one slower.
+/// the leaf counts as beyond its bound.
+/// Complexity: two passes over values and reference, for each try; a mean or a promotion by energy makes the first one slower.
 /// Source: Chen, Liu, Ren, Jin, "On Efficient Constructions of Checkpoints", ICML 2020; see lc/options.hpp for what is not from
 /// there.
 template <int Bits>
@@ -43,10 +44,9 @@ struct lc {
   delta_kind delta = delta_kind::difference;
   /// No element is farther than this from the real one.
   std::optional<double> max_error{};
-  /// A leaf in which the L2 norm of the error would be larger than this part of the L2 norm of the real elements takes three bits or is
-  /// encoded without loss.
+  /// The L2 norm of the error of a leaf is at most this part of the L2 norm of the real elements.
   std::optional<double> max_relative_l2{};
-  /// The same for the L2 norm of the change since the parent: at 1 a delta is no better than none.
+  /// And at most this part of the L2 norm of the change since the parent: at 1 a delta is no better than none.
   std::optional<double> max_delta_l2{};
 
   [[nodiscard]] std::string name() const { return Bits == 2 ? "lc2" : "lc3"; }

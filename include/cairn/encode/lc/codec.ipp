@@ -190,14 +190,27 @@ CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
   return std::max(without_loss, quantized_bound);
 }
 
+/// Nullopt if a bound would be exceeded, or too many elements would have to be stored exactly.
+[[nodiscard]] inline std::optional<encode_result> encode_within(const options& how, unsigned bits,
+                                                                std::string_view name, const encode_request& in,
+                                                                std::span<std::byte> out) {
+  const auto plan = plan_quantization(how, bits, in);
+  const auto leaf = quantize(how, plan, in);
+  if (leaf.too_many_exceptions || !is_within(leaf.lost(), how)) return std::nullopt;
+  return commit(leaf, plan, name, in, out);
+}
+
 CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
                                   std::span<std::byte> out) {
   if (!has_delta(in)) return codecs::lossless{}.encode(in, out);
   const default_float_environment guard;
+  auto by_energy = how;  // takes more bytes, and has a smaller error
+  by_energy.priority = promotion::energy;
+  const bool tries_energy = how.has_bound() && how.priority != promotion::energy;
   for (; bits <= 3; ++bits) {
-    const auto plan = plan_quantization(how, bits, in);
-    const auto leaf = quantize(how, plan, in);
-    if (!leaf.too_many_exceptions && is_within(leaf.lost(), how)) return commit(leaf, plan, name, in, out);
+    if (const auto done = encode_within(how, bits, name, in, out)) return *done;
+    if (!tries_energy) continue;
+    if (const auto done = encode_within(by_energy, bits, name, in, out)) return *done;
   }
   return codecs::lossless{}.encode(in, out);
 }
