@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A small model in all formats of bench/study, with 1 and 2 ranks: loads give what was saved, and sizes are as expected. Usage: formats.sh STUDY PYTHON FOLDER
+set -euo pipefail
+study=$1 python=$2 folder=$3
+rm -rf "$folder"
+mkdir -p "$folder"
+"$study" --sections formats --data "" --sizes 1 --ranks 1,2 --reps 1 --training 5 --wait 0 --python "$python" --directory "$folder" --json "$folder/study.json"
+"$python" - "$folder/study.json" << 'END'
+import importlib.util
+import json
+import sys
+
+found = json.load(open(sys.argv[1], encoding="utf-8"))
+size = {name.split(".")[2]: value for name, value in found.items() if name.startswith("study.size_over_ideal.") and name.endswith(".1m")}
+modules = {"npz": "numpy", "hdf5": "h5py"}
+peers = [name for name, module in modules.items() if all(map(importlib.util.find_spec, {"numpy", module}))]
+assert {"cairn", "cairn_raw", "index_shards", "safetensors", *peers} <= size.keys(), size
+for name, value in size.items():
+    compressed = name == "cairn" or name.endswith("_compressed")
+    assert (0.3 < value < 0.95) if compressed else (1 <= value < 1.01), (name, value)
+assert found["study.size_over_ideal.ours"] >= size["cairn"]
+for kind in ("save", "load"):
+    assert all(found[f"study.{kind}_seconds.cairn.1m.{ranks}"] > 0 for ranks in (1, 2))
+END
+rm -rf "$folder"
