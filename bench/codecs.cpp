@@ -178,7 +178,7 @@ void add_lossy_figures(std::span<const result> chain, report& figures) {
 }
 
 void run_all(const arguments& options) {
-  const patience how{options.count("reps"), std::chrono::duration<double>(std::stod(options.text("wait")))};
+  const patience how{options.count("reps"), std::chrono::duration<double>(options.number("wait"))};
   if (options.count("deltas") == 0) throw std::invalid_argument("--deltas: at least 1");
   const auto run = train({options.count("steps"), options.count("deltas"), options.text("data")});
   report report;

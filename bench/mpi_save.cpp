@@ -58,7 +58,7 @@ void run_all(const arguments& options) {
   const setting how{.directory = directory.path(),
                     .shapes = dimensions::of(options.count("mib")),
                     .repetitions = options.count("repetitions"),
-                    .patience = std::chrono::duration<double>(std::stod(options.text("wait")))};
+                    .patience = std::chrono::duration<double>(options.number("wait"))};
   const auto has = [&](const char* section) { return options.text("sections").find(section) != std::string::npos; };
   report numbers;
   if (has("saves")) compare_saves(all, how, numbers);

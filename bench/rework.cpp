@@ -47,14 +47,7 @@ constexpr std::string_view usage =
     "bytes\n";
 
 bool is_in(const std::string& section, const arguments& options) {
-  const auto sections = options.list_of("sections", {"methods", "buckets", "steps", "restarts"});
-  return std::find(sections.begin(), sections.end(), section) != sections.end();
-}
-
-std::size_t at_least_one(const arguments& options, const std::string& name) {
-  const auto count = options.count(name);
-  if (count == 0) throw std::runtime_error("--" + name + " is 0; it must be at least 1");
-  return count;
+  return options.has("sections", section, {"methods", "buckets", "steps", "restarts"});
 }
 
 /// lc2, lc3 and the settings of `--settings`, in their order; "all" for all.
@@ -81,8 +74,8 @@ void print_run(const models::setting& model, std::size_t seeds, const undisturbe
 
 /// The results of a model, seed by seed.
 struct progress {
-  std::string options;                           ///< those that they depend on
-  std::map<std::string, std::uint64_t> seeds{};  ///< that are done, by the settings that were measured
+  std::string options;      ///< those that they depend on
+  std::uint64_t saves = 0;  ///< of these results
   measurements weights{}, weights_and_optimizer{};
   std::map<std::uint64_t, models::score> tests{};
 };
@@ -93,16 +86,17 @@ std::string options_of(const models::setting& model, const arguments& options) {
   return text;
 }
 
-/// Restores the results that an earlier run with the same options has left in `folder`.
+/// Restores the results that an earlier run with the same options, except --settings and --seeds, has left in `folder`. Saves them, so that a
+/// folder that cannot be written is refused before hours of training.
 std::unique_ptr<cairn::checkpointer> resume(const std::string& folder, std::size_t seeds, progress& known) {
   const auto options = known.options;
   auto saved = std::make_unique<cairn::checkpointer>(folder, cairn::checkpointer_options{.keep_last = 1});
   saved->restore(known);
   if (known.options != options)
     throw std::runtime_error(folder + " has results of other options: " + known.options + "; now: " + options);
-  for (const auto& [settings, done] : known.seeds)
-    if (done > seeds)
-      throw std::runtime_error(folder + " has results of " + std::to_string(done) + " seeds, more than --seeds");
+  if (const auto done = known.tests.size(); done > seeds)
+    throw std::runtime_error(folder + " has results of " + std::to_string(done) + " seeds, more than --seeds");
+  saved->save(known, {.step = ++known.saves});
   return saved;
 }
 
@@ -114,7 +108,10 @@ struct summary {
 };
 
 void run_model(const models::setting& model, const arguments& options, report& numbers, summary& all) {
-  const auto seeds = at_least_one(options, "seeds"), failures = at_least_one(options, "failures");
+  const auto seeds = options.positive("seeds"), failures = options.positive("failures");
+  if (failures > model.periods)
+    throw std::invalid_argument("--failures: more than the " + std::to_string(model.periods) + " periods of " +
+                                model.name);
   const auto settings = chosen_settings(options);
   progress known{.options = options_of(model, options)};
   comparison weights(model, models::part::weights, failures, settings, known.weights),
@@ -131,9 +128,10 @@ void run_model(const models::setting& model, const arguments& options, report& n
     const auto elements = models::elements_of(run->checkpoints.front().weights);
     if (elements > all.elements) all.elements = elements, all.steps = steps;
   }
-  auto& done = known.seeds[options.text("settings")];
-  while (done < seeds) {
-    const auto seed = done + 1;
+  const auto done = !is_in("methods", options) ? known.tests.size()
+                    : model.has_slots          ? std::min(weights.seeds(), whole.seeds())
+                                               : weights.seeds();
+  for (std::uint64_t seed = done + 1; seed <= seeds; ++seed) {
     if (seed > 1) {
       run.reset();  // a GPT's takes 2 GB
       run = train_undisturbed(model, seed);
@@ -143,10 +141,7 @@ void run_model(const models::setting& model, const arguments& options, report& n
       weights.add(seed, *run);
       if (model.has_slots) whole.add(seed, *run);
     }
-    done = seed;
-    std::uint64_t saves = 0;
-    for (const auto& [name, count] : known.seeds) saves += count;
-    if (saved) saved->save(known, {.step = saves});
+    if (saved) saved->save(known, {.step = ++known.saves});
   }
   run.reset();
   if (is_in("methods", options)) {
@@ -163,7 +158,8 @@ void run_all(const arguments& options) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // a run that is killed after hours has printed its results
   report numbers;
   summary all;
-  for (const auto& name : options.list("models")) {
+  const auto& json = options.file("json");
+  for (const auto& name : options.list_of("models", {"lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16"})) {
     auto model = models::setting_of(name, options.text("data"));
     if (const auto periods = options.count("periods"); periods > 0) model.periods = std::max<std::uint64_t>(periods, 4);
     run_model(model, options, numbers, all);
@@ -175,7 +171,7 @@ void run_all(const arguments& options) {
   }
   if (is_in("methods", options)) numbers.at_least("compression.best", all.compression, 28);
   numbers.print_figures();
-  numbers.write_json(options.text("json"));
+  numbers.write_json(json);
 }
 
 bool run_short(const arguments& options) {

@@ -159,7 +159,7 @@ class comparison {
         reps_(options.count("reps")),
         mib_(options.count("mib")),
         each_(options.text("each") == "yes"),
-        patience_(std::stod(options.text("wait"))),
+        patience_(options.number("wait")),
         dimensions_(dimensions::of(mib_)),
         state_(make_state(dimensions_)) {
     fill(state_);
@@ -377,7 +377,7 @@ int main(int argc, char** argv) {
     std::printf("1e6 tensors: opened in %.2f s; RapidJSON alone parses their %.0f MB in %.2f s\n\n", opening.seconds,
                 opening.json_bytes / 1e6, opening.json_seconds);
     const auto columns = bench::measure_columns(10'000'000, 3 * options.count("reps"),
-                                                std::chrono::duration<double>(std::stod(options.text("wait"))));
+                                                std::chrono::duration<double>(options.number("wait")));
     report.number("gbps.columns.cairn", columns.save_gbps);
     report.number("gbps.columns.memcpy", columns.memcpy_gbps);
     report.at_least("columns.over_memcpy", columns.over_memcpy, 0.3);

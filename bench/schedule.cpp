@@ -138,7 +138,7 @@ void run_all(const arguments& options) {
     measured = measure_costs({.directory = directory.path() / "costs",
                               .targets = list_of<double>(options.text("targets")),
                               .saves = options.count("saves"),
-                              .patience = std::chrono::duration<double>(std::stod(options.text("wait")))},
+                              .patience = std::chrono::duration<double>(options.number("wait"))},
                              numbers);
   if (is_in("systems", sections)) compare_systems(tables, measured, numbers);
   if (is_in("fit", sections)) report_fits(options, numbers);

@@ -225,7 +225,7 @@ void run_all(const arguments& options) {
   const auto repetitions = count("repetitions", 2);
   const work_directory directory(options.text("directory"), "stall");
   setting where{directory.path() / "child", count("state", 32),
-                std::chrono::duration<double>(std::stod(options.text("wait")))};
+                std::chrono::duration<double>(options.number("wait"))};
   report numbers;
   figures spread(numbers);
   compare_ways(where, repetitions, count("per-process", 2), options, numbers, spread);

@@ -16,9 +16,7 @@
 #include "lenet/drawn.hpp"
 #include "lenet/idx.hpp"
 #include "study/ablation.hpp"
-#ifdef CAIRN_BENCH_FORMATS
 #include "study/formats.hpp"
-#endif
 
 namespace {
 
@@ -131,8 +129,8 @@ void measure_ablations(const arguments& options, report& numbers) {
   if (how.steps < 10) throw std::invalid_argument("--steps: at least 10");
   if (how.batch == 0 || how.batch > images.train.size())
     throw std::invalid_argument("--batch: 1 to the number of images");
-  if (options.count("seeds") == 0) throw std::invalid_argument("--seeds: at least 1");
-  for (how.seed = 1; how.seed <= options.count("seeds"); ++how.seed) {
+  const auto seeds = options.positive("seeds");
+  for (how.seed = 1; how.seed <= seeds; ++how.seed) {
     const work_directory folder(options.text("directory"), "study");
     const auto made = run_ablations(images, how, {how.steps / 4, how.steps / 2, how.steps * 9 / 10}, folder.path());
     runs.insert(runs.end(), made.begin(), made.end());
@@ -150,21 +148,17 @@ bool short_ablation_is_as_expected(const arguments& options, report& numbers) {
 
 int run(const arguments& options) {
   report numbers;
+  const auto& json = options.file("json");
   bool is_as_expected = true;
   if (options.count("short") != 0) {
     is_as_expected = short_ablation_is_as_expected(options, numbers);
   } else {
-    const auto sections = options.list_of("sections", {"formats", "ablation"});
-    const auto has = [&](const char* name) {
-      return std::find(sections.begin(), sections.end(), name) != sections.end();
-    };
-#ifdef CAIRN_BENCH_FORMATS
+    const auto has = [&](const char* name) { return options.has("sections", name, {"formats", "ablation"}); };
     if (has("formats")) measure_formats(options, numbers);
-#endif
     if (has("ablation")) measure_ablations(options, numbers);
   }
   numbers.print_figures();
-  numbers.write_json(options.text("json"));
+  numbers.write_json(json);
   return is_as_expected ? 0 : 1;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <map>
 #include <sstream>
@@ -37,8 +38,32 @@ class arguments {
   }
 
   [[nodiscard]] const std::string& text(const std::string& name) const { return values_.at(name); }
-  /// std::invalid_argument, as for all functions below, for a value that is not what it should be.
+  /// Throws std::invalid_argument if the value is malformed, as do all functions below.
   [[nodiscard]] std::size_t count(const std::string& name) const { return to_count(name, text(name)); }
+
+  /// A number that is not negative, such as seconds.
+  [[nodiscard]] double number(const std::string& name) const {
+    char* end = nullptr;
+    const double value = std::strtod(text(name).c_str(), &end);
+    if (text(name).empty() || *end != '\0' || !(value >= 0))
+      throw std::invalid_argument("--" + name + ": '" + text(name) + "' is not a number of at least 0");
+    return value;
+  }
+
+  /// At least 1.
+  [[nodiscard]] std::size_t positive(const std::string& name) const {
+    const auto number = count(name);
+    if (number == 0) throw std::invalid_argument("--" + name + " is 0; it must be at least 1");
+    return number;
+  }
+
+  /// A file to write: "" or one whose folder exists.
+  [[nodiscard]] const std::string& file(const std::string& name) const {
+    const auto folder = std::filesystem::path(text(name)).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+      throw std::invalid_argument("--" + name + ": there is no folder " + folder.string());
+    return text(name);
+  }
 
   /// The words between commas, at least one.
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const {
@@ -46,10 +71,12 @@ class arguments {
     std::istringstream in(text(name));
     for (std::string word; std::getline(in, word, ',');) words.push_back(word);
     if (words.empty()) throw std::invalid_argument("--" + name + " is empty");
+    if (std::find(words.begin(), words.end(), "") != words.end())
+      throw std::invalid_argument("--" + name + " has an empty word");
     return words;
   }
 
-  /// A list whose words are some of `allowed`.
+  /// A list; each word must be one of `allowed`.
   [[nodiscard]] std::vector<std::string> list_of(const std::string& name,
                                                  std::initializer_list<std::string_view> allowed) const {
     auto words = list(name);
@@ -62,12 +89,20 @@ class arguments {
     return words;
   }
 
-  /// A list of whole numbers, each at least 1.
-  [[nodiscard]] std::vector<std::size_t> counts(const std::string& name) const {
+  /// Whether such a list has `word`.
+  [[nodiscard]] bool has(const std::string& name, std::string_view word,
+                         std::initializer_list<std::string_view> allowed) const {
+    const auto words = list_of(name, allowed);
+    return std::find(words.begin(), words.end(), word) != words.end();
+  }
+
+  /// A list of whole numbers, each at least 1 and at most `most`.
+  [[nodiscard]] std::vector<std::size_t> counts(const std::string& name, std::size_t most) const {
     std::vector<std::size_t> numbers;
     for (const auto& word : list(name)) {
       numbers.push_back(to_count(name, word));
-      if (numbers.back() == 0) throw std::invalid_argument("--" + name + " has a 0");
+      if (numbers.back() == 0 || numbers.back() > most)
+        throw std::invalid_argument("--" + name + ": " + word + " is not 1 to " + std::to_string(most));
     }
     return numbers;
   }
@@ -76,6 +111,8 @@ class arguments {
   [[nodiscard]] static std::size_t to_count(const std::string& name, const std::string& word) {
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error == std::errc::result_out_of_range)
+      throw std::invalid_argument("--" + name + ": " + word + " is too large");
     if (error != std::errc{} || end != word.data() + word.size())
       throw std::invalid_argument("--" + name + ": '" + word + "' is not a whole number");
     return number;

@@ -35,7 +35,7 @@ class training {
   training& operator=(const training&) = delete;
   virtual ~training() = default;
 
-  /// One iteration. std::runtime_error where the loss before it is not finite: the run diverges.
+  /// One iteration. std::runtime_error if the loss of its batch is not finite: the run diverges.
   virtual void step() = 0;
   [[nodiscard]] virtual std::uint64_t iteration() const = 0;
   /// On the evaluation batch; not finite where the run has diverged.

@@ -20,7 +20,6 @@ using models::part;
 using models::training;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
-constexpr double share_of_lc = -1;  // in a plan: the share that a setting of LC takes by itself
 constexpr std::pair<double, const char*> shares[] = {{0.05, ".5"}, {0.10, ".10"}};
 
 method cairn_method(const codec_setting& how) {
@@ -60,7 +59,7 @@ void add_result(report& numbers, const std::string& name, const result& r) {
   numbers.number(name + ".share", mean_of(r.share));
 }
 
-/// A ratio with its interval; with a bound where the issue has one.
+/// A ratio with its interval, and with its bound, if it has one (0: none).
 void add_ratio(report& numbers, const std::string& name, const estimate& ratio, double bound) {
   if (bound > 0)
     numbers.at_least(name, ratio.mean, bound);
@@ -81,33 +80,41 @@ comparison::comparison(models::setting model, part what, std::size_t failures, s
 
 /// What is measured of a seed, in this order.
 void comparison::plan() {
-  const auto add = [&](const std::string& key, method with, double share, const std::string& as = "") {
+  const auto add = [&](const std::string& key, method with, double share, const std::string& base = "") {
     with.share = share;
-    planned_.push_back({key, std::move(with), as});
+    planned_.push_back({key, std::move(with), false, base});
   };
-  const std::vector peers{scar(), topn(), full()};
+  std::vector peers{scar(), topn(), full()};
   add("lc3_default", cairn_method(default_lc3()), unlimited);
   for (const auto& setting : settings_) add(setting.name, cairn_method(setting), unlimited);
   for (const auto& [share, suffix] : shares) {
     for (const auto& setting : settings_) add(setting.name + suffix, cairn_method(setting), share, setting.name);
     for (const auto& peer : peers) add(peer.name + suffix, peer, share);
   }
-  for (const std::string lc : {"lc2", "lc3"}) {
-    for (const auto& peer : peers) add(peer.name + ".as_" + lc, peer, share_of_lc, lc);
-    for (const auto& setting : settings_)
-      if (setting.name == "lossless") add("lossless.as_" + lc, cairn_method(setting), share_of_lc, lc);
+  for (const auto& setting : settings_)
+    if (setting.name == "lossless") peers.push_back(cairn_method(setting));
+  for (const auto* lc : {"lc2", "lc3"})
+    for (const auto& peer : peers) planned_.push_back({peer.name + ".as_" + lc, peer, true, lc});
+}
+
+std::uint64_t comparison::seeds() const {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const auto& each : planned_) {
+    const auto known = found_.find(each.key);
+    fewest = std::min(fewest, known == found_.end() ? 0 : known->second.rework.size());
   }
+  return fewest;
 }
 
 void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   const auto at = static_cast<std::size_t>(seed - 1);
-  for (auto [key, with, as] : planned_) {
+  for (auto [key, with, has_share_of_base, base] : planned_) {
     auto& into = found_[key];
     if (into.rework.size() > at) continue;
-    if (with.share == share_of_lc) {
-      with.share = found_.at(as).share[at];
-    } else if (!as.empty() && fits(found_.at(as).spent[at], with.share)) {
-      add_seed(found_.at(as), at, into);
+    if (has_share_of_base) {
+      with.share = found_.at(base).share[at];
+    } else if (!base.empty() && fits(found_.at(base).spent[at], with.share)) {
+      add_seed(found_.at(base), at, into);
       continue;
     }
     measure(how_, run, seed, with, into);
@@ -128,7 +135,7 @@ double comparison::finish(report& numbers) const {
 void comparison::add_to(report& numbers) const {
   const auto& model = how_.model;
   const std::string prefix = "rework." + model.name + (how_.what == part::weights ? "" : ".optimizer");
-  for (const auto& [key, with, as] : planned_) add_result(numbers, prefix + ".measured." + key, found_.at(key));
+  for (const auto& each : planned_) add_result(numbers, prefix + ".measured." + each.key, found_.at(each.key));
   const bool is_whole = how_.what == part::weights_and_optimizer || !model.has_slots;
   if (is_whole) numbers.at_most("rework." + model.name + ".lc3", mean_rework(found_.at("lc3_default")).mean, 1.0);
   add_ratios(numbers, prefix);

@@ -18,7 +18,7 @@ namespace bench::rework {
 /// Results of the seeds so far. "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
 using measurements = std::map<std::string, result>;
 
-/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers at what LC takes. One run is measured after
+/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless` at what LC takes. One run is measured after
 /// another, so that the checkpoints of only one are in memory.
 class comparison {
  public:
@@ -26,16 +26,20 @@ class comparison {
   comparison(models::setting model, models::part what, std::size_t failures, std::vector<codec_setting> settings,
              measurements& found);
 
-  /// Measures all methods on the undisturbed run of this seed: those of which `found` does not have it yet. Seeds are 1, 2, ..., in this order.
+  /// The seeds that `found` has of all methods.
+  [[nodiscard]] std::uint64_t seeds() const;
+  /// Measures the methods that `found` does not have yet of this seed. Call it with 1, 2, ..., in this order.
   void add(std::uint64_t seed, const undisturbed_run& run);
-  /// Prints a table, and adds the figures of the model. Returns the highest fp32 bytes over stored bytes of a checkpoint, as a mean over the runs.
+  /// Prints a table, and adds the figures of the model. Returns the fp32 bytes over the mean stored bytes of a checkpoint, of the best setting.
   double finish(report& numbers) const;
 
  private:
   struct planned {
     std::string key;
     method with;
-    std::string as;  ///< the setting whose share it gets, or whose result it has too, if that fits its share
+    bool has_share_of_base = false;
+    std::string
+        base;  ///< the setting whose share it gets; else, if not empty, whose results it has if they fit its share
   };
 
   void plan();
@@ -48,7 +52,8 @@ class comparison {
   measurements& found_;
 };
 
-/// Settings of LC against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether none costs more rework.
+/// Settings of LC against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether all reach
+/// their targets, and none costs more rework.
 [[nodiscard]] bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings,
                                    std::size_t failures, std::size_t seeds, report& numbers);
 

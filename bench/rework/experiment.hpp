@@ -39,7 +39,6 @@ struct method {
 
 /// What a method cost in the runs of some seeds.
 struct result {
-  std::string name;
   std::vector<std::vector<double>> rework;  ///< [seed][failure], in periods
   std::vector<double> delay;               ///< [seed]: of the fixed target, after the failure in the middle, in periods
   std::vector<double> share;               ///< [seed]: mean bytes of a period over the fp32 bytes of the state
@@ -55,7 +54,7 @@ struct result {
 /// Whether a method that saved in every period would have done so with this share too. `spent` is that of one seed.
 [[nodiscard]] bool fits(const std::vector<double>& spent, double share);
 
-/// Adds one seed of `from`, an index, to `into`.
+/// Adds the results of seed number `seed` (from 0) of `from` to `into`.
 void add_seed(const result& from, std::size_t seed, result& into);
 
 struct experiment {

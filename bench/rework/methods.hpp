@@ -27,6 +27,7 @@ template <int Bits>
 
 inline constexpr double bound_of_loss = 0.5;  ///< of `max_delta_l2`, in the settings that have one
 
+/// lc2 and lc3 first, and lossless last.
 [[nodiscard]] inline std::vector<codec_setting> codec_settings() {
   using cairn::codecs::lc;
   constexpr auto energy = cairn::promotion::energy;

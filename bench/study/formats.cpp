@@ -144,8 +144,13 @@ std::vector<row> measure_python(const study_model& model, const fs::path& folder
   });
   if (!manifest.flush() || !arrays.flush()) throw std::runtime_error("cannot write into " + folder.string());
   settle(0, by.wait);
-  const auto done = bench::run({by.python, CAIRN_BENCH_STUDY "/peers.py", (folder / "manifest").string(),
-                                (folder / "arrays").string(), folder.string(), std::to_string(by.reps)});
+  process_result done;
+  try {
+    done = bench::run({by.python, CAIRN_BENCH_STUDY "/peers.py", (folder / "manifest").string(),
+                       (folder / "arrays").string(), folder.string(), std::to_string(by.reps)});
+  } catch (const std::runtime_error& failure) {
+    done.output = failure.what();
+  }
   fs::remove_all(folder);
   if (done.status != 0) {
     std::printf("npz and HDF5 are not measured: %s\n", done.output.c_str());
@@ -206,12 +211,11 @@ void report_model(const std::vector<row>& rows, std::size_t millions, double ide
 }  // namespace
 
 void measure_formats(const arguments& options, report& numbers) {
-  const setting by{options.counts("ranks"), options.count("reps"),
-                   std::chrono::duration<double>(std::stod(options.text("wait"))), options.text("python")};
-  if (by.reps == 0) throw std::invalid_argument("--reps: at least 1");
+  const setting by{options.counts("ranks", 64), options.positive("reps"),
+                   std::chrono::duration<double>(options.number("wait")), options.text("python")};
   const work_directory folder(options.text("directory"), "study");
   double largest = std::numeric_limits<double>::quiet_NaN();
-  for (const auto millions : options.counts("sizes")) {
+  for (const auto millions : options.counts("sizes", 10'000)) {
     const auto model = train_model(millions, options);
     const double ideal = bytes_of(model);
     const auto rows = measure_model(model, folder.path(), by);

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A small model in all formats of bench/study, with 1 and 2 ranks: loads give what was saved, and sizes are as expected. Usage: formats.sh STUDY PYTHON FOLDER
+# A small model in the formats of bench/study that are here, without libtorch, with 1 and 2 ranks: loads give what was saved, and sizes are as expected. Usage: formats.sh STUDY PYTHON FOLDER
 set -euo pipefail
 study=$1 python=$2 folder=$3
 rm -rf "$folder"
 mkdir -p "$folder"
-"$study" --sections formats --data "" --sizes 1 --ranks 1,2 --reps 1 --training 5 --wait 0 --python "$python" --directory "$folder" --json "$folder/study.json"
+options=(--sections formats --data "" --sizes 1 --reps 1 --training 5 --wait 0 --directory "$folder")
+"$study" "${options[@]}" --ranks 1 --python "$folder/none" > "$folder/output"
+grep -q "npz and HDF5 are not measured: cannot run $folder/none" "$folder/output"
+grep -q "^HDF5 .* -$" "$folder/output"
+"$study" "${options[@]}" --ranks 1,2 --python "$python" --json "$folder/study.json"
 "$python" - "$folder/study.json" << 'END'
 import importlib.util
 import json

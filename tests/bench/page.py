@@ -134,6 +134,14 @@ def check_missing():
     done, text = draw("--from", str(runs), "--only", "stall")
     words = "".join(Page(text).text)
     assert done.returncode == 0 and all(word in words for word in ("stall-a", "12.5", "stall-b", "13.5")), done
+    (runs / "stall-aa.json").write_text('{"stall-b": 1}')
+    done, _ = draw("--from", str(runs), "--only", "stall")
+    assert done.returncode == 1 and "several values of stall-b, one of them in stall-b.json" in done.stderr, done
+    for content in ("{", '{"a": 1' + "0" * 400 + "}", "[" * 100000):
+        (runs / "stall-aa.json").write_text(content)
+        done, text = draw("--from", str(runs), "--only", "stall")
+        words = "".join(Page(text).text)
+        assert done.returncode == 1 and "cannot be read: stall-aa.json" in done.stderr and "12.5" in words and "13.5" in words, done
     done, _ = draw("--from", str(runs), "--only", "save_lod")
     assert done.returncode == 1 and "save_lod" in done.stderr and "save_load" in done.stderr
 
@@ -152,7 +160,8 @@ def check_runs():
         (programs / name).chmod(0o755)
     logs = SCRATCH / "page_runs"
     logs.mkdir()
-    (logs / "torch_trainer.json").write_text('{"of_an_earlier_run": 1}')
+    for file in ("torch_trainer.json", "partition-old.json"):
+        (logs / file).write_text('{"of_an_earlier_run": 1, "bound.at_most.of_an_earlier_run": 2}')
     done, text = draw("--build", str(programs.parent), "--only", "simulate,stall,torch_trainer,partition", "--quick")
     words = "".join(Page(text).text)
     assert done.returncode == 1

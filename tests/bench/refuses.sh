@@ -19,14 +19,18 @@ refused() {
   fi
 }
 
-refused "no model is called perceptron" "$rework" --models perceptron
+refused "--models: 'perceptron' is none of lr mf lenet alexnet gpt gpt_bf16" "$rework" --models lr,perceptron
 refused "train-images-idx3-ubyte.gz: cannot be opened" "$rework" --models lr --data "$folder"
 refused "jester5k.tsv.gz: cannot be opened" "$rework" --models mf --data "$folder"
 refused "train-images-idx3-ubyte: is no idx file of images" "$rework" --models lr --data "$folder/data"
 refused "jester5k.tsv.gz: line 1 is not a user, an item and a rating" "$rework" --models mf --data "$folder/data"
 refused "--seeds is 0" "$rework" --models lr --seeds 0
 refused "--failures is 0" "$rework" --models lr --seeds 1 --periods 4 --failures 0
+refused "--failures: more than the 4 periods of lr" "$rework" --models lr --periods 4 --failures 5
 refused "--models is empty" "$rework" --models ""
+refused "--models has an empty word" "$rework" --models ,lr
+refused "--seeds: 99999999999999999999 is too large" "$rework" --models lr --seeds 99999999999999999999
+refused "cannot create" "$rework" --models lr --resume /proc/none
 refused "--seeds: 'x' is not a whole number" "$rework" --models lr --seeds x
 refused "--seeds: '-1' is not a whole number" "$rework" --models lr --seeds -1
 refused "--sections: 'method' is none of methods buckets steps restarts" "$rework" --models lr --sections steps,method
@@ -36,6 +40,16 @@ refused "train-images-idx3-ubyte" "$study" "${ablation[@]}" --data "$folder"
 refused "train-images-idx3-ubyte" "$study" "${ablation[@]}" --data "$folder/data/mnist"
 refused "--steps: at least 10" "$study" "${ablation[@]}" --data "" --steps 9
 refused "--batch: 1 to the number of images" "$study" "${ablation[@]}" --data "" --batch 0
-refused "--seeds: at least 1" "$study" "${ablation[@]}" --data "" --seeds 0
+refused "--seeds is 0" "$study" "${ablation[@]}" --data "" --seeds 0
+formats=(--sections formats --directory "$folder" --data "" --training 1)
+refused "--ranks: 65 is not 1 to 64" "$study" "${formats[@]}" --ranks 1,65
+refused "--sizes: 0 is not 1 to 10000" "$study" "${formats[@]}" --sizes 0
+refused "--reps is 0" "$study" "${formats[@]}" --reps 0
+refused "--wait: 'abc' is not a number of at least 0" "$study" "${formats[@]}" --wait abc
 refused "--sections: 'ablations' is none of formats ablation" "$study" --sections ablations
+for program in "$rework --models lr" "$study"; do
+  if $program --json "$folder/none/x.json" > "$folder/output" 2>&1 || ! grep -q -- "--json: there is no folder $folder/none" "$folder/output"; then
+    cat "$folder/output" && exit 1
+  fi
+done
 rm -rf "$folder"

@@ -2,6 +2,8 @@
 // What bench/rework counts: iterations until a loss is reached, bytes, and statistics. Targets that are not reached give no figure.
 #include "rework/experiment.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch.hpp>
 #include <cmath>
@@ -279,8 +281,9 @@ struct forgetful {
   [[nodiscard]] std::string name() const { return "forgetful"; }
   [[nodiscard]] bool uses_parent() const { return true; }
   [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
-  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> /*out*/) const {
+  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
     if (in.reference.empty()) return {};
+    std::fill_n(out.begin(), 400, std::byte{});
     return {.codec = name(), .bytes = 400, .relative = true};
   }
   void decode(const cairn::decode_request& /*from*/) const {}
@@ -298,7 +301,8 @@ TEST_CASE("the short form fails if a setting costs more rework than TOPN") {
 
 /// The numbers that `numbers` has.
 nlohmann::json written(const report& numbers) {
-  const auto file = std::filesystem::temp_directory_path() / "cairn_bench_rework.json";
+  const auto file =
+      std::filesystem::temp_directory_path() / ("cairn_bench_rework_" + std::to_string(::getpid()) + ".json");
   numbers.write_json(file.string());
   auto all = nlohmann::json::parse(std::ifstream(file));
   std::filesystem::remove(file);

@@ -337,6 +337,20 @@ TEST_CASE("lc: a leaf that exceeds a bound with the largest buckets is quantized
   }
 }
 
+TEST_CASE("lc: a bound that is negative or NaN is refused") {
+  std::mt19937 random(19);
+  const auto anchor = new_leaf(dtype::f32, 5000, random);
+  for (const auto bounded : {&lc<2>::max_error, &lc<2>::max_relative_l2, &lc<2>::max_delta_l2})
+    for (const double bound : {-1.0, -0x1p-1074, std::numeric_limits<double>::quiet_NaN()}) {
+      chain c(dtype::f32, anchor);
+      lc<2> codec;
+      codec.*bounded = bound;
+      CHECK_THROWS_WITH(c.save(codec, anchor), Catch::Contains("a bound of codec lc2 is negative or NaN"));
+      std::vector<std::byte> out(codec.bound(dtype::f32, anchor.size()));
+      CHECK_THROWS_WITH(codec.encode({"leaf", dtype::f32, anchor}, out), Catch::Contains("leaf: a bound of codec lc2"));
+    }
+}
+
 TEST_CASE("lc: few elements beyond max_error are stored exactly, and the leaf is still quantized") {
   std::mt19937 random(16);
   for (const auto type : types) {

@@ -25,11 +25,12 @@ namespace codecs {
 /// not accumulate.
 ///
 /// For F32, BF16 and F16 leaves that have a parent; others and small ones are encoded by codecs::lossless, as `encode_result::codec`
-/// says. A leaf that exceeds a bound is quantized again, with promotion::energy, then with three bits, by `priority` and by energy; if
-/// it still exceeds the bound, it is encoded by codecs::lossless. Elements that become or cease to be infinite or NaN are stored exactly, and
-/// so are those that exceed `max_error` or, with delta_kind::ratio, half or twice the real element; with more than one such element in 64,
-/// the leaf counts as beyond its bound.
-/// Complexity: two passes over values and reference, for each try; a mean or a promotion by energy makes the first one slower.
+/// says. A leaf that exceeds a bound is quantized again with promotion::energy; lc<2> then tries both with three bits. If the leaf still
+/// exceeds the bound, it is encoded by codecs::lossless. Elements that become or cease to be infinite or NaN are stored exactly, and so
+/// are those whose error is larger than `max_error` or that, with delta_kind::ratio, would be below half or above twice the real element. A
+/// leaf with too many of them, more than one in 64 of a block of 2^20 elements, counts as beyond its bound.
+/// Errors: errc::invalid for a bound that is negative or NaN.
+/// Complexity: at least two passes over values and reference for each try; a mean or a promotion by energy makes the first one slower.
 /// Source: Chen, Liu, Ren, Jin, "On Efficient Constructions of Checkpoints", ICML 2020; see lc/options.hpp for what is not from
 /// there.
 template <int Bits>
@@ -46,7 +47,8 @@ struct lc {
   std::optional<double> max_error{};
   /// The L2 norm of the error of a leaf is at most this part of the L2 norm of the real elements.
   std::optional<double> max_relative_l2{};
-  /// And at most this part of the L2 norm of the change since the parent: at 1 a delta is no better than none.
+  /// The L2 norm of the error of a leaf is at most this part of that of the change since the parent; at 1 the delta is no better than the
+  /// parent.
   std::optional<double> max_delta_l2{};
 
   [[nodiscard]] std::string name() const { return Bits == 2 ? "lc2" : "lc3"; }

@@ -31,7 +31,7 @@ struct exception {
   std::uint32_t bits = 0;
 };
 
-/// A leaf with more exceptions in a block is encoded without loss.
+/// A quantization with more exceptions in a block is rejected.
 [[nodiscard]] constexpr std::size_t most_exceptions(std::size_t elements) noexcept { return elements / 64 + 1; }
 
 /// Bytes of the packed symbols of these elements: whole groups of 64 bytes.
