@@ -224,8 +224,7 @@ void run_all(const arguments& options) {
   const auto count = [&](const char* name, std::size_t when_quick) { return quick ? when_quick : options.count(name); };
   const auto repetitions = count("repetitions", 2);
   const work_directory directory(options.text("directory"), "stall");
-  setting where{directory.path() / "child", count("state", 32),
-                std::chrono::duration<double>(options.number("wait"))};
+  setting where{directory.path() / "child", count("state", 32), std::chrono::duration<double>(options.number("wait"))};
   report numbers;
   figures spread(numbers);
   compare_ways(where, repetitions, count("per-process", 2), options, numbers, spread);
