@@ -179,8 +179,7 @@ void add_lossy_figures(std::span<const result> chain, report& figures) {
 
 void run_all(const arguments& options) {
   const patience how{options.count("reps"), std::chrono::duration<double>(options.number("wait"))};
-  if (options.count("deltas") == 0) throw std::invalid_argument("--deltas: at least 1");
-  const auto run = train({options.count("steps"), options.count("deltas"), options.text("data")});
+  const auto run = train({options.count("steps"), options.positive("deltas"), options.text("data")});
   report report;
   const auto setting = "MLP 784-2048-1536-784-10, " + run.data + ", step " + options.text("steps") + ", loss " +
                        text_of(run.loss, 4) + ", accuracy " + text_of(100 * run.accuracy, 1) + " %";

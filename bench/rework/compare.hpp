@@ -18,8 +18,8 @@ namespace bench::rework {
 /// Results of the seeds so far. "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
 using measurements = std::map<std::string, result>;
 
-/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless` at what LC takes. One run is measured after
-/// another, so that the checkpoints of only one are in memory.
+/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless` at what LC takes. One
+/// run is measured after another, so that the checkpoints of only one are in memory.
 class comparison {
  public:
   /// `settings` has "lc2" and "lc3". Results are added to `found`, which must outlive the comparison.
@@ -38,8 +38,7 @@ class comparison {
     std::string key;
     method with;
     bool has_share_of_base = false;
-    std::string
-        base;  ///< the setting whose share it gets; else, if not empty, whose results it has if they fit its share
+    std::string base;  ///< a setting: the method gets its share, or, without that, has its results if they fit
   };
 
   void plan();

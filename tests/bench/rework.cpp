@@ -268,8 +268,7 @@ TEST_CASE("a method that has spent more than it was given waits") {
   CHECK_FALSE(fits(every.spent.front(), 0.5));
   CHECK(every.delay == std::vector<double>{0});
   CHECK(fourth.delay == std::vector<double>{0});
-  result
-      old;  // the checkpoint of period 5, after a failure in period 8: data is replayed, so that it is exactly three periods late
+  result old;  // restarts from period 5 after a failure in period 8: data is replayed, so it is three periods late
   measure({shorter, models::part::weights, {8}}, run, 1, {"full", write_full, 0.25}, old);
   CHECK(old.spent.front().size() == 2);
   CHECK(old.rework.front().front() == Approx(3));

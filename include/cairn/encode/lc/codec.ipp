@@ -203,7 +203,8 @@ CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
 CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
                                   std::span<std::byte> out) {
   for (const auto& each : {how.max_error, how.max_relative_l2, how.max_delta_l2})
-    if (each && !(*each >= 0)) fail(errc::invalid, {in.path, ": a bound of codec ", name, " is negative or NaN"});
+    if (each && (is_nan(*each) || *each < 0))
+      fail(errc::invalid, {in.path, ": a bound of codec ", name, " is negative or NaN"});
   if (!has_delta(in)) return codecs::lossless{}.encode(in, out);
   const default_float_environment guard;
   auto by_energy = how;  // usually takes more bytes, and has a smaller L2 error

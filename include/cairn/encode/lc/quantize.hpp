@@ -187,6 +187,7 @@ struct tolerance {
     const std::size_t begin = block * block_elements, size = block_size(count, block);
     std::size_t i = begin;
     for_each_strip(delta, begin, begin + size, [&](const float* u, const float* a, std::size_t n) {
+      if (exceptions.size() > most_exceptions(size)) return;  // rejected
       std::byte* const packed = result.packed.get() + packed_size(i, bits);
       if (delta.kind == delta_kind::ratio)
         pack_ratios(bits, u, a, n, symbols, moved.floats, packed);
