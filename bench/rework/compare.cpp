@@ -108,6 +108,7 @@ std::uint64_t comparison::seeds() const {
 
 void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   const auto at = static_cast<std::size_t>(seed - 1);
+  trial one(how_, run, seed);
   for (auto [key, with, has_share_of_base, base] : planned_) {
     auto& into = found_[key];
     if (into.rework.size() > at) continue;
@@ -117,7 +118,7 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
       add_seed(found_.at(base), at, into);
       continue;
     }
-    measure(how_, run, seed, with, into);
+    one.measure(with, into);
   }
 }
 
@@ -181,12 +182,13 @@ bool compare_shortly(const models::setting& model, std::span<const codec_setting
   for (const auto& setting : settings) order.insert(order.end(), {setting.name, "topn.as_" + setting.name});
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto run = train_undisturbed(model, seed);
+    trial one(how, run, seed);
     for (const auto& setting : settings) {
       auto& ours = all[setting.name];
-      measure(how, run, seed, cairn_method(setting), ours);
+      one.measure(cairn_method(setting), ours);
       auto peer = topn();
       peer.share = ours.share.back();
-      measure(how, run, seed, peer, all["topn.as_" + setting.name]);
+      one.measure(peer, all["topn.as_" + setting.name]);
     }
   }
   print_results(all, order);

@@ -7,6 +7,9 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <utility>
+
+#include "cairn/core/checksum.hpp"
 
 #include "common/statistics.hpp"
 
@@ -21,16 +24,13 @@ double sum_of(const std::vector<double>& values) {
   return sum;
 }
 
-/// Iterations from `from` on until the undisturbed run has this loss; NaN if it never has.
-double undisturbed_iterations(const undisturbed_run& run, std::uint64_t evaluate, std::uint64_t from, double target) {
-  const auto first = static_cast<std::size_t>(from / evaluate);
-  for (std::size_t i = first; i < run.losses.size(); ++i) {
-    if (run.losses[i] > target) continue;
-    if (i == first) return 0;
-    const double part = (run.losses[i - 1] - target) / (run.losses[i - 1] - run.losses[i]);
-    return static_cast<double>(evaluate) * (static_cast<double>(i - first - 1) + part);
-  }
-  return none;
+/// XXH3 of all arrays.
+std::uint64_t checksum_of(const models::snapshot& state) {
+  cairn::detail::running_checksum sum;
+  for (const auto* arrays : {&state.weights, &state.slots})
+    for (const auto& each : *arrays)
+      sum.add(std::as_bytes(std::span(each.data(), static_cast<std::size_t>(each.size()))));
+  return sum.value();
 }
 
 /// The statistic of the seeds, and its interval over samples of the seeds.
@@ -82,20 +82,26 @@ undisturbed_run train_undisturbed(const models::setting& model, std::uint64_t se
   return made;
 }
 
-std::optional<double> iterations_to(models::training& run, double target, std::uint64_t evaluate, std::uint64_t limit) {
-  double before = run.loss();
-  if (before <= target) return 0.0;
+std::vector<double> losses_until(models::training& run, double target, std::uint64_t evaluate, std::uint64_t limit) {
+  std::vector<double> losses{run.loss()};
   try {
-    for (std::uint64_t done = 0; done < limit; done += evaluate) {
+    for (std::uint64_t done = 0; done < limit && !(losses.back() <= target); done += evaluate) {
       for (std::uint64_t i = 0; i < evaluate; ++i) run.step();
-      const double now = run.loss();
-      if (now <= target)
-        return static_cast<double>(done) + static_cast<double>(evaluate) * (before - target) / (before - now);
-      before = now;
+      losses.push_back(run.loss());
     }
   } catch (const std::runtime_error&) {  // the run diverges
   }
-  return std::nullopt;
+  return losses;
+}
+
+double iterations_to(std::span<const double> losses, double target, std::uint64_t evaluate) {
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (!(losses[i] <= target)) continue;
+    if (i == 0) return 0;
+    const double part = (losses[i - 1] - target) / (losses[i - 1] - losses[i]);
+    return static_cast<double>(evaluate) * (static_cast<double>(i - 1) + part);
+  }
+  return none;
 }
 
 std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t count) {
@@ -127,46 +133,64 @@ void add_seed(const result& from, std::size_t seed, result& into) {
   into.save_seconds.push_back(from.save_seconds[seed]);
 }
 
-void measure(const experiment& how, const undisturbed_run& run, std::uint64_t seed, const method& with, result& into) {
-  const auto& model = how.model;
-  const auto period = static_cast<double>(model.period);
-  const auto writing = model.start(seed), restarted = model.start(seed);
-  const auto writer = with.start(*writing, how.what);
-  double elements = static_cast<double>(models::elements_of(run.checkpoints.front().weights));
-  if (how.what == models::part::weights_and_optimizer)
-    elements += static_cast<double>(models::elements_of(run.checkpoints.front().slots));
+trial::trial(experiment how, const undisturbed_run& run, std::uint64_t seed)
+    : how_(std::move(how)), run_(run), writing_(how_.model.start(seed)), restarted_(how_.model.start(seed)) {}
+
+void trial::measure(const method& with, result& into) {
+  writing_->go_to(run_.checkpoints.front());
+  const auto writer = with.start(*writing_, how_.what);
+  double elements = static_cast<double>(models::elements_of(run_.checkpoints.front().weights));
+  if (how_.what == models::part::weights_and_optimizer)
+    elements += static_cast<double>(models::elements_of(run_.checkpoints.front().slots));
   const double given = with.share * 4 * elements;
   double credit = 0, bytes = 0, saves = 0, seconds = 0;
   auto& rework = into.rework.emplace_back();
   auto& periods_spent = into.spent.emplace_back();
-  for (std::uint64_t p = 1; p <= how.failures.back(); ++p) {
+  for (std::uint64_t p = 1; p <= how_.failures.back(); ++p) {
     credit += given;
     if (credit > 0) {
-      writing->go_to(run.checkpoints[p]);
+      writing_->go_to(run_.checkpoints[p]);
       double spent = 0;
-      seconds += seconds_of([&] { spent = writer->save(*writing, credit); });
+      seconds += seconds_of([&] { spent = writer->save(*writing_, credit); });
       credit -= spent, bytes += spent, ++saves;
       periods_spent.push_back(spent / (4 * elements));
     }
-    if (!std::binary_search(how.failures.begin(), how.failures.end(), p)) continue;
-    const auto failed = p * model.period;
-    const double target = run.losses[static_cast<std::size_t>(failed / model.evaluate)];
-    writer->restore(*restarted);
-    const auto limit = 2 * failed + 20 * model.period;
-    const auto iterations = iterations_to(*restarted, target, model.evaluate, limit);
-    rework.push_back(iterations ? *iterations / period : none);
-    if (p != how.failures[how.failures.size() / 2]) continue;
-    const double later =
-        run.losses[static_cast<std::size_t>((failed + model.period * (model.periods - p) / 2) / model.evaluate)];
-    writer->restore(*restarted);
-    const double without = undisturbed_iterations(run, model.evaluate, failed, later);
-    const auto reached = iterations_to(*restarted, later, model.evaluate, limit + model.period * model.periods);
-    into.delay.push_back(reached ? (*reached - without) / period : none);
+    if (!std::binary_search(how_.failures.begin(), how_.failures.end(), p)) continue;
+    writer->restore(*restarted_);
+    const auto found = restart(p);
+    rework.push_back(found.rework);
+    if (p == middle_failure()) into.delay.push_back(found.delay);
   }
-  const auto periods = static_cast<double>(how.failures.back());
+  const auto periods = static_cast<double>(how_.failures.back());
   into.share.push_back(bytes / periods / (4 * elements));
   into.stored_share.push_back(bytes / saves / (4 * elements));
   into.save_seconds.push_back(seconds / saves);
+}
+
+trial::cost trial::restart(std::uint64_t period) {
+  const auto state = restarted_->copy();
+  const auto [at, is_new] = known_.try_emplace({period, state.iteration, checksum_of(state)});
+  if (is_new) at->second = run_on(period);
+  return at->second;
+}
+
+trial::cost trial::run_on(std::uint64_t period) {
+  const auto& model = how_.model;
+  const auto failed = period * model.period, limit = 2 * failed + 20 * model.period;
+  const auto undisturbed = std::span(run_.losses).subspan(static_cast<std::size_t>(failed / model.evaluate));
+  const auto periods_to = [&](std::span<const double> losses, double loss) {
+    return iterations_to(losses, loss, model.evaluate) / static_cast<double>(model.period);
+  };
+  const double target = undisturbed.front();
+  if (period != middle_failure())
+    return {periods_to(losses_until(*restarted_, target, model.evaluate, limit), target), none};
+  const auto halfway = model.period * (model.periods - period) / 2;
+  const double later = undisturbed[static_cast<std::size_t>(halfway / model.evaluate)];
+  const auto losses =
+      losses_until(*restarted_, std::min(target, later), model.evaluate, limit + model.period * model.periods);
+  const double rework = periods_to(losses, target);
+  return {rework <= static_cast<double>(2 * period + 20) ? rework : none,
+          periods_to(losses, later) - periods_to(undisturbed, later)};
 }
 
 estimate mean_rework(const result& of) {

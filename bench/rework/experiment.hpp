@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/training.hpp"
@@ -25,10 +27,12 @@ struct undisturbed_run {
 /// std::runtime_error for a run that diverges or does not learn.
 [[nodiscard]] undisturbed_run train_undisturbed(const models::setting& model, std::uint64_t seed);
 
-/// Iterations until the loss is at most `target`, interpolated between evaluations; 0 if it is so already. nullopt: not within `limit` iterations, or
-/// the run diverges.
-[[nodiscard]] std::optional<double> iterations_to(models::training& run, double target, std::uint64_t evaluate,
-                                                  std::uint64_t limit);
+/// The losses of `run`, now and at each evaluation, until one is at most `target`. They end earlier after `limit` iterations, and if the run diverges.
+[[nodiscard]] std::vector<double> losses_until(models::training& run, double target, std::uint64_t evaluate,
+                                               std::uint64_t limit);
+
+/// Iterations until the loss is at most `target`, interpolated between evaluations, every `evaluate` iterations from 0 on; NaN if it never is.
+[[nodiscard]] double iterations_to(std::span<const double> losses, double target, std::uint64_t evaluate);
 
 /// A method that is given `share` of the state's fp32 bytes per period. It saves at the end of a period if it has not spent more than it was given.
 struct method {
@@ -63,8 +67,33 @@ struct experiment {
   std::vector<std::uint64_t> failures;
 };
 
-/// Adds the run of one seed to `into`.
-void measure(const experiment& how, const undisturbed_run& run, std::uint64_t seed, const method& with, result& into);
+/// The run of one seed, which fails and restarts from the checkpoints of one method after another.
+class trial {
+ public:
+  /// `run` must outlive the trial.
+  trial(experiment how, const undisturbed_run& run, std::uint64_t seed);
+
+  /// Adds what `with` costs to `into`.
+  void measure(const method& with, result& into);
+
+ private:
+  /// In periods. NaN: not reached.
+  struct cost {
+    double rework;
+    double delay;  ///< of the fixed target; NaN unless the failure is the one in the middle
+  };
+
+  [[nodiscard]] std::uint64_t middle_failure() const { return how_.failures[how_.failures.size() / 2]; }
+  /// Of a failure after this period. `restarted_` has just been restored.
+  cost restart(std::uint64_t period);
+  cost run_on(std::uint64_t period);
+
+  experiment how_;
+  const undisturbed_run& run_;
+  std::unique_ptr<models::training> writing_, restarted_;
+  /// Methods often restore the same state: it is run once. Keys: the period, the iteration and the checksum of what was restored.
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, cost> known_;
+};
 
 /// A mean and its interval of 95 %: percentiles of 2,000 bootstrap samples of the seeds.
 struct estimate {

@@ -33,7 +33,7 @@ using namespace bench::rework;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A run whose losses are given; it diverges after the last.
-class scripted_run final : public models::training {
+class scripted_run : public models::training {
  public:
   explicit scripted_run(std::vector<double> losses) : losses_(std::move(losses)) {}
 
@@ -54,10 +54,9 @@ class scripted_run final : public models::training {
   std::uint64_t iteration_ = 0;
 };
 
-std::optional<double> iterations(std::vector<double> losses, double target, std::uint64_t evaluate = 1,
-                                 std::uint64_t limit = 100) {
+double iterations(std::vector<double> losses, double target, std::uint64_t evaluate = 1, std::uint64_t limit = 100) {
   scripted_run run(std::move(losses));
-  return iterations_to(run, target, evaluate, limit);
+  return iterations_to(losses_until(run, target, evaluate, limit), target, evaluate);
 }
 
 models::setting scripted(std::vector<double> losses, std::uint64_t periods) {
@@ -79,10 +78,10 @@ TEST_CASE("iterations to a loss are interpolated") {
 }
 
 TEST_CASE("a target that is not reached has no number") {
-  CHECK_FALSE(iterations({3, 2, 2, 2, 2, 2}, 1, 1, 4));
-  CHECK_FALSE(iterations({3, 2}, 1));  // diverges
+  CHECK(std::isnan(iterations({3, 2, 2, 2, 2, 2}, 1, 1, 4)));
+  CHECK(std::isnan(iterations({3, 2}, 1)));  // diverges
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_FALSE(iterations({nan, nan, nan, nan, nan}, 1, 1, 4));
+  CHECK(std::isnan(iterations({nan, nan, nan, nan, nan}, 1, 1, 4)));
   CHECK(std::isnan(mean_rework(with_rework({{1, 2}, {nan, 1}})).mean));
   CHECK(std::isnan(mean_rework(with_rework({{1, 2}, {nan, 1}})).low));
   CHECK(std::isnan(rework_ratio(with_rework({{1, nan}}), with_rework({{1, 2}})).mean));
@@ -258,8 +257,8 @@ TEST_CASE("a method that has spent more than it was given waits") {
   const auto run = train_undisturbed(shorter, 1);
   const experiment how{shorter, models::part::weights, {1, 9}};
   result every, fourth;
-  measure(how, run, 1, {"full", write_full, infinite}, every);
-  measure(how, run, 1, {"full", write_full, 0.25}, fourth);
+  trial(how, run, 1).measure({"full", write_full, infinite}, every);
+  trial(how, run, 1).measure({"full", write_full, 0.25}, fourth);
   CHECK(every.rework.front() == std::vector<double>{0, 0});
   CHECK(every.spent.front().size() == 9);
   CHECK(fourth.spent.front().size() == 3);  // after periods 1, 5 and 9
@@ -269,10 +268,81 @@ TEST_CASE("a method that has spent more than it was given waits") {
   CHECK(every.delay == std::vector<double>{0});
   CHECK(fourth.delay == std::vector<double>{0});
   result old;  // restarts from period 5 after a failure in period 8: data is replayed, so it is three periods late
-  measure({shorter, models::part::weights, {8}}, run, 1, {"full", write_full, 0.25}, old);
+  trial({shorter, models::part::weights, {8}}, run, 1).measure({"full", write_full, 0.25}, old);
   CHECK(old.spent.front().size() == 2);
   CHECK(old.rework.front().front() == Approx(3));
   CHECK(old.delay.front() == Approx(3));
+}
+
+/// A run of losses that counts its steps.
+class counting_run final : public scripted_run {
+ public:
+  counting_run(std::vector<double> losses, std::size_t& steps) : scripted_run(std::move(losses)), steps_(steps) {}
+  void step() override {
+    ++steps_;
+    scripted_run::step();
+  }
+
+ private:
+  std::size_t& steps_;
+};
+
+TEST_CASE("a state that several methods restore is run once") {
+  std::size_t steps = 0;
+  const std::vector<double> losses{9, 8, 7, 6, 5, 4, 3, 2, 1};
+  const models::setting model{
+      "counted", 1, 1, 8, false, [&](std::uint64_t) { return std::make_unique<counting_run>(losses, steps); }};
+  const auto run = train_undisturbed(model, 1);
+  /// Always restores the state after `iteration` iterations.
+  struct stale final : checkpoint_writer {
+    explicit stale(std::uint64_t at) : iteration(at) {}
+    double save(models::training& /*run*/, double /*budget*/) override { return 0; }
+    void restore(models::training& to) override { to.go_to({iteration, {}, {}}); }
+    std::uint64_t iteration;
+  };
+  const auto restores = [](std::uint64_t iteration) {
+    return [=](models::training&, models::part) { return std::make_unique<stale>(iteration); };
+  };
+  trial one({model, models::part::weights, {2, 4}}, run, 1);
+  result first, second, other;
+  steps = 0;
+  one.measure({"first", restores(0), infinite}, first);
+  CHECK(steps == 2 + 6);  // to the loss after period 2; then to that after period 4, and on to that after period 6
+  CHECK(first.rework.front() == std::vector<double>{2, 4});
+  CHECK(first.delay == std::vector<double>{4});
+  one.measure({"second", restores(0), infinite}, second);
+  CHECK(steps == 2 + 6);
+  CHECK(second.rework == first.rework);
+  CHECK(second.delay == first.delay);
+  one.measure({"other", restores(1), infinite}, other);
+  CHECK(other.rework.front() == std::vector<double>{1, 3});
+  CHECK(other.delay == std::vector<double>{3});
+}
+
+TEST_CASE("a loss halfway to the end that is higher than at the failure is reached first") {
+  const auto model = scripted({9, 5, 1, 8, 3, 0, 0, 0, 0, 0, 0, 0}, 4);
+  const experiment how{model, models::part::weights, {2}};
+  const undisturbed_run run{{{0, {}, {}}, {1, {}, {}}, {2, {}, {}}}, {9, 5, 1, 8, 3}, {}};
+  result costs;
+  trial(how, run, 1).measure({"full", write_full, 0.5}, costs);  // writes nothing: restarts from period 0
+  CHECK(costs.rework.front() == std::vector<double>{2});
+  CHECK(costs.delay == std::vector<double>{0.25});
+}
+
+TEST_CASE("a restart that is too slow for its failure may still reach the fixed target") {
+  for (const std::size_t slow : {22U, 23U}) {  // at most 2 + 20 iterations, and 4 more for the fixed target
+    std::vector<double> losses(slow, 9.0);
+    losses.insert(losses.end(), {5, 4, 3, 2, 1});
+    const undisturbed_run run{{{0, {}, {}}, {1, {}, {}}}, {9, 5, 4, 3, 2}, {}};
+    result costs;
+    trial({scripted(losses, 4), models::part::weights, {1}}, run, 1).measure({"full", write_full, 0.5}, costs);
+    const auto rework = costs.rework.front().front();
+    if (slow == 22)
+      CHECK(rework == 22);
+    else
+      CHECK(std::isnan(rework));
+    CHECK(costs.delay == std::vector<double>{static_cast<double>(slow)});
+  }
 }
 
 /// Its deltas are without content: what is restored is the parent.
