@@ -59,7 +59,9 @@ void run_all(const arguments& options) {
                     .shapes = dimensions::of(options.count("mib")),
                     .repetitions = options.count("repetitions"),
                     .patience = std::chrono::duration<double>(options.number("wait"))};
-  const auto has = [&](const char* section) { return options.text("sections").find(section) != std::string::npos; };
+  const auto has = [&](const char* section) {
+    return options.has("sections", section, {"saves", "steps", "loads", "reads"});
+  };
   report numbers;
   if (has("saves")) compare_saves(all, how, numbers);
   if (has("steps")) measure_steps(all, how, options.count("steps"), numbers);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,18 +60,6 @@ constexpr std::string_view usage =
     "  --methods    of none, every_epoch, checkfreq, coci, daly, ours and ours_untold\n"
     "  --run-chart  SVG file for the time that they lost; none: it is not drawn\n";
 
-template <class Number>
-std::vector<Number> list_of(const std::string& words) {
-  std::vector<Number> numbers;
-  std::istringstream in(words);
-  for (std::string word; std::getline(in, word, ',');) numbers.push_back(static_cast<Number>(std::stod(word)));
-  return numbers;
-}
-
-bool is_in(const std::string& section, const std::string& sections) {
-  return (',' + sections + ',').find(',' + section + ',') != std::string::npos;
-}
-
 /// The same for all but the rule and whether the trainer waits.
 cairn::checkpointer_options checkpoints(cairn::any_policy when, bool asynchronous) {
   return {.keep_last = 3, .when = std::move(when), .asynchronous = asynchronous};
@@ -83,7 +70,7 @@ cairn::mtbf_prior mtbf_of(const run_facts& facts) {
   return cairn::known_mtbf(std::chrono::duration<double>(facts.mtbf));
 }
 
-std::vector<run_method> real_methods(const std::string& wanted) {
+std::vector<run_method> real_methods(const arguments& options) {
   namespace policies = cairn::policies;
   auto all = with_plain_methods({
       {"checkfreq", "CheckFreq's rule, blocking",
@@ -99,7 +86,10 @@ std::vector<run_method> real_methods(const std::string& wanted) {
        [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = mtbf_of(facts)}), true); }},
       {"ours_untold", "ours, without an MTBF", [](const auto&) { return checkpoints(policies::adaptive(), true); }},
   });
-  std::erase_if(all, [&](const run_method& how) { return !is_in(how.key, wanted); });
+  std::erase_if(all, [&](const run_method& how) {
+    return !options.has("methods", how.key,
+                        {"none", "every_epoch", "checkfreq", "coci", "daly", "ours", "ours_untold"});
+  });
   return all;
 }
 
@@ -122,41 +112,44 @@ void report_fits(const arguments& options, report& numbers) {
 }
 
 void run_all(const arguments& options) {
+  const auto& json = options.file("json");
   const work_directory directory(options.text("directory"), "schedule");
-  const auto& sections = options.text("sections");
+  const auto has = [&](const char* section) {
+    return options.has("sections", section, {"rules", "costs", "systems", "fit", "speed", "real_run"});
+  };
   report numbers;
   const table_setting tables{.jobs = options.count("jobs"),
                              .threads = static_cast<unsigned>(options.count("threads")),
                              .file = options.text("cells"),
                              .figure = options.text("chart")};
-  if (is_in("rules", sections)) {
+  if (has("rules")) {
     compare_rules(tables, numbers);
     compare_published_rule(numbers);
   }
   std::vector<measured_costs> measured;
-  if (is_in("costs", sections))
+  if (has("costs"))
     measured = measure_costs({.directory = directory.path() / "costs",
-                              .targets = list_of<double>(options.text("targets")),
+                              .targets = options.numbers("targets"),
                               .saves = options.count("saves"),
                               .patience = std::chrono::duration<double>(options.number("wait"))},
                              numbers);
-  if (is_in("systems", sections)) compare_systems(tables, measured, numbers);
-  if (is_in("fit", sections)) report_fits(options, numbers);
-  if (is_in("speed", sections)) time_scheduling(numbers);
-  if (is_in("real_run", sections))
-    compare_real_runs(real_methods(options.text("methods")),
+  if (has("systems")) compare_systems(tables, measured, numbers);
+  if (has("fit")) report_fits(options, numbers);
+  if (has("speed")) time_scheduling(numbers);
+  if (has("real_run"))
+    compare_real_runs(real_methods(options),
                       {.directory = directory.path() / "checkpoints",
                        .data = options.text("data"),
                        .images = options.count("images"),
                        .batch = options.count("batch"),
-                       .target = std::stod(options.text("target")),
-                       .mtbf = std::stod(options.text("mtbf")),
-                       .longest = std::stod(options.text("longest")),
+                       .target = options.number("target"),
+                       .mtbf = options.number("mtbf"),
+                       .longest = options.number("longest"),
                        .chart = options.text("run-chart"),
-                       .seeds = list_of<std::uint64_t>(options.text("seeds"))},
+                       .seeds = options.counts("seeds", 1'000'000'000)},
                       numbers);
   numbers.print_figures();
-  numbers.write_json(options.text("json"));
+  numbers.write_json(json);
 }
 
 }  // namespace

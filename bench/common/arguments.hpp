@@ -42,13 +42,7 @@ class arguments {
   [[nodiscard]] std::size_t count(const std::string& name) const { return to_count(name, text(name)); }
 
   /// A number that is not negative, such as seconds.
-  [[nodiscard]] double number(const std::string& name) const {
-    char* end = nullptr;
-    const double value = std::strtod(text(name).c_str(), &end);
-    if (text(name).empty() || *end != '\0' || !(value >= 0))
-      throw std::invalid_argument("--" + name + ": '" + text(name) + "' is not a number of at least 0");
-    return value;
-  }
+  [[nodiscard]] double number(const std::string& name) const { return to_number(name, text(name)); }
 
   /// At least 1.
   [[nodiscard]] std::size_t positive(const std::string& name) const {
@@ -98,16 +92,31 @@ class arguments {
 
   /// A list of whole numbers, each at least 1 and at most `most`.
   [[nodiscard]] std::vector<std::size_t> counts(const std::string& name, std::size_t most) const {
-    std::vector<std::size_t> numbers;
+    std::vector<std::size_t> all;
     for (const auto& word : list(name)) {
-      numbers.push_back(to_count(name, word));
-      if (numbers.back() == 0 || numbers.back() > most)
+      all.push_back(to_count(name, word));
+      if (all.back() == 0 || all.back() > most)
         throw std::invalid_argument("--" + name + ": " + word + " is not 1 to " + std::to_string(most));
     }
-    return numbers;
+    return all;
+  }
+
+  /// A list of such numbers.
+  [[nodiscard]] std::vector<double> numbers(const std::string& name) const {
+    std::vector<double> all;
+    for (const auto& word : list(name)) all.push_back(to_number(name, word));
+    return all;
   }
 
  private:
+  [[nodiscard]] static double to_number(const std::string& name, const std::string& word) {
+    char* end = nullptr;
+    const double value = std::strtod(word.c_str(), &end);
+    if (word.empty() || *end != '\0' || !(value >= 0))
+      throw std::invalid_argument("--" + name + ": '" + word + "' is not a number of at least 0");
+    return value;
+  }
+
   [[nodiscard]] static std::size_t to_count(const std::string& name, const std::string& word) {
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
