@@ -53,24 +53,30 @@ class shared_directory {
 };
 
 void run_all(const arguments& options) {
-  const world all(MPI_COMM_WORLD);
-  const shared_directory directory(all, options.text("directory"));
-  const setting how{.directory = directory.path(),
-                    .shapes = dimensions::of(options.count("mib")),
-                    .repetitions = options.count("repetitions"),
-                    .patience = std::chrono::duration<double>(options.number("wait"))};
   const auto has = [&](const char* section) {
     return options.has("sections", section, {"saves", "steps", "loads", "reads"});
   };
+  // All options are read before anything is measured.
+  const bool saves = has("saves"), steps = has("steps"), loads = has("loads"), reads = has("reads");
+  const auto& json = options.file("json");
+  const auto step_count = options.positive("steps"), read_mib = options.positive("reads");
+  setting how{.directory = {},
+              .shapes = dimensions::of(options.positive("mib")),
+              .repetitions = options.positive("repetitions"),
+              .patience = std::chrono::duration<double>(options.number("wait"))};
+  const world all(MPI_COMM_WORLD);
+  const shared_directory directory(all, options.text("directory"));
+  how.directory = directory.path();
+
   report numbers;
-  if (has("saves")) compare_saves(all, how, numbers);
-  if (has("steps")) measure_steps(all, how, options.count("steps"), numbers);
-  if (has("loads")) measure_loads(all, how, numbers);
-  if (has("reads")) count_reads(all, dimensions::of(options.count("reads")), numbers);
+  if (saves) compare_saves(all, how, numbers);
+  if (steps) measure_steps(all, how, step_count, numbers);
+  if (loads) measure_loads(all, how, numbers);
+  if (reads) count_reads(all, dimensions::of(read_mib), numbers);
   all.meet();
   if (!all.is_first()) return;
   numbers.print_figures();
-  numbers.write_json(options.text("json"));
+  numbers.write_json(json);
 }
 
 }  // namespace

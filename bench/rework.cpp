@@ -37,18 +37,15 @@ constexpr std::string_view usage =
     "  --periods   of each run, at least 4; 0: the model's own number\n"
     "  --settings  of Cairn's codecs, beside lc2 and lc3, such as lossless,lc3_bound; all: all of them\n"
     "  --data      folder with mnist/ and jester/; none: made data\n"
-    "  --sections  methods: rework of all methods; buckets: the loss without one of them; steps: bytes that each step "
+    "  --sections  methods: rework of all methods; buckets: the change of the loss without one of them; steps: bytes "
+    "that each step "
     "of LC saves;\n"
-    "              restarts: 1 to 10 in one run, of the models with an optimizer\n"
+    "              restarts: 1 to 10 in one run, of the models whose optimizer has arrays\n"
     "  --resume    saves the results in FOLDER after each seed; the same command continues from there, and one with "
     "other settings\n"
     "              measures only what is not known yet\n"
     "  --short     1: lr and mf with made data, three seeds; fails if LC costs more rework than TOPN with the same "
     "bytes\n";
-
-bool is_in(const std::string& section, const arguments& options) {
-  return options.has("sections", section, {"methods", "buckets", "steps", "restarts"});
-}
 
 /// lc2, lc3 and the settings of `--settings`, in their order; "all" for all.
 std::vector<codec_setting> chosen_settings(const arguments& options) {
@@ -62,6 +59,44 @@ std::vector<codec_setting> chosen_settings(const arguments& options) {
     if (std::none_of(chosen.begin(), chosen.end(), is_named)) chosen.push_back(*at);
   }
   return chosen;
+}
+
+/// What is measured.
+struct request {
+  std::vector<models::setting> models;
+  std::size_t seeds, failures;
+  std::vector<codec_setting> settings;
+  bool methods, buckets, steps, restarts;
+  std::string data, resume;
+};
+
+/// Throws for an option that is wrong, before a model is trained.
+request requested(const arguments& options) {
+  const auto has = [&](const char* section) {
+    return options.has("sections", section, {"methods", "buckets", "steps", "restarts"});
+  };
+  request asked{.models = {},
+                .seeds = options.positive("seeds"),
+                .failures = options.positive("failures"),
+                .settings = chosen_settings(options),
+                .methods = has("methods"),
+                .buckets = has("buckets"),
+                .steps = has("steps"),
+                .restarts = has("restarts"),
+                .data = options.text("data"),
+                .resume = options.text("resume")};
+  const auto periods = options.count("periods");
+  if (periods != 0 && periods < 4) throw std::invalid_argument("--periods: at least 4, or 0");
+  for (const auto& name : options.list_of("models", {"lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16"})) {
+    auto& model = asked.models.emplace_back(models::setting_of(name, asked.data));
+    if (periods > 0) model.periods = periods;
+    try {
+      static_cast<void>(failure_periods(model.periods, asked.failures));
+    } catch (const std::runtime_error& failure) {
+      throw std::invalid_argument("--failures: " + name + ": " + failure.what());
+    }
+  }
+  return asked;
 }
 
 void print_run(const models::setting& model, std::size_t seeds, const undisturbed_run& first) {
@@ -80,10 +115,9 @@ struct progress {
   std::map<std::uint64_t, models::score> tests{};
 };
 
-std::string options_of(const models::setting& model, const arguments& options) {
-  auto text = std::to_string(model.periods) + " periods, methods: " + (is_in("methods", options) ? "yes" : "no");
-  for (const auto* name : {"failures", "data"}) text += std::string(", ") + name + ": " + options.text(name);
-  return text;
+std::string options_of(const models::setting& model, const request& asked) {
+  return std::to_string(model.periods) + " periods, methods: " + (asked.methods ? "yes" : "no") +
+         ", failures: " + std::to_string(asked.failures) + ", data: " + asked.data;
 }
 
 /// Restores the results that an earlier run with the same options, except --settings and --seeds, has left in `folder`. Saves them, so that a
@@ -107,51 +141,47 @@ struct summary {
   saved_percent steps{};     ///< of LC, on the largest model
 };
 
-void run_model(const models::setting& model, const arguments& options, report& numbers, summary& all) {
-  const auto seeds = options.positive("seeds"), failures = options.positive("failures");
-  if (failures > model.periods)
-    throw std::invalid_argument("--failures: more than the " + std::to_string(model.periods) + " periods of " +
-                                model.name);
-  const auto settings = chosen_settings(options);
-  progress known{.options = options_of(model, options)};
-  comparison weights(model, models::part::weights, failures, settings, known.weights),
-      whole(model, models::part::weights_and_optimizer, failures, settings, known.weights_and_optimizer);
+void run_model(const models::setting& model, const request& asked, const std::string& json, report& numbers,
+               summary& all) {
+  progress known{.options = options_of(model, asked)};
+  comparison weights(model, models::part::weights, asked.failures, asked.settings, known.weights),
+      whole(model, models::part::weights_and_optimizer, asked.failures, asked.settings, known.weights_and_optimizer);
   std::unique_ptr<cairn::checkpointer> saved;
-  if (const auto folder = options.text("resume"); !folder.empty())
-    saved = resume(folder + '/' + model.name, seeds, known);
+  if (!asked.resume.empty()) saved = resume(asked.resume + '/' + model.name, asked.seeds, known);
 
   std::optional<undisturbed_run> run = train_undisturbed(model, 1);
-  print_run(model, seeds, *run);
-  if (is_in("buckets", options)) probe_buckets(model, 1, *run, numbers);
-  if (is_in("steps", options)) {
+  print_run(model, asked.seeds, *run);
+  if (asked.buckets) probe_buckets(model, 1, *run, numbers);
+  if (asked.steps) {
     const auto steps = probe_steps(model.name, *run, numbers);
     const auto elements = models::elements_of(run->checkpoints.front().weights);
     if (elements > all.elements) all.elements = elements, all.steps = steps;
   }
-  const auto done = !is_in("methods", options) ? known.tests.size()
-                    : model.has_slots          ? std::min(weights.seeds(), whole.seeds())
-                                               : weights.seeds();
-  for (std::uint64_t seed = done + 1; seed <= seeds; ++seed) {
+  const auto done = !asked.methods    ? known.tests.size()
+                    : model.has_slots ? std::min(weights.seeds(), whole.seeds())
+                                      : weights.seeds();
+  for (std::uint64_t seed = done + 1; seed <= asked.seeds; ++seed) {
     if (seed > 1) {
       run.reset();  // a GPT's takes 2 GB
       run = train_undisturbed(model, seed);
     }
     known.tests.emplace(seed, run->test);
-    if (is_in("methods", options)) {
+    if (asked.methods) {
       weights.add(seed, *run);
       if (model.has_slots) whole.add(seed, *run);
     }
     if (saved) saved->save(known, {.step = ++known.saves});
   }
   run.reset();
-  if (is_in("methods", options)) {
-    const double best = weights.finish(numbers) * model.start(1)->bytes_per_weight() / 4;  // finish: over FP32
+  if (asked.methods) {
+    const double best =
+        weights.finish(numbers) * model.start(1)->bytes_per_weight() / 4;  // finish() divides FP32 bytes
     numbers.number("compression." + model.name, best);
     all.compression = std::max(all.compression, best);
     if (model.has_slots) whole.finish(numbers);
-    numbers.write_json(options.text("json"));  // what follows may take as long again
+    numbers.write_json(json);  // what follows may take as long again
   }
-  if (is_in("restarts", options) && model.has_slots) probe_restarts(model, known.tests, {1, 2, 5, 10}, numbers);
+  if (asked.restarts && model.has_slots) probe_restarts(model, known.tests, {1, 2, 5, 10}, numbers);
 }
 
 void run_all(const arguments& options) {
@@ -159,22 +189,20 @@ void run_all(const arguments& options) {
   report numbers;
   summary all;
   const auto& json = options.file("json");
-  for (const auto& name : options.list_of("models", {"lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16"})) {
-    auto model = models::setting_of(name, options.text("data"));
-    if (const auto periods = options.count("periods"); periods > 0) model.periods = std::max<std::uint64_t>(periods, 4);
-    run_model(model, options, numbers, all);
-  }
-  if (is_in("steps", options)) {
+  const auto asked = requested(options);
+  for (const auto& model : asked.models) run_model(model, asked, json, numbers, all);
+  if (asked.steps) {
     numbers.at_least("breakdown.e", all.steps.e, 78);
     numbers.at_least("breakdown.ep", all.steps.ep, 93.7);
     numbers.at_least("breakdown.eph", all.steps.cairn, 95.9);
   }
-  if (is_in("methods", options)) numbers.at_least("compression.best", all.compression, 28);
+  if (asked.methods) numbers.at_least("compression.best", all.compression, 28);
   numbers.print_figures();
   numbers.write_json(json);
 }
 
 bool run_short(const arguments& options) {
+  const auto& json = options.file("json");
   report numbers;
   bool is_good = true;
   const auto settings = codec_settings();
@@ -183,7 +211,7 @@ bool run_short(const arguments& options) {
     model.periods = 20;
     is_good = compare_shortly(model, std::span(settings).first(2), 4, 3, numbers) && is_good;
   }
-  numbers.write_json(options.text("json"));
+  numbers.write_json(json);
   std::printf("%s\n", is_good ? "LC costs no more rework than TOPN with the same bytes"
                               : "LC costs MORE rework than TOPN with the same bytes");
   return is_good;

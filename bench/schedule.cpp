@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // When to save: rules in simulated jobs, what saves cost here, and a real training run under real kills.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,7 @@
 #include "common/work_directory.hpp"
 #include "schedule/costs.hpp"
 #include "schedule/fit.hpp"
+#include "schedule/grid.hpp"
 #include "schedule/published.hpp"
 #include "schedule/real_run.hpp"
 #include "schedule/tables.hpp"
@@ -40,7 +43,7 @@ constexpr std::string_view usage =
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
-    "  rules and systems: simulated jobs; systems takes what costs has measured\n"
+    "  rules and systems: simulated jobs; systems needs costs\n"
     "  --jobs       per rule and cell of the grid\n"
     "  --threads    that simulate\n"
     "  --cells      file to which the tables of all cells are added; none: they are not written\n"
@@ -86,16 +89,15 @@ std::vector<run_method> real_methods(const arguments& options) {
        [](const auto& facts) { return checkpoints(policies::adaptive({.mtbf = mtbf_of(facts)}), true); }},
       {"ours_untold", "ours, without an MTBF", [](const auto&) { return checkpoints(policies::adaptive(), true); }},
   });
-  std::erase_if(all, [&](const run_method& how) {
-    return !options.has("methods", how.key,
-                        {"none", "every_epoch", "checkfreq", "coci", "daly", "ours", "ours_untold"});
-  });
+  std::vector<std::string_view> keys;
+  for (const auto& how : all) keys.push_back(how.key);
+  std::erase_if(all, [&](const run_method& how) { return !options.has("methods", how.key, keys); });
   return all;
 }
 
 /// How well losses are predicted, family by family.
-void report_fits(const arguments& options, report& numbers) {
-  const auto errors = measure_fit(static_cast<int>(options.count("fit-seeds")));
+void report_fits(int seeds, report& numbers) {
+  const auto errors = measure_fit(seeds);
   table all(
       {"error after twice the steps, %", "own: median", "worst curve", "best_of: median", "worst curve", "without"});
   const auto row = [&](const std::string& family, const prediction_error& own, const prediction_error& best) {
@@ -112,42 +114,51 @@ void report_fits(const arguments& options, report& numbers) {
 }
 
 void run_all(const arguments& options) {
-  const auto& json = options.file("json");
-  const work_directory directory(options.text("directory"), "schedule");
   const auto has = [&](const char* section) {
     return options.has("sections", section, {"rules", "costs", "systems", "fit", "speed", "real_run"});
   };
+  // All options are read before anything is measured.
+  const bool rules = has("rules"), costs = has("costs"), systems = has("systems"), fit = has("fit"),
+             speed = has("speed"), real_run = has("real_run");
+  const auto& json = options.file("json");
+  const auto fit_seeds = static_cast<int>(options.positive("fit-seeds", 1'000'000));
+  const table_setting tables{.jobs = options.positive("jobs"),
+                             .threads = static_cast<unsigned>(options.positive("threads", 1024)),
+                             .file = options.file("cells"),
+                             .figure = options.file("chart")};
+  cost_setting saves{.directory = {},
+                     .targets = options.numbers("targets"),
+                     .saves = options.positive("saves"),
+                     .patience = std::chrono::duration<double>(options.number("wait"))};
+  if (std::ranges::any_of(saves.targets, [](double seconds) { return seconds > 3600; }))
+    throw std::invalid_argument("--targets: at most 3600 seconds");
+  if (systems && (!costs || saves.targets.size() != stalls.size()))
+    throw std::invalid_argument("--sections: systems needs costs, with " + std::to_string(stalls.size()) + " targets");
+  const auto methods = real_methods(options);
+  run_setting runs{.directory = {},
+                   .data = options.text("data"),
+                   .images = options.count("images"),
+                   .batch = options.positive("batch"),
+                   .target = options.number("target"),
+                   .mtbf = options.number("mtbf"),
+                   .longest = options.number("longest"),
+                   .chart = options.file("run-chart"),
+                   .seeds = options.counts("seeds", 1'000'000'000)};
+  const work_directory directory(options.text("directory"), "schedule");
+  saves.directory = directory.path() / "costs";
+  runs.directory = directory.path() / "checkpoints";
+
   report numbers;
-  const table_setting tables{.jobs = options.count("jobs"),
-                             .threads = static_cast<unsigned>(options.count("threads")),
-                             .file = options.text("cells"),
-                             .figure = options.text("chart")};
-  if (has("rules")) {
+  if (rules) {
     compare_rules(tables, numbers);
     compare_published_rule(numbers);
   }
   std::vector<measured_costs> measured;
-  if (has("costs"))
-    measured = measure_costs({.directory = directory.path() / "costs",
-                              .targets = options.numbers("targets"),
-                              .saves = options.count("saves"),
-                              .patience = std::chrono::duration<double>(options.number("wait"))},
-                             numbers);
-  if (has("systems")) compare_systems(tables, measured, numbers);
-  if (has("fit")) report_fits(options, numbers);
-  if (has("speed")) time_scheduling(numbers);
-  if (has("real_run"))
-    compare_real_runs(real_methods(options),
-                      {.directory = directory.path() / "checkpoints",
-                       .data = options.text("data"),
-                       .images = options.count("images"),
-                       .batch = options.count("batch"),
-                       .target = options.number("target"),
-                       .mtbf = options.number("mtbf"),
-                       .longest = options.number("longest"),
-                       .chart = options.text("run-chart"),
-                       .seeds = options.counts("seeds", 1'000'000'000)},
-                      numbers);
+  if (costs) measured = measure_costs(saves, numbers);
+  if (systems) compare_systems(tables, measured, numbers);
+  if (fit) report_fits(fit_seeds, numbers);
+  if (speed) time_scheduling(numbers);
+  if (real_run) compare_real_runs(methods, runs, numbers);
   numbers.print_figures();
   numbers.write_json(json);
 }

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <initializer_list>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -44,10 +45,12 @@ class arguments {
   /// A number that is not negative, such as seconds.
   [[nodiscard]] double number(const std::string& name) const { return to_number(name, text(name)); }
 
-  /// At least 1.
-  [[nodiscard]] std::size_t positive(const std::string& name) const {
+  /// At least 1, and at most `most`.
+  [[nodiscard]] std::size_t positive(const std::string& name,
+                                     std::size_t most = std::numeric_limits<std::size_t>::max()) const {
     const auto number = count(name);
     if (number == 0) throw std::invalid_argument("--" + name + " is 0; it must be at least 1");
+    if (number > most) throw std::invalid_argument("--" + name + " is more than " + std::to_string(most));
     return number;
   }
 
@@ -62,9 +65,9 @@ class arguments {
   /// The words between commas, at least one.
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const {
     std::vector<std::string> words;
-    std::istringstream in(text(name));
+    if (text(name).empty()) throw std::invalid_argument("--" + name + " is empty");
+    std::istringstream in(text(name) + ',');
     for (std::string word; std::getline(in, word, ',');) words.push_back(word);
-    if (words.empty()) throw std::invalid_argument("--" + name + " is empty");
     if (std::find(words.begin(), words.end(), "") != words.end())
       throw std::invalid_argument("--" + name + " has an empty word");
     return words;
@@ -72,7 +75,7 @@ class arguments {
 
   /// A list; each word must be one of `allowed`.
   [[nodiscard]] std::vector<std::string> list_of(const std::string& name,
-                                                 std::initializer_list<std::string_view> allowed) const {
+                                                 const std::vector<std::string_view>& allowed) const {
     auto words = list(name);
     for (const auto& word : words) {
       if (std::find(allowed.begin(), allowed.end(), word) != allowed.end()) continue;
@@ -83,9 +86,9 @@ class arguments {
     return words;
   }
 
-  /// Whether such a list has `word`.
+  /// Whether a list has `word`; its words must be in `allowed`.
   [[nodiscard]] bool has(const std::string& name, std::string_view word,
-                         std::initializer_list<std::string_view> allowed) const {
+                         const std::vector<std::string_view>& allowed) const {
     const auto words = list_of(name, allowed);
     return std::find(words.begin(), words.end(), word) != words.end();
   }
@@ -101,7 +104,7 @@ class arguments {
     return all;
   }
 
-  /// A list of such numbers.
+  /// A list of numbers that are not negative.
   [[nodiscard]] std::vector<double> numbers(const std::string& name) const {
     std::vector<double> all;
     for (const auto& word : list(name)) all.push_back(to_number(name, word));
@@ -112,7 +115,7 @@ class arguments {
   [[nodiscard]] static double to_number(const std::string& name, const std::string& word) {
     char* end = nullptr;
     const double value = std::strtod(word.c_str(), &end);
-    if (word.empty() || *end != '\0' || !(value >= 0))
+    if (word.empty() || *end != '\0' || !(value >= 0) || !std::isfinite(value))
       throw std::invalid_argument("--" + name + ": '" + word + "' is not a number of at least 0");
     return value;
   }

@@ -46,7 +46,7 @@ void print_results(const std::map<std::string, result>& all, const std::vector<s
   rows.print();
   for (const auto& key : order)
     if (const auto n = unreached(all.at(key)); n > 0)
-      std::printf("%s: %zu restarts did not reach the loss again; it has no mean\n\n", key.c_str(), n);
+      std::printf("%s: %zu restarts did not reach the loss again; the method has no mean\n\n", key.c_str(), n);
 }
 
 void add_result(report& numbers, const std::string& name, const result& r) {
@@ -108,7 +108,7 @@ std::uint64_t comparison::seeds() const {
 
 void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
   const auto at = static_cast<std::size_t>(seed - 1);
-  trial one(how_, run, seed);
+  trial restarts(how_, run, seed);
   for (auto [key, with, has_share_of_base, base] : planned_) {
     auto& into = found_[key];
     if (into.rework.size() > at) continue;
@@ -118,7 +118,7 @@ void comparison::add(std::uint64_t seed, const undisturbed_run& run) {
       add_seed(found_.at(base), at, into);
       continue;
     }
-    one.measure(with, into);
+    restarts.measure(with, into);
   }
 }
 
@@ -182,13 +182,13 @@ bool compare_shortly(const models::setting& model, std::span<const codec_setting
   for (const auto& setting : settings) order.insert(order.end(), {setting.name, "topn.as_" + setting.name});
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto run = train_undisturbed(model, seed);
-    trial one(how, run, seed);
+    trial restarts(how, run, seed);
     for (const auto& setting : settings) {
       auto& ours = all[setting.name];
-      one.measure(cairn_method(setting), ours);
+      restarts.measure(cairn_method(setting), ours);
       auto peer = topn();
       peer.share = ours.share.back();
-      one.measure(peer, all["topn.as_" + setting.name]);
+      restarts.measure(peer, all["topn.as_" + setting.name]);
     }
   }
   print_results(all, order);

@@ -15,10 +15,10 @@
 
 namespace bench::rework {
 
-/// Results of the seeds so far. "lc2" is what it takes by itself, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
+/// Results of the seeds so far. "lc2" is without a limit, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
 using measurements = std::map<std::string, result>;
 
-/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless` at what LC takes. One
+/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless` with the bytes that lc2 and lc3 use. One
 /// run is measured after another, so that the checkpoints of only one are in memory.
 class comparison {
  public:
@@ -38,7 +38,9 @@ class comparison {
     std::string key;
     method with;
     bool has_share_of_base = false;
-    std::string base;  ///< a setting: the method gets its share, or, without that, has its results if they fit
+    /// has_share_of_base: the setting whose used share is the limit. Otherwise: the same setting without a limit; its results are copied if they
+    /// keep to the share of `with`.
+    std::string base;
   };
 
   void plan();

@@ -109,8 +109,11 @@ std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t co
   for (std::size_t i = 0; i < count; ++i) {
     auto at = 1 + (periods - 1) * i / count;
     if (at % 10 == 0) ++at;
-    if (chosen.empty() || at > chosen.back()) chosen.push_back(at);
+    if (at < periods && (chosen.empty() || at > chosen.back())) chosen.push_back(at);
   }
+  if (chosen.size() < count)
+    throw std::runtime_error(std::to_string(periods) + " periods are too few for " + std::to_string(count) +
+                             " failures");
   return chosen;
 }
 
@@ -169,9 +172,9 @@ void trial::measure(const method& with, result& into) {
 
 trial::cost trial::restart(std::uint64_t period) {
   const auto state = restarted_->copy();
-  const auto [at, is_new] = known_.try_emplace({period, state.iteration, checksum_of(state)});
-  if (is_new) at->second = run_on(period);
-  return at->second;
+  const restored_state key{period, state.iteration, checksum_of(state)};
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  return known_[key] = run_on(period);
 }
 
 trial::cost trial::run_on(std::uint64_t period) {

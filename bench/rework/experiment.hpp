@@ -27,11 +27,12 @@ struct undisturbed_run {
 /// std::runtime_error for a run that diverges or does not learn.
 [[nodiscard]] undisturbed_run train_undisturbed(const models::setting& model, std::uint64_t seed);
 
-/// The losses of `run`, now and at each evaluation, until one is at most `target`. They end earlier after `limit` iterations, and if the run diverges.
+/// The losses of `run`, now and every `evaluate` iterations, until one is at most `target`. Stops at the first evaluation at or after `limit` iterations,
+/// and if the run diverges.
 [[nodiscard]] std::vector<double> losses_until(models::training& run, double target, std::uint64_t evaluate,
                                                std::uint64_t limit);
 
-/// Iterations until the loss is at most `target`, interpolated between evaluations, every `evaluate` iterations from 0 on; NaN if it never is.
+/// The iteration, interpolated, at which the losses first are at most `target`; NaN: never. They are `evaluate` iterations apart, the first at 0.
 [[nodiscard]] double iterations_to(std::span<const double> losses, double target, std::uint64_t evaluate);
 
 /// A method that is given `share` of the state's fp32 bytes per period. It saves at the end of a period if it has not spent more than it was given.
@@ -47,12 +48,12 @@ struct result {
   std::vector<double> delay;               ///< [seed]: of the fixed target, after the failure in the middle, in periods
   std::vector<double> share;               ///< [seed]: mean bytes of a period over the fp32 bytes of the state
   std::vector<double> stored_share;        ///< [seed]: mean bytes of a checkpoint over the fp32 bytes of the state
-  std::vector<std::vector<double>> spent;  ///< [seed][period]: bytes over the fp32 bytes of the state
+  std::vector<std::vector<double>> spent;  ///< [seed][save]: bytes over the fp32 bytes of the state
   std::vector<double> save_seconds;        ///< [seed]: mean of a save
 };
 
 /// The periods after which a run fails, right after the checkpoint: `count` of them, spread over the run, and none at an anchor of a chain
-/// with one every 10 checkpoints.
+/// with one every 10 checkpoints. std::runtime_error if there are too few periods.
 [[nodiscard]] std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t count);
 
 /// Whether a method that saved in every period would have done so with this share too. `spent` is that of one seed.
@@ -67,32 +68,34 @@ struct experiment {
   std::vector<std::uint64_t> failures;
 };
 
-/// The run of one seed, which fails and restarts from the checkpoints of one method after another.
+/// Measures methods, one after another, on the run of one seed. Restarts from equal states after the same failure are trained once.
 class trial {
  public:
   /// `run` must outlive the trial.
   trial(experiment how, const undisturbed_run& run, std::uint64_t seed);
 
-  /// Adds what `with` costs to `into`.
+  /// Runs one method, and adds its results for this seed to `into`.
   void measure(const method& with, result& into);
 
  private:
   /// In periods. NaN: not reached.
   struct cost {
     double rework;
-    double delay;  ///< of the fixed target; NaN unless the failure is the one in the middle
+    double delay;  ///< to the fixed target; NaN also if this is not the middle failure
   };
+  using restored_state = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 
   [[nodiscard]] std::uint64_t middle_failure() const { return how_.failures[how_.failures.size() / 2]; }
-  /// Of a failure after this period. `restarted_` has just been restored.
+  /// The cost of a failure at the end of `period`, restarted from the state in `restarted_`; from `known_` if it has this state.
   cost restart(std::uint64_t period);
+  /// Trains `restarted_` on to its targets.
   cost run_on(std::uint64_t period);
 
   experiment how_;
   const undisturbed_run& run_;
   std::unique_ptr<models::training> writing_, restarted_;
-  /// Methods often restore the same state: it is run once. Keys: the period, the iteration and the checksum of what was restored.
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, cost> known_;
+  std::map<restored_state, cost>
+      known_;  ///< keys: the period of the failure; the iteration and the checksum of the restored state
 };
 
 /// A mean and its interval of 95 %: percentiles of 2,000 bootstrap samples of the seeds.

@@ -26,9 +26,12 @@ refused "train-images-idx3-ubyte: is no idx file of images" "$rework" --models l
 refused "jester5k.tsv.gz: line 1 is not a user, an item and a rating" "$rework" --models mf --data "$folder/data"
 refused "--seeds is 0" "$rework" --models lr --seeds 0
 refused "--failures is 0" "$rework" --models lr --seeds 1 --periods 4 --failures 0
-refused "--failures: more than the 4 periods of lr" "$rework" --models lr --periods 4 --failures 5
+refused "--failures: lr: 4 periods are too few for 4 failures" "$rework" --models lr --periods 4 --failures 4
+refused "--failures: gpt: 12 periods are too few for 15 failures" "$rework" --models lenet,gpt --failures 15
+refused "--periods: at least 4, or 0" "$rework" --models lr --periods 3
 refused "--models is empty" "$rework" --models ""
 refused "--models has an empty word" "$rework" --models ,lr
+refused "--models has an empty word" "$rework" --models lr,
 refused "--seeds: 99999999999999999999 is too large" "$rework" --models lr --seeds 99999999999999999999
 refused "cannot create" "$rework" --models lr --resume /proc/none
 refused "--seeds: 'x' is not a whole number" "$rework" --models lr --seeds x
@@ -45,7 +48,9 @@ formats=(--sections formats --directory "$folder" --data "" --training 1)
 refused "--ranks: 65 is not 1 to 64" "$study" "${formats[@]}" --ranks 1,65
 refused "--sizes: 0 is not 1 to 10000" "$study" "${formats[@]}" --sizes 0
 refused "--reps is 0" "$study" "${formats[@]}" --reps 0
-refused "--wait: 'abc' is not a number of at least 0" "$study" "${formats[@]}" --wait abc
+for wait in abc -1 inf; do
+  refused "--wait: '$wait' is not a number of at least 0" "$study" "${formats[@]}" --wait "$wait"
+done
 refused "--sections: 'ablations' is none of formats ablation" "$study" --sections ablations
 for program in "$rework --models lr" "$study"; do
   if $program --json "$folder/none/x.json" > "$folder/output" 2>&1 || ! grep -q -- "--json: there is no folder $folder/none" "$folder/output"; then

@@ -98,11 +98,11 @@ TEST_CASE("a run that diverges or does not learn is refused") {
 }
 
 TEST_CASE("failures are spread over the run, away from anchors") {
-  for (const std::uint64_t periods : {4U, 20U, 24U, 40U, 100U})
+  for (const std::uint64_t periods : {4U, 11U, 12U, 20U, 24U, 40U, 100U})
     for (const std::size_t count : {1U, 3U, 8U, 10U}) {
+      if (2 * count >= periods) continue;
       const auto at = failure_periods(periods, count);
-      CHECK(at.size() <= count);
-      if (periods >= 20) CHECK(at.size() == count);
+      CHECK(at.size() == count);
       CHECK(at.front() == 1);
       CHECK(at.back() < periods);
       CHECK(std::is_sorted(at.begin(), at.end()));
@@ -111,6 +111,9 @@ TEST_CASE("failures are spread over the run, away from anchors") {
       for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i] - all[i - 1] <= periods / at.size() + 2);
       CHECK(std::none_of(at.begin(), at.end(), [](auto p) { return p % 10 == 0; }));
     }
+  CHECK(failure_periods(12, 10).size() == 10);
+  CHECK_THROWS_WITH(failure_periods(4, 4), "4 periods are too few for 4 failures");
+  CHECK_THROWS_WITH(failure_periods(11, 10), Catch::Contains("too few"));
 }
 
 TEST_CASE("means and intervals") {
@@ -287,36 +290,60 @@ class counting_run final : public scripted_run {
   std::size_t& steps_;
 };
 
-TEST_CASE("a state that several methods restore is run once") {
+/// Always restores the same state.
+class stale final : public checkpoint_writer {
+ public:
+  explicit stale(models::snapshot state) : state_(std::move(state)) {}
+  double save(models::training& /*run*/, double /*budget*/) override { return 0; }
+  void restore(models::training& to) override { to.go_to(state_); }
+
+ private:
+  models::snapshot state_;
+};
+
+method restores(models::snapshot state) {
+  return {"stale", [=](models::training&, models::part) { return std::make_unique<stale>(state); }, 1};
+}
+
+TEST_CASE("a state that several methods restore is trained on once") {
   std::size_t steps = 0;
   const std::vector<double> losses{9, 8, 7, 6, 5, 4, 3, 2, 1};
   const models::setting model{
       "counted", 1, 1, 8, false, [&](std::uint64_t) { return std::make_unique<counting_run>(losses, steps); }};
   const auto run = train_undisturbed(model, 1);
-  /// Always restores the state after `iteration` iterations.
-  struct stale final : checkpoint_writer {
-    explicit stale(std::uint64_t at) : iteration(at) {}
-    double save(models::training& /*run*/, double /*budget*/) override { return 0; }
-    void restore(models::training& to) override { to.go_to({iteration, {}, {}}); }
-    std::uint64_t iteration;
-  };
-  const auto restores = [](std::uint64_t iteration) {
-    return [=](models::training&, models::part) { return std::make_unique<stale>(iteration); };
-  };
-  trial one({model, models::part::weights, {2, 4}}, run, 1);
+  trial restarts({model, models::part::weights, {2, 4}}, run, 1);
   result first, second, other;
   steps = 0;
-  one.measure({"first", restores(0), infinite}, first);
+  restarts.measure(restores({0, {}, {}}), first);
   CHECK(steps == 2 + 6);  // to the loss after period 2; then to that after period 4, and on to that after period 6
   CHECK(first.rework.front() == std::vector<double>{2, 4});
   CHECK(first.delay == std::vector<double>{4});
-  one.measure({"second", restores(0), infinite}, second);
+  restarts.measure(restores({0, {}, {}}), second);
   CHECK(steps == 2 + 6);
   CHECK(second.rework == first.rework);
   CHECK(second.delay == first.delay);
-  one.measure({"other", restores(1), infinite}, other);
+  restarts.measure(restores({1, {}, {}}), other);
   CHECK(other.rework.front() == std::vector<double>{1, 3});
   CHECK(other.delay == std::vector<double>{3});
+}
+
+TEST_CASE("states that differ in the weights or in the optimizer alone are told apart") {
+  auto model = models::gpt_setting("gpt", {64, 6, 16, 2}, false);
+  model.period = 10, model.periods = 6;
+  const auto run = train_undisturbed(model, 1);
+  const auto &right = run.checkpoints[2], &old = run.checkpoints[1];
+  trial restarts({model, models::part::weights_and_optimizer, {2}}, run, 1);
+  const auto costs_of = [&](const models::snapshot& state) {
+    result costs;
+    restarts.measure(restores(state), costs);
+    return costs;
+  };
+  const auto exact = costs_of(right);
+  CHECK(exact.rework.front().front() == 0);
+  CHECK(exact.delay.front() == 0);
+  CHECK(costs_of({right.iteration, right.weights, old.slots}).delay != exact.delay);
+  CHECK(costs_of({right.iteration, old.weights, right.slots}).rework != exact.rework);
+  CHECK(costs_of(right).delay == exact.delay);
 }
 
 TEST_CASE("a loss halfway to the end that is higher than at the failure is reached first") {
@@ -324,7 +351,8 @@ TEST_CASE("a loss halfway to the end that is higher than at the failure is reach
   const experiment how{model, models::part::weights, {2}};
   const undisturbed_run run{{{0, {}, {}}, {1, {}, {}}, {2, {}, {}}}, {9, 5, 1, 8, 3}, {}};
   result costs;
-  trial(how, run, 1).measure({"full", write_full, 0.5}, costs);  // writes nothing: restarts from period 0
+  trial(how, run, 1)
+      .measure({"full", write_full, 0.5}, costs);  // no elements: no bytes are given, and nothing is saved
   CHECK(costs.rework.front() == std::vector<double>{2});
   CHECK(costs.delay == std::vector<double>{0.25});
 }
