@@ -18,6 +18,7 @@
 
 #include "common/arguments.hpp"
 #include "common/memory.hpp"
+#include "common/page_cache.hpp"
 #include "common/process.hpp"
 #include "common/report.hpp"
 #include "common/settle.hpp"
@@ -66,19 +67,6 @@ method method_named(const std::string& name) {
   for (auto& m : all_methods())
     if (m.name == name) return m;
   throw std::runtime_error("no method " + name);
-}
-
-/// Reads all files of a checkpoint, so that they are in the page cache.
-void warm(const fs::path& path) {
-  const auto read = [](const fs::path& file) {
-    std::vector<char> buffer(1 << 20);
-    std::ifstream in(file, std::ios::binary);
-    while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
-    }
-  };
-  if (!fs::is_directory(path)) return read(path);
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file()) read(entry.path());
 }
 
 /// Removes all files of a checkpoint from the page cache, and returns their bytes.
@@ -188,7 +176,7 @@ class comparison {
         return s.load_cold.back();
       });
       step("fresh loads", repetition, [&](const method& m, series& s) {
-        warm(path(m));
+        read_into_cache(path(m));
         settle(spare_bytes(), patience_);
         s.load_fresh.push_back(child_value("load_fresh", m, path(m), mib_));
         return s.load_fresh.back();
@@ -281,7 +269,7 @@ class comparison {
   }
 
   double load(const method& m, bool check) {
-    warm(path(m));
+    read_into_cache(path(m));
     if (check) spoil(state_);
     return timed_load(m, check);
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Files out of the kernel's page cache, so that a restore reads from the disk as after a crash of the machine.
+// Files into and out of the kernel's page cache: without them there, a restore reads from the disk as after a crash of the machine.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +15,19 @@
 #include <unistd.h>
 
 namespace bench {
+
+/// Reads a file, or all files in a folder and its folders, so that they are in the page cache.
+inline void read_into_cache(const std::filesystem::path& path) {
+  const auto read = [](const std::filesystem::path& file) {
+    std::vector<char> buffer(1 << 20);
+    std::ifstream in(file, std::ios::binary);
+    while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
+    }
+  };
+  if (!std::filesystem::is_directory(path)) return read(path);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.is_regular_file()) read(entry.path());
+}
 
 /// Asks the kernel to drop all pages of the files in `folder` or its folders (POSIX_FADV_DONTNEED), which must be on the disk already.
 /// Returns the part of their bytes that is cached all the same, 0 to 1.
