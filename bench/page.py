@@ -41,29 +41,17 @@ class Run:
     is_quick: bool
 
 
-def read_run(program, files, known):
-    """The run of `program` whose numbers are in `files`."""
+def read_run(program, folder, known):
+    """The run of `program` whose file is in `folder`."""
     failure = known.get("failure", "")
     numbers = {}
-    if not files:
+    try:
+        numbers = measured.read(folder / f"{program.name}.json")
+    except FileNotFoundError:
         failure = failure or "is missing: there are no numbers of it"
-    for file in files:
-        try:
-            found = measured.read(file)
-        except (OSError, ValueError, OverflowError, RecursionError) as error:
-            failure = failure or f"left numbers that cannot be read: {file.name}: {error}"
-            continue
-        other = [name for name in found if numbers.get(name, found[name]) != found[name]]
-        if other:
-            failure = failure or f"has several values of {other[0]}, one of them in {file.name}"
-        numbers |= found
+    except (OSError, ValueError, OverflowError, RecursionError) as error:
+        failure = failure or f"left numbers that cannot be read: {error}"
     return Run(program, numbers, measured.figures(numbers), failure, known.get("quick", False))
-
-
-def files_of(program, folder, is_source):
-    """<name>.json, if it is there; in a folder of --from also <name>-*.json, of runs with other options."""
-    more = sorted(folder.glob(f"{program.name}-*.json")) if is_source else []
-    return [file for file in (folder / f"{program.name}.json", *more) if file.exists()]
 
 
 def chosen_programs(only):
@@ -128,7 +116,7 @@ def main():
     known = {}
     if (folder / "runs.json").exists():
         known = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
-    runs = [read_run(program, files_of(program, folder, options.source), known.get("programs", {}).get(program.name, {})) for program in chosen]
+    runs = [read_run(program, folder, known.get("programs", {}).get(program.name, {})) for program in chosen]
     facts = {title: known.get(title) or [["not recorded", ""]] for title in ("machine", "versions")}
     options.page.write_text(document.page(runs, facts), encoding="utf-8")
     print(f"{options.page}: {sum(len(run.figures) for run in runs)} figures of {len(runs)} programs")

@@ -29,11 +29,11 @@ using namespace bench;
 using namespace bench::rework;
 
 constexpr std::string_view usage =
-    "rework [--models lr,mf,lenet] [--seeds 10] [--failures 8] [--periods 0] [--settings all] [--data FOLDER]\n"
+    "rework [--models lr,mf,lenet] [--seeds 10] [--failures 0] [--periods 0] [--settings all] [--data FOLDER]\n"
     "       [--sections methods,buckets,steps,restarts] [--json FILE] [--resume FOLDER] [--short 0]\n"
     "  --models    of lr, mf, lenet, alexnet, gpt and gpt_bf16\n"
     "  --seeds     runs of each model; the intervals are over them\n"
-    "  --failures  in each run\n"
+    "  --failures  in each run; 0: the model's own number\n"
     "  --periods   of each run, at least 4; 0: the model's own number\n"
     "  --settings  of Cairn's codecs, beside lc2 and lc3, such as lossless,lc3_bound; all: all of them\n"
     "  --data      folder with mnist/ and jester/; none: made data\n"
@@ -64,7 +64,7 @@ std::vector<codec_setting> chosen_settings(const arguments& options) {
 /// What is measured.
 struct request {
   std::vector<models::setting> models;
-  std::size_t seeds, failures;
+  std::size_t seeds;
   std::vector<codec_setting> settings;
   bool methods, buckets, steps, restarts;
   std::string data, resume;
@@ -77,7 +77,6 @@ request requested(const arguments& options) {
   };
   request asked{.models = {},
                 .seeds = options.positive("seeds"),
-                .failures = options.positive("failures"),
                 .settings = chosen_settings(options),
                 .methods = has("methods"),
                 .buckets = has("buckets"),
@@ -85,13 +84,14 @@ request requested(const arguments& options) {
                 .restarts = has("restarts"),
                 .data = options.text("data"),
                 .resume = options.text("resume")};
-  const auto periods = options.count("periods");
+  const auto periods = options.count("periods"), failures = options.count("failures");
   if (periods != 0 && periods < 4) throw std::invalid_argument("--periods: at least 4, or 0");
   for (const auto& name : options.list_of("models", {"lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16"})) {
     auto& model = asked.models.emplace_back(models::setting_of(name, asked.data));
     if (periods > 0) model.periods = periods;
+    if (failures > 0) model.failures = failures;
     try {
-      static_cast<void>(failure_periods(model.periods, asked.failures));
+      static_cast<void>(failure_periods(model.periods, model.failures));
     } catch (const std::runtime_error& failure) {
       throw std::invalid_argument("--failures: " + name + ": " + failure.what());
     }
@@ -117,7 +117,7 @@ struct progress {
 
 std::string options_of(const models::setting& model, const request& asked) {
   return std::to_string(model.periods) + " periods, methods: " + (asked.methods ? "yes" : "no") +
-         ", failures: " + std::to_string(asked.failures) + ", data: " + asked.data;
+         ", failures: " + std::to_string(model.failures) + ", data: " + asked.data;
 }
 
 /// Restores the results that an earlier run with the same options, except --settings and --seeds, has left in `folder`. Saves them, so that a
@@ -144,8 +144,8 @@ struct summary {
 void run_model(const models::setting& model, const request& asked, const std::string& json, report& numbers,
                summary& all) {
   progress known{.options = options_of(model, asked)};
-  comparison weights(model, models::part::weights, asked.failures, asked.settings, known.weights),
-      whole(model, models::part::weights_and_optimizer, asked.failures, asked.settings, known.weights_and_optimizer);
+  comparison weights(model, models::part::weights, asked.settings, known.weights),
+      whole(model, models::part::weights_and_optimizer, asked.settings, known.weights_and_optimizer);
   std::unique_ptr<cairn::checkpointer> saved;
   if (!asked.resume.empty()) saved = resume(asked.resume + '/' + model.name, asked.seeds, known);
 
@@ -208,8 +208,8 @@ bool run_short(const arguments& options) {
   const auto settings = codec_settings();
   for (const auto* name : {"lr", "mf"}) {
     auto model = models::setting_of(name, "");
-    model.periods = 20;
-    is_good = compare_shortly(model, std::span(settings).first(2), 4, 3, numbers) && is_good;
+    model.periods = 20, model.failures = 4;
+    is_good = compare_shortly(model, std::span(settings).first(2), 3, numbers) && is_good;
   }
   numbers.write_json(json);
   std::printf("%s\n", is_good ? "LC costs no more rework than TOPN with the same bytes"
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
     const arguments options(argc, argv,
                             {{"models", "lr,mf,lenet"},
                              {"seeds", "10"},
-                             {"failures", "8"},
+                             {"failures", "0"},
                              {"periods", "0"},
                              {"settings", "all"},
                              {"data", ""},

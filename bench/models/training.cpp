@@ -203,7 +203,8 @@ setting gpt_setting(const std::string& name, const gpt_shape& shape, bool is_bf1
           .periods = 12,
           .has_slots = true,
           .start = is_bf16 ? start_function(starter<true>(name, optimizer, data, 8, make))
-                           : start_function(starter<false>(name, optimizer, data, 8, make))};
+                           : start_function(starter<false>(name, optimizer, data, 8, make)),
+          .failures = 2};
 }
 
 setting setting_of(const std::string& model, const std::filesystem::path& data) {
@@ -228,7 +229,8 @@ setting setting_of(const std::string& model, const std::filesystem::path& data) 
             .evaluate = 10,
             .periods = 20,
             .has_slots = true,
-            .start = starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return make_alexnet(rng); })};
+            .start = starter(model, momentum{0.01F}, digits(), 32, [](auto& rng) { return make_alexnet(rng); }),
+            .failures = 4};
   if (model == "gpt" || model == "gpt_bf16") return gpt_setting(model, {}, model == "gpt_bf16");
   if (model == "mf") {
     auto ratings = std::make_shared<const ratings_source>(folder(data, "jester"));

@@ -61,6 +61,7 @@ struct setting {
   std::uint64_t periods = 0;   ///< of a run
   bool has_slots = false;      ///< the optimizer has arrays
   std::function<std::unique_ptr<training>(std::uint64_t seed)> start;
+  std::size_t failures = 8;  ///< in a run; fewer where a restart takes long
 };
 
 /// A GPT over a made text. `is_bf16`: its weights are in BF16, with master weights in FP32.

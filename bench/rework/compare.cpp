@@ -71,10 +71,9 @@ void add_ratio(report& numbers, const std::string& name, const estimate& ratio, 
 
 }  // namespace
 
-comparison::comparison(models::setting model, part what, std::size_t failures, std::vector<codec_setting> settings,
-                       measurements& found)
+comparison::comparison(models::setting model, part what, std::vector<codec_setting> settings, measurements& found)
     : how_{std::move(model), what, {}}, settings_(std::move(settings)), found_(found) {
-  how_.failures = failure_periods(how_.model.periods, failures);
+  how_.failures = failure_periods(how_.model.periods, how_.model.failures);
   plan();
 }
 
@@ -174,9 +173,9 @@ void comparison::add_ratios(report& numbers, const std::string& prefix) const {
   std::printf("\n");
 }
 
-bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings, std::size_t failures,
-                     std::size_t seeds, report& numbers) {
-  const experiment how{model, part::weights, failure_periods(model.periods, failures)};
+bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings, std::size_t seeds,
+                     report& numbers) {
+  const experiment how{model, part::weights, failure_periods(model.periods, model.failures)};
   std::map<std::string, result> all;
   std::vector<std::string> order;
   for (const auto& setting : settings) order.insert(order.end(), {setting.name, "topn.as_" + setting.name});

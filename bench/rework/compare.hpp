@@ -23,8 +23,7 @@ using measurements = std::map<std::string, result>;
 class comparison {
  public:
   /// `settings` has "lc2" and "lc3". Results are added to `found`, which must outlive the comparison.
-  comparison(models::setting model, models::part what, std::size_t failures, std::vector<codec_setting> settings,
-             measurements& found);
+  comparison(models::setting model, models::part what, std::vector<codec_setting> settings, measurements& found);
 
   /// The seeds that `found` has of all methods.
   [[nodiscard]] std::uint64_t seeds() const;
@@ -56,6 +55,6 @@ class comparison {
 /// Settings of LC against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether all reach
 /// their targets, and none costs more rework.
 [[nodiscard]] bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings,
-                                   std::size_t failures, std::size_t seeds, report& numbers);
+                                   std::size_t seeds, report& numbers);
 
 }  // namespace bench::rework

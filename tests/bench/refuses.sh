@@ -25,10 +25,10 @@ refused "jester5k.tsv.gz: cannot be opened" "$rework" --models mf --data "$folde
 refused "train-images-idx3-ubyte: is no idx file of images" "$rework" --models lr --data "$folder/data"
 refused "jester5k.tsv.gz: line 1 is not a user, an item and a rating" "$rework" --models mf --data "$folder/data"
 refused "--seeds is 0" "$rework" --models lr --seeds 0
-refused "--failures is 0" "$rework" --models lr --seeds 1 --periods 4 --failures 0
 refused "--failures: lr: 4 periods are too few for 4 failures" "$rework" --models lr --periods 4 --failures 4
+refused "--failures: lr: 6 periods are too few for 8 failures" "$rework" --models lr --periods 6
 refused "--failures: gpt: 12 periods are too few for 15 failures" "$rework" --models lenet,gpt --failures 15
-refused "--periods: at least 4, or 0" "$rework" --models lr --periods 3
+refused "--periods: at least 4, or 0" "$rework" --models lr --periods 3 --failures 1
 refused "--models is empty" "$rework" --models ""
 refused "--models has an empty word" "$rework" --models ,lr
 refused "--models has an empty word" "$rework" --models lr,

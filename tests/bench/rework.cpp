@@ -388,12 +388,12 @@ struct forgetful {
 
 TEST_CASE("the short form fails if a setting costs more rework than TOPN") {
   auto model = models::setting_of("mf", "");
-  model.periods = 20;
+  model.periods = 20, model.failures = 2;
   const auto settings = codec_settings();
   report numbers;
-  CHECK(compare_shortly(model, std::span(settings).subspan(1, 1), 2, 1, numbers));
+  CHECK(compare_shortly(model, std::span(settings).subspan(1, 1), 1, numbers));
   const codec_setting forgets{"forgets", {{"*", forgetful{}}}};
-  CHECK_FALSE(compare_shortly(model, std::vector{settings[1], forgets}, 2, 1, numbers));
+  CHECK_FALSE(compare_shortly(model, std::vector{settings[1], forgets}, 1, numbers));
 }
 
 /// The numbers that `numbers` has.
