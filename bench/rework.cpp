@@ -34,7 +34,7 @@ constexpr std::string_view usage =
     "  --models    of lr, mf, lenet, alexnet, gpt and gpt_bf16\n"
     "  --seeds     runs of each model; the intervals are over them\n"
     "  --failures  in each run; 0: the model's own number\n"
-    "  --periods   of each run, at least 4; 0: the model's own number\n"
+    "  --periods   of each run, 4 to 1000000; 0: the model's own number\n"
     "  --settings  of Cairn's codecs, beside lc2 and lc3, such as lossless,lc3_bound; all: all of them\n"
     "  --data      folder with mnist/ and jester/; none: made data\n"
     "  --sections  methods: rework of all methods; buckets: the change of the loss without one of them; steps: bytes "
@@ -85,7 +85,8 @@ request requested(const arguments& options) {
                 .data = options.text("data"),
                 .resume = options.text("resume")};
   const auto periods = options.count("periods"), failures = options.count("failures");
-  if (periods != 0 && periods < 4) throw std::invalid_argument("--periods: at least 4, or 0");
+  if (periods != 0 && (periods < 4 || periods > 1'000'000))
+    throw std::invalid_argument("--periods: 4 to 1000000, or 0");
   for (const auto& name : options.list_of("models", {"lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16"})) {
     auto& model = asked.models.emplace_back(models::setting_of(name, asked.data));
     if (periods > 0) model.periods = periods;

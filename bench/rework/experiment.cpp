@@ -106,7 +106,7 @@ double iterations_to(std::span<const double> losses, double target, std::uint64_
 
 std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t count) {
   std::vector<std::uint64_t> chosen;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count && count < periods; ++i) {
     auto at = 1 + (periods - 1) * i / count;
     if (at % 10 == 0) ++at;
     if (at < periods && (chosen.empty() || at > chosen.back())) chosen.push_back(at);

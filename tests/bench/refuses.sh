@@ -28,7 +28,10 @@ refused "--seeds is 0" "$rework" --models lr --seeds 0
 refused "--failures: lr: 4 periods are too few for 4 failures" "$rework" --models lr --periods 4 --failures 4
 refused "--failures: lr: 6 periods are too few for 8 failures" "$rework" --models lr --periods 6
 refused "--failures: gpt: 12 periods are too few for 15 failures" "$rework" --models lenet,gpt --failures 15
-refused "--periods: at least 4, or 0" "$rework" --models lr --periods 3 --failures 1
+refused "--failures: lr: 40 periods are too few for 18446744073709551615 failures" "$rework" --models lr --failures 18446744073709551615
+for periods in 3 1000001; do
+  refused "--periods: 4 to 1000000, or 0" "$rework" --models lr --periods "$periods" --failures 1
+done
 refused "--models is empty" "$rework" --models ""
 refused "--models has an empty word" "$rework" --models ,lr
 refused "--models has an empty word" "$rework" --models lr,
