@@ -91,7 +91,8 @@ std::vector<run_method> real_methods(const arguments& options) {
   });
   std::vector<std::string_view> keys;
   for (const auto& how : all) keys.push_back(how.key);
-  std::erase_if(all, [&](const run_method& how) { return !options.has("methods", how.key, keys); });
+  const auto wanted = options.list_of("methods", keys);
+  std::erase_if(all, [&](const run_method& how) { return std::ranges::find(wanted, how.key) == wanted.end(); });
   return all;
 }
 
