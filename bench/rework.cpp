@@ -117,7 +117,7 @@ struct progress {
 };
 
 std::string options_of(const models::setting& model, const request& asked) {
-  return std::to_string(model.periods) + " periods, methods: " + (asked.methods ? "yes" : "no") +
+  return model.name + ", " + std::to_string(model.periods) + " periods, methods: " + (asked.methods ? "yes" : "no") +
          ", failures: " + std::to_string(model.failures) + ", data: " + asked.data;
 }
 
