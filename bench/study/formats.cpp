@@ -50,13 +50,13 @@ std::size_t width_of(double parameters) {
 
 study_model train_model(std::size_t millions, const arguments& options) {
   const auto width = width_of(1e6 * static_cast<double>(millions));
-  auto run = train({.steps = options.count("training"),
+  auto run = train({.steps = options.positive("training"),
                     .deltas = 0,
                     .folder = options.text("data"),
                     .widths = {784, width, width, 10},
                     .tested = 1000});
   std::printf("%zu million parameters: 784-%zu-%zu-10 after %zu steps on %s, loss %.4f, accuracy %.2f %%\n\n", millions,
-              width, width, options.count("training"), run.data.c_str(), run.loss, 100 * run.accuracy);
+              width, width, options.positive("training"), run.data.c_str(), run.loss, 100 * run.accuracy);
   study_model model;
   const auto move_into = [&](std::vector<model_array>& to, parameter_values& from) {
     for (std::size_t i = 0; i < from.size(); ++i)

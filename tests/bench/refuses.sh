@@ -51,6 +51,7 @@ formats=(--sections formats --directory "$folder" --data "" --training 1)
 refused "--ranks: 65 is not 1 to 64" "$study" "${formats[@]}" --ranks 1,65
 refused "--sizes: 0 is not 1 to 10000" "$study" "${formats[@]}" --sizes 0
 refused "--reps is 0" "$study" "${formats[@]}" --reps 0
+refused "--training is 0" "$study" "${formats[@]}" --training 0
 for wait in abc -1 inf; do
   refused "--wait: '$wait' is not a number of at least 0" "$study" "${formats[@]}" --wait "$wait"
 done

@@ -28,4 +28,6 @@ refused() {
 }
 refused "has results of other options" --seeds 2 --failures 1
 refused "has results of 2 seeds, more than --seeds" --seeds 1
+mv "$folder/results/lr" "$folder/results/mf"
+refused "has results of other options" --models mf --seeds 2
 rm -rf "$folder"
