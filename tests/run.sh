@@ -43,7 +43,9 @@ if [[ $install == yes ]]; then
     packages+=(libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs)                                             # file systems
     packages+=(libopenmpi-dev openmpi-bin libmpich-dev mpich slurm-wlm munge)                                          # ranks, jobs
     packages+=(doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core)  # pages
-    packages+=(clang-16 clang-19 libc++-19-dev libc++abi-19-dev make g++-aarch64-linux-gnu qemu-user)                  # compilers
+    packages+=(clang-16 clang-19 make g++-aarch64-linux-gnu qemu-user)                                                 # compilers
+    # Two versions of libc++ exclude each other: where an older one is installed it stays, and the row of libc++ 19 is skipped.
+    if ! dpkg-query -W 'libc++1-1[0-8]' >/dev/null 2>&1; then packages+=(libc++-19-dev libc++abi-19-dev); fi
   else
     packages+=(clang-19 libclang-rt-19-dev clang-format-19 dpkg-dev debhelper lintian libcli11-dev)
   fi
