@@ -11,18 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/plan/simulate.hpp"
+#include "cairn/plan/partition.hpp"
 #include "common/arguments.hpp"
 #include "common/model_shapes.hpp"
 #include "common/report.hpp"
 #include "schedule/chart.hpp"
 #include "simulate/measured.hpp"
+#include "simulate/predict.hpp"
 
 namespace {
 
 using namespace bench;
-using cairn::plan::machine;
-using cairn::plan::prediction;
 
 constexpr std::string_view usage =
     "simulate [--reps 15] [--directory /tmp] [--wait 1] [--figure FILE.svg] [--json FILE]\n"

@@ -23,14 +23,14 @@
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/group/threads.hpp"
-#include "cairn/plan/calibrate.hpp"
-#include "cairn/plan/simulate.hpp"
+#include "cairn/plan/partition.hpp"
 #include "common/clock.hpp"
 #include "common/interleave.hpp"
 #include "common/model_shapes.hpp"
 #include "common/settle.hpp"
 #include "common/statistics.hpp"
 #include "common/work_directory.hpp"
+#include "simulate/predict.hpp"
 
 namespace bench {
 namespace {
@@ -141,10 +141,10 @@ struct timed_save {
 };
 
 /// Of saves of one process: their cost, and how many cores two of them at the same time have.
-cairn::plan::machine machine_of(std::span<const cairn::plan::measured_write> writes, double seconds_of_two) {
+bench::machine machine_of(std::span<const measured_write> writes, double seconds_of_two) {
   constexpr double no_limit = 1e300;
-  cairn::plan::machine on;
-  on.encode = cairn::plan::calibrate(writes);  // with the writes and all files
+  bench::machine on;
+  on.encode = calibrate(writes);  // with the writes and all files
   on.cores_per_node = std::max(1.0, 2 * writes.back().seconds / seconds_of_two);
   on.copy = on.rank_link = on.node_link = on.write = on.read = on.files_per_second = no_limit;
   on.file = on.message = on.per_leaf = on.per_rank = 0;
@@ -172,7 +172,7 @@ class comparison {
   }
 
   std::span<timed_save> saves() { return saves_; }
-  [[nodiscard]] cairn::plan::machine machine() const {
+  [[nodiscard]] bench::machine machine() const {
     auto writes = samples_;
     for (std::size_t i = 0; i < writes.size(); ++i) writes[i].seconds = median(saves_[i].seconds);
     return machine_of(writes, median(saves_[writes.size()].seconds));
@@ -183,7 +183,7 @@ class comparison {
   }
 
  private:
-  std::vector<cairn::plan::measured_write> samples_;
+  std::vector<measured_write> samples_;
   std::list<model> states_;
   std::vector<timed_save> saves_;
 };

@@ -89,7 +89,6 @@ MORE_HEADER_ONLY = {
     "merge.hpp": {"store/naming.hpp"},
     "save.hpp": PLACE | {"chain/options.hpp"},
     "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/item_list.hpp", "plan/partition.hpp", "schedule/reservation.hpp"},
-    "plan/calibrate.hpp": {"core/error.hpp"},
     "load.hpp": {"group/base.hpp"},
     "store/owner_record.hpp": {"core/error.hpp"},
     "adapters/torch/optimizer.hpp": {"adapters/torch/optimizer_parts.hpp"},
@@ -102,7 +101,7 @@ MORE_HEADER_ONLY = {
 # The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
 # default policy plans with it.
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "import/", "merge.", "plan/calibrate.", "plan/cost.", "plan/simulate.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
+          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "import/", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",

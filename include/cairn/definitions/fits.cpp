@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The definitions of what fits curves or costs, where Eigen is installed.
+// The definitions of what fits curves, where Eigen is installed.
 #if __has_include(<Eigen/Cholesky>)
-#include "cairn/plan/calibrate.ipp"
 #include "cairn/schedule/fits/estimators.ipp"
 #include "cairn/schedule/fits/fit.ipp"
 #endif

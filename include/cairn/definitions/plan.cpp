@@ -2,4 +2,3 @@
 // The definitions of plan/.
 #include "cairn/plan/item_list.ipp"
 #include "cairn/plan/partition.ipp"
-#include "cairn/plan/simulate.ipp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/plan/simulate.hpp"
+#include "simulate/predict.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,16 +11,18 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "store/sample.hpp"
 
 namespace {
 
+using bench::calibrate;
+using bench::machine;
+using bench::measured_write;
+using bench::prediction;
+using bench::simulate;
+using bench::write_cost;
 using cairn::plan::leaf_size;
-using cairn::plan::machine;
 using cairn::plan::partition;
-using cairn::plan::prediction;
 using cairn::plan::rank_load;
-using cairn::plan::simulate;
 using Catch::Approx;
 
 /// Nothing takes time.
@@ -63,19 +65,19 @@ constexpr double machine::* rates[] = {&machine::copy,  &machine::rank_link, &ma
                                        &machine::write, &machine::read,      &machine::files_per_second};
 constexpr double machine::* costs[] = {&machine::file, &machine::message, &machine::per_leaf, &machine::per_rank};
 
-}  // namespace
-
-TEST_CASE("as in docs/ranks.md") {
-  // [simulate]
-  cairn::plan::machine ours;
-  ours.ranks_per_node = 4;
-  ours.node_link = 1.2e9;  // bytes per second
-  std::vector<cairn::plan::leaf_size> leaves(400, {.elements = 4'194'304, .bytes = 16'777'216, .row = 4096});
-  const cairn::plan::partition plan(leaves, std::vector<cairn::plan::rank_load>(64));
-  const auto predicted = cairn::plan::simulate(plan, ours);  // predicted.save(), predicted.load(), and their parts
-  // [simulate]
-  CHECK(predicted.write == Approx(400 * 16'777'216.0 / 16 / 1.2e9).epsilon(0.01));
+/// Saves of different sizes and numbers of tensors that take what `cost` says, up to a relative error.
+std::vector<measured_write> saves_of(const write_cost& cost, double error = 0) {
+  std::mt19937_64 random(1);
+  std::vector<measured_write> samples;
+  for (std::uint64_t bytes = 1'000'000; bytes <= 4'000'000'000; bytes *= 4)
+    for (const std::uint64_t tensors : {10U, 400U, 10'000U}) {
+      const double off = static_cast<double>(random() % 2001) / 1000 - 1;
+      samples.push_back({bytes, tensors, cost.seconds(bytes, tensors) * (1 + error * off)});
+    }
+  return samples;
 }
+
+}  // namespace
 
 TEST_CASE("a machine without costs takes no time") {
   const auto of = simulate(uneven(), ideal());
@@ -281,9 +283,7 @@ TEST_CASE("a state without bytes, and more ranks than bytes") {
 
 TEST_CASE("a machine of nonsense is refused") {
   const auto refused = [](const machine& on, const std::string& text) {
-    const auto failure = sample::failure_of([&] { static_cast<void>(simulate(uneven(), on)); });
-    CHECK(failure.code == cairn::errc::invalid);
-    CHECK(failure.says(text));
+    CHECK_THROWS_WITH(static_cast<void>(simulate(uneven(), on)), Catch::Matchers::ContainsSubstring(text));
   };
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const auto changed = [](const auto& change) {
@@ -306,4 +306,63 @@ TEST_CASE("a machine of nonsense is refused") {
     refused(changed([&](machine& on) { on.decode.per_tensor = value; }), "decode.per_tensor of a machine is");
   }
   refused(changed([](machine& on) { on.write = -5; }), "write of a machine is -5.0");
+}
+
+TEST_CASE("a calibration finds the cost that the samples have") {
+  const write_cost cost{2e-3, 1e-9, 3e-6};
+  const auto exact = calibrate(saves_of(cost));
+  CHECK(exact.base == Approx(2e-3).epsilon(1e-6));
+  CHECK(exact.per_byte == Approx(1e-9).epsilon(1e-6));
+  CHECK(exact.per_tensor == Approx(3e-6).epsilon(1e-6));
+  const auto slow = calibrate(saves_of({2e6, 1, 3e3}));
+  CHECK(slow.base == Approx(2e6).epsilon(1e-6));
+  CHECK(slow.per_byte == Approx(1).epsilon(1e-6));
+
+  // Relative errors count: a save of a millisecond is predicted as well as one of seconds.
+  const auto noisy = calibrate(saves_of(cost, 0.1));
+  for (const auto& each : saves_of(cost))
+    CHECK(noisy.seconds(each.bytes, each.tensors) == Approx(each.seconds).epsilon(0.08));
+}
+
+TEST_CASE("no part of a cost is negative") {
+  const auto samples_of = [](double base, double per_tensor) {
+    std::vector<measured_write> samples;
+    for (const std::uint64_t tensors : {10U, 20U, 30U})
+      for (const std::uint64_t mib : {100U, 200U, 300U})
+        samples.push_back(
+            {mib << 20U, tensors, base + static_cast<double>(mib) * 1e-3 + static_cast<double>(tensors) * per_tensor});
+    return samples;
+  };
+  const auto fewer_tensors = calibrate(samples_of(0, -1e-4));
+  CHECK(fewer_tensors.per_tensor == 0);
+  CHECK(fewer_tensors.per_byte == Approx(1e-3 / (1 << 20)).epsilon(0.05));
+  const auto no_base = calibrate(samples_of(-0.02, 0));
+  CHECK(no_base.base == 0);
+  CHECK(no_base.per_byte == Approx(1e-3 / (1 << 20)).epsilon(0.15));
+}
+
+TEST_CASE("what the samples cannot tell is 0") {
+  const auto one = calibrate(std::vector<measured_write>{{1000, 10, 2}});
+  CHECK(one.seconds(1000, 10) == Approx(2));
+  const auto same_tensors = calibrate(std::vector<measured_write>{{1000, 10, 2}, {2000, 10, 3}});
+  CHECK(same_tensors.seconds(3000, 10) == Approx(4));
+  const auto no_tensors = calibrate(std::vector<measured_write>{{1000, 0, 2}, {2000, 0, 3}});
+  CHECK(no_tensors.base == Approx(1));
+  CHECK(no_tensors.per_tensor == 0);
+}
+
+TEST_CASE("a calibration without times is refused") {
+  const auto refused = [](const std::vector<measured_write>& samples, const std::string& text) {
+    CHECK_THROWS_WITH(static_cast<void>(calibrate(samples)), Catch::Matchers::ContainsSubstring(text));
+  };
+  refused({}, "a calibration has no samples");
+  for (const double seconds :
+       {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    refused({{1, 1, 1}, {1, 1, seconds}}, "a write of a calibration takes");
+}
+
+TEST_CASE("the seconds of a write are those of the file, of the bytes and of the tensors") {
+  const write_cost cost{2e-3, 1e-9, 3e-6};
+  CHECK(cost.seconds(1'000'000, 1000) == Approx(2e-3 + 1e-3 + 3e-3));
+  CHECK(cost.seconds(0, 0) == Approx(2e-3));
 }

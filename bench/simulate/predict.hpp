@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: MIT
-// How long saves and loads by many ranks take: a plan and the speeds of a machine -> predicted seconds.
+// How long saves and loads by many ranks take: a plan and the speeds of a machine -> predicted seconds. Also finds what writing a share costs,
+// from measured writes.
 //
 // The model has no clock and no files. The parts of a save follow one another, and each part ends when its slowest rank has ended: a
 // prediction is an upper bound where the parts of different ranks overlap. The shares are those of the plan, so their unevenness counts.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "cairn/core/config.hpp"
-#include "cairn/plan/cost.hpp"
 #include "cairn/plan/partition.hpp"
 
-namespace cairn::inline v0_1::plan {
+namespace bench {
+
+/// Seconds that one rank takes to write: base + per_byte * bytes + per_tensor * tensors. `calibrate` finds them.
+struct write_cost {
+  double base = 0;        ///< seconds of a write of nothing
+  double per_byte = 0;    ///< seconds
+  double per_tensor = 0;  ///< seconds
+
+  /// Of a write of `bytes` in `tensors` pieces.
+  [[nodiscard]] double seconds(std::uint64_t bytes, std::uint64_t tensors) const noexcept {
+    return base + per_byte * static_cast<double>(bytes) + per_tensor * static_cast<double>(tensors);
+  }
+};
 
 /// Nodes of equal ranks that write to one file system, and what Cairn costs there. Rates are bytes per second and above 0, costs are seconds and 0 or more.
 /// The defaults are of no real machine: a large cluster with a parallel file system.
@@ -57,12 +69,20 @@ struct prediction {
 };
 
 /// One save of what all ranks hold, and one load by as many ranks; without what a rank has besides. The leaves of the plan have their bytes in memory.
-/// Consecutive ranks share a node. O(leaves + ranks) time and memory. errc::invalid: a number of the machine is negative or not finite, or 0 where
+/// Consecutive ranks share a node. O(leaves + ranks) time and memory. std::invalid_argument: a number of the machine is negative or not finite, or 0 where
 /// it must not be.
-[[nodiscard]] CAIRN_INLINE prediction simulate(const partition& plan, const machine& on);
+[[nodiscard]] prediction simulate(const cairn::plan::partition& plan, const machine& on);
 
-}  // namespace cairn::inline v0_1::plan
+/// What one rank has written, and how long it took.
+struct measured_write {
+  std::uint64_t bytes = 0;    ///< written
+  std::uint64_t tensors = 0;  ///< written, each as one piece
+  double seconds = 0;         ///< that it took
+};
 
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/plan/simulate.ipp"  // IWYU pragma: keep
-#endif
+/// The cost with the least squares of relative errors, of those with no negative part. A part that the samples cannot tell from the others is 0: give
+/// samples of different sizes, and of different numbers of tensors for one size. O(samples). std::invalid_argument: no samples, or one whose time is not positive and
+/// finite.
+[[nodiscard]] write_cost calibrate(std::span<const measured_write> samples);
+
+}  // namespace bench
