@@ -509,7 +509,7 @@ static void when_to_save(const std::string& place) {
   // [young]
   // [combined]
   when = cairn::policies::any_of{cairn::policies::every_steps{1000},  // always
-                                 cairn::policies::bounded_overhead{{.percent = 1}, when_loss_halves{}}};
+                                 when_loss_halves{}};
   // [combined]
   // [families]
   using family = cairn::loss_curve::family;

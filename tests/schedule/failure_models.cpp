@@ -14,7 +14,6 @@ namespace {
 using cairn::any_failures;
 using cairn::failures::exponential;
 using cairn::failures::never;
-using cairn::failures::trace;
 using cairn::failures::weibull;
 using std::chrono::seconds;
 using duration = std::chrono::duration<double>;
@@ -66,21 +65,15 @@ TEST_CASE("failures expected are none at the age 0, never fall, and are finite, 
   check_laws(never{}, random);
   for (const double a : odd) {
     check_laws(exponential{duration(a)}, random);
-    check_laws(trace({a}), random);
-    check_laws(trace({a, 100}), random);
     for (const double b : odd) {
       check_laws(weibull{a, duration(b)}, random);
       check_laws(weibull::of_mean(duration(a), b), random);
-      check_laws(trace({a, b}), random);
     }
   }
   std::uniform_real_distribution<double> shape(0.2, 5), scale(1, 1e6);
   for (int i = 0; i < 20; ++i) {
     check_laws(exponential{duration(scale(random))}, random);
     check_laws(weibull{shape(random), duration(scale(random))}, random);
-    std::vector<double> times(1 + random() % 20);
-    for (auto& each : times) each = std::round(scale(random) / 1e5) * 1e3;  // many of them equal, some 0
-    check_laws(trace(times), random);
   }
 }
 
@@ -106,36 +99,6 @@ TEST_CASE("a Weibull model of a mean has that mean") {
     for (const double mtbf : {10.0, 14400.0})
       CHECK(mean_age(weibull::of_mean(duration(mtbf), shape), mtbf) == Catch::Approx(mtbf).epsilon(1e-4));
   CHECK(weibull{2, seconds(10)}.expected(30) == Catch::Approx(9));
-}
-
-TEST_CASE("a trace expects what Nelson's and Aalen's estimate says, with straight lines in between") {
-  const trace recorded({30, 10, 20});
-  CHECK(recorded.expected(10) == Catch::Approx(1.0 / 3));
-  CHECK(recorded.expected(20) == Catch::Approx(1.0 / 3 + 1.0 / 2));
-  CHECK(recorded.expected(30) == Catch::Approx(1.0 / 3 + 1.0 / 2 + 1));
-  CHECK(recorded.expected(5) == Catch::Approx(1.0 / 6));
-  CHECK(recorded.expected(16) == Catch::Approx(1.0 / 3 + 0.3));
-  CHECK(recorded.expected(70) == Catch::Approx(1.0 / 3 + 1.0 / 2 + 1 + 2));  // one per 20 seconds in the mean
-}
-
-TEST_CASE("a trace passes over times that are no positive numbers, and is straight towards times that are equal") {
-  const trace recorded({100, no_number, 100, -5, infinite, 0});
-  CHECK(recorded.expected(100) == Catch::Approx(1.5));
-  CHECK(recorded.expected(50) == Catch::Approx(0.75));
-  CHECK(recorded.expected(300) == Catch::Approx(3.5));
-  CHECK(trace({}).expected(1e9) == 0);
-  CHECK(trace({0, -1, no_number, infinite}).expected(1e9) == 0);
-}
-
-TEST_CASE("a trace of many times of a model expects what the model does") {
-  std::mt19937_64 random(3);
-  std::weibull_distribution<double> between(1.5, 1000);
-  std::vector<double> times(20000);
-  for (auto& each : times) each = between(random);
-  const trace recorded(times);
-  const weibull model{1.5, seconds(1000)};
-  for (const double age : {50.0, 300.0, 1000.0, 2000.0})
-    CHECK(recorded.expected(age) == Catch::Approx(model.expected(age)).epsilon(0.05));
 }
 
 TEST_CASE("any model of failures is as the model that it was made of, and so are its copies") {

@@ -7,5 +7,4 @@
 static_assert(cairn::policy<cairn::policies::adaptive> && cairn::policy<cairn::policies::young> &&
               cairn::policy<cairn::policies::daly> && cairn::policy<cairn::policies::checkfreq> &&
               cairn::policy<cairn::policies::coci> && cairn::policy<cairn::policies::any_of> &&
-              cairn::policy<cairn::policies::bounded_overhead> && cairn::policy<cairn::policies::every_steps> &&
-              cairn::policy<cairn::policies::every>);
+              cairn::policy<cairn::policies::every_steps> && cairn::policy<cairn::policies::every>);

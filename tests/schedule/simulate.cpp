@@ -121,16 +121,10 @@ scenario any_scenario(std::mt19937_64& random) {
                   .background = is_blocking ? 0 : between(0, 8),
                   .slowdown = between(0, 1),
                   .restore = between(0, 5)};
-  switch (random() % 3) {
-    case 0:
-      what.failures = exponential{duration(between(100, 1000))};
-      break;
-    case 1:
-      what.failures = weibull::of_mean(duration(between(100, 1000)), between(0.5, 2));
-      break;
-    default:
-      what.failures = cairn::failures::trace({between(100, 1000), between(100, 1000), between(100, 1000)});
-  }
+  if (random() % 2 == 0)
+    what.failures = exponential{duration(between(100, 1000))};
+  else
+    what.failures = weibull::of_mean(duration(between(100, 1000)), between(0.5, 2));
   if (random() % 2 == 0) what.stops = cairn::early_stops::uniform{0.2, 0.9, 0.7};
   what.loss_noise = random() % 2 == 0 ? 0 : 0.1;
   return what;

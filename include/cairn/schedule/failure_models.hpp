@@ -75,42 +75,6 @@ struct weibull {
   }
 };
 
-/// From recorded times between failures (Nelson's and Aalen's estimate, linear in between). Beyond the longest one, at the mean rate.
-/// Times that are not positive and finite are ignored; without any there are no failures. O(log n).
-class trace {
- public:
-  explicit trace(std::vector<double> seconds_between) {
-    std::erase_if(seconds_between, [](double s) { return !(s > 0 && cairn::detail::is_finite(s)); });
-    std::sort(seconds_between.begin(), seconds_between.end());
-    double sum = 0, mean = 0;
-    for (std::size_t i = 0; i < seconds_between.size(); ++i) {
-      mean += seconds_between[i] / static_cast<double>(seconds_between.size());
-      sum += 1 / static_cast<double>(seconds_between.size() - i);
-      if (known_.back().age == seconds_between[i]) known_.pop_back();
-      known_.push_back({seconds_between[i], sum});
-    }
-    if (mean > 0) rate_ = detail::hazard(1 / mean);
-  }
-
-  [[nodiscard]] double expected(double seconds) const noexcept {
-    if (!(seconds > 0)) return 0;
-    const auto after = std::upper_bound(known_.begin(), known_.end(), seconds,
-                                        [](double age, const point& known) { return age < known.age; });
-    const auto& from = *(after - 1);
-    if (after == known_.end()) return detail::hazard(from.expected + rate_ * (seconds - from.age));
-    const double part = (seconds - from.age) / (after->age - from.age);
-    return from.expected + part * (after->expected - from.expected);
-  }
-
- private:
-  struct point {
-    double age, expected;
-  };
-
-  std::vector<point> known_{{0, 0}};  // rising
-  double rate_ = 0;                   // beyond the last one
-};
-
 }  // namespace failures
 
 /// `alive(part)` is the probability that the job reaches this part of its length, 0 to 1. It is 1 at 0 and never rises. The probability
