@@ -98,6 +98,8 @@ class loader : public walker {
   virtual void keep_default() {}
   /// Records the elements of the current object that are freed when it gets the values of its private copy.
   virtual void note_put(void* /*object*/, const void* /*copy*/, const copy_operations& /*how*/) {}
+  /// Records options of the current object that the load replaces: lines that go on after its path.
+  virtual void note_replaced(const std::vector<std::string>& /*options*/) {}
   /// Arranges a heap when its elements have been loaded.
   virtual void arrange(void* /*object*/, const heap_operations& /*how*/) {}
   /// Records that this copy is not complete, so that the object keeps its value.
@@ -202,6 +204,7 @@ class copy_loader final : public loader {
   void missing() override { state_.missing(); }
   void arrange(void* object, const heap_operations& how) override { how.arrange(object); }
   void keep_default() override { state_.keep_default(); }
+  void note_replaced(const std::vector<std::string>& options) override { state_.note_replaced(options); }
   void record(std::string_view path, const std::string& problem) override { state_.record(path, problem); }
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override {
     state_.require_memory(from, to, width);

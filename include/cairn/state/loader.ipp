@@ -117,7 +117,7 @@ CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
   const auto answer = inside.end_copy();
   if (answer == copy_answer::drop) return;
   with_path([&] {
-    how.check(object, copy.get());
+    note_replaced(how.check(object, copy.get()));
     note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());
