@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A thread reads batches ahead of the trainer. However often the program is killed and started again, every item is trained once per epoch.
-// Usage: prefetch DIRECTORY [STEP after which it kills itself]
+// Usage: prefetch DIRECTORY [STEP in which it kills itself]
 #include <cairn/cairn.hpp>
 
 #include <condition_variable>
@@ -19,6 +19,7 @@
 namespace {
 
 constexpr std::uint64_t epochs = 3;
+std::uint64_t killed_in = 0;  // the step in which the program kills itself, for its test
 
 struct trainer_state {
   std::vector<std::uint32_t> trained;  // how often, by item
@@ -67,10 +68,10 @@ void train_one_step(trainer_state& state, const cairn::batch& batch, const loade
     ++state.trained[batch.items[i]];
     state.weight += 1e-3 * (loaded[i] - state.weight);
   }
-  ++state.step;
+  if (++state.step == killed_in) std::raise(SIGKILL);
 }
 
-int run(const std::string& place, std::uint64_t killed_after) {
+int run(const std::string& place) {
   std::vector<float> images(1000);
   for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i % 17);
   trainer_state state;
@@ -89,11 +90,8 @@ int run(const std::string& place, std::uint64_t killed_after) {
   for (const cairn::batch& batch : state.data) {  // moves on when the trainer takes a batch
     train_one_step(state, batch, queue.pop());
     if (ckpt.step(state, {.step = state.step}).stop) break;
-    // [prefetch]
-    if (state.step == killed_after) std::raise(SIGKILL);
-    // [prefetch_end]
   }
-  // [prefetch_end]
+  // [prefetch]
   ckpt.save(state, {.step = state.step});
   std::uint64_t others = 0;
   for (const auto times : state.trained) others += times != epochs;
@@ -106,7 +104,8 @@ int run(const std::string& place, std::uint64_t killed_after) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc > 1 ? argv[1] : "runs/prefetch", argc > 2 ? std::stoull(argv[2]) : 0);
+    if (argc > 2) killed_in = std::stoull(argv[2]);
+    return run(argc > 1 ? argv[1] : "runs/prefetch");
   } catch (const std::exception& failure) {
     std::cerr << "prefetch: " << failure.what() << '\n';
     return 1;

@@ -14,8 +14,8 @@ expected=$(tail -n 1 log)
 for at in 3 20 21 62 63 64 100 150 188; do  # before the first save, around the end of an epoch, before the last step
   status=0
   { "$prefetch" killed "$at" > log 2>&1 || status=$?; } 2> /dev/null
-  ((status == 137)) || die "killed after step $at, but the exit status is $status"
-  ((at <= 20)) || grep -q '^resumed from step ' log || die "the run that is killed after step $at began again"
+  ((status == 137)) || die "killed in step $at, but the exit status is $status"
+  ((at <= 20)) || grep -q '^resumed from step ' log || die "the run that is killed in step $at began again"
 done
 "$prefetch" killed > log || die "items were left out or trained twice"
 [[ $(tail -n 1 log) == "$expected" ]] || die "not as without a kill: $expected"
