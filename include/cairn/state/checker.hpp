@@ -39,7 +39,6 @@ class checker final : public loader {
   CAIRN_INLINE void note_freed(const void* memory, std::uint64_t bytes) override;
   CAIRN_INLINE void note_destroyed(std::string_view part) override;
   CAIRN_INLINE void note_put(void* object, const void* copy, const copy_operations& how) override;
-  CAIRN_INLINE void note_replaced(const std::vector<std::string>& options) override;
   CAIRN_INLINE std::size_t match_leaf(const memory_view& view) override;
   CAIRN_INLINE void missing() override;
   void keep_default() override {
@@ -60,8 +59,8 @@ class checker final : public loader {
 
  private:
   CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
-  [[nodiscard]] std::array<std::vector<std::string>*, 5> lists() noexcept {
-    return {&report_.loaded, &report_.converted, &report_.reshaped, &report_.resized, &report_.replaced};
+  [[nodiscard]] std::array<std::vector<std::string>*, 4> array_lists() noexcept {
+    return {&report_.loaded, &report_.converted, &report_.reshaped, &report_.resized};
   }
   /// Rejects the owner at `path`, which is also at `other`, if the checkpoint has two of them.
   void check_tie(const std::string& other, const std::string& path);
@@ -73,7 +72,7 @@ class checker final : public loader {
 
   copy_loader copies_;
   match_report report_;
-  std::array<std::size_t, 5> before_copy_{};  // the sizes of the lists
+  std::array<std::size_t, 4> before_copy_{};  // the sizes of the lists of arrays
   std::vector<std::string> problems_;         // the first ones
   std::size_t more_problems_ = 0;
   std::pair<std::string, std::string> refusal_;   // the last array whose type refuses the stored shape, and why

@@ -27,10 +27,6 @@ CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
   arrays_.add(view, device, index);
 }
 
-CAIRN_INLINE void checker::note_replaced(const std::vector<std::string>& options) {
-  for (const auto& each : options) report_.replaced.push_back(at_.path.empty() ? each : at_.path + '.' + each);
-}
-
 CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
   std::string stored = load_.stored.stored_path(path());
   std::size_t index = load_.stored.use_leaf(stored);
@@ -79,13 +75,13 @@ CAIRN_INLINE void checker::record(std::string_view path, const std::string& prob
 }
 
 CAIRN_INLINE loader& checker::begin_copy() {
-  std::ranges::transform(lists(), before_copy_.begin(), [](const auto* list) { return list->size(); });
+  std::ranges::transform(array_lists(), before_copy_.begin(), [](const auto* list) { return list->size(); });
   return copies_.begin_copy();
 }
 
 CAIRN_INLINE void checker::drop_copy() {
-  const auto all = lists();
-  for (std::size_t i = 0; i < all.size(); ++i) all[i]->resize(before_copy_[i]);
+  const auto lists = array_lists();
+  for (std::size_t i = 0; i < lists.size(); ++i) lists[i]->resize(before_copy_[i]);
 }
 
 CAIRN_INLINE void checker::note_owner(const void* object, const void* type, const void* content) {
@@ -197,8 +193,9 @@ CAIRN_INLINE void checker::finish() {
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
   if (load_.stored.is_repeated())
-    for (auto* const list : lists()) remove_repeats(*list);
+    for (auto* const list : array_lists()) remove_repeats(*list);
   report_.unexpected = load_.stored.unexpected();
+  report_.replaced = load_.replaced;
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {
     for (const auto& path : report_.missing) add_problem(path + " is missing in the checkpoint");

@@ -50,6 +50,7 @@ struct load_progress {
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
   std::size_t kept =
       0;  ///< number of members and arrays that keep all or some of their values, as the class or the options allow
+  std::vector<std::string> replaced{};              ///< lines for match_report::replaced
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
 };
 
@@ -98,8 +99,6 @@ class loader : public walker {
   virtual void keep_default() {}
   /// Records the elements of the current object that are freed when it gets the values of its private copy.
   virtual void note_put(void* /*object*/, const void* /*copy*/, const copy_operations& /*how*/) {}
-  /// Records options of the current object that the load replaces: lines that go on after its path.
-  virtual void note_replaced(const std::vector<std::string>& /*options*/) {}
   /// Arranges a heap when its elements have been loaded.
   virtual void arrange(void* /*object*/, const heap_operations& /*how*/) {}
   /// Records that this copy is not complete, so that the object keeps its value.
@@ -204,7 +203,6 @@ class copy_loader final : public loader {
   void missing() override { state_.missing(); }
   void arrange(void* object, const heap_operations& how) override { how.arrange(object); }
   void keep_default() override { state_.keep_default(); }
-  void note_replaced(const std::vector<std::string>& options) override { state_.note_replaced(options); }
   void record(std::string_view path, const std::string& problem) override { state_.record(path, problem); }
   void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override {
     state_.require_memory(from, to, width);
