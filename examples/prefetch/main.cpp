@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A thread reads batches ahead of the trainer. However often the program is killed and started again, every item is trained once per epoch.
+// A thread reads batches ahead of the trainer. However often the program is killed, every item is trained once per epoch.
 // Usage: prefetch DIRECTORY [STEP in which it kills itself]
 #include <cairn/cairn.hpp>
 

@@ -106,8 +106,8 @@ requires std::ranges::sized_range<Items>
 /// In a job of several ranks, each rank goes through the same loop, and trains on its part of each batch: `batch::mine`. The position counts the
 /// items of the job, so that it may continue on another number of ranks.
 ///
-/// A thread that reads ahead goes through a copy of the loop, and the trainer through the loop in the state: one batch for
-/// each that it takes from the thread. So the checkpoint has what was trained, and not what was read.
+/// A thread that reads ahead goes through a copy of the loop, and the trainer through the loop in the state: one batch
+/// for each that it takes from the thread. So a checkpoint has what was trained, not what was read.
 ///
 /// A checkpoint contains eight numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item.
 /// Loading continues the saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, and
