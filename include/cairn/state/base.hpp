@@ -28,9 +28,7 @@ struct match_report {
   std::vector<std::string> converted;   ///< had another dtype
   std::vector<std::string> resized;     ///< containers that changed to the stored size
   std::vector<std::string> reshaped;    ///< arrays of another shape: loaded where both have elements
-  /// Not paths, but lines: options that the program had set, and that are now those of the checkpoint, such as
-  /// "data.batch: 20 in the program, 10 in the checkpoint" of a `loop`.
-  std::vector<std::string> replaced{};
+  std::vector<std::string> replaced{};  ///< lines such as "data.batch: 20 in the program, 10 in the checkpoint" (loop)
 };
 
 namespace detail {
