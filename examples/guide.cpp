@@ -358,6 +358,16 @@ static void one_shot(const std::string& place) {
   // [one_shot]
 }
 
+static void weights_only(const std::string& place) {
+  // [weights]
+  struct {
+    std::vector<linear> layers;  // no optimizer, no random engine
+  } model;
+  cairn::load(place + "/final", model, {.filter = [](std::string_view path) { return path.starts_with("layers."); }});
+  // [weights]
+  assert(!model.layers.empty());
+}
+
 static void partial(const std::string& place) {
   // [partial]
   struct finetune_state {
@@ -431,7 +441,7 @@ static void data_order(const std::string& place) {
     std::uint64_t step = 0;
     cairn::loop data;
   } state;
-  state.data = cairn::loop(images.size(), {.seed = 1, .batch = 64, .epochs = 4});
+  state.data = cairn::loop(images.size(), {.seed = 1, .batch = 64, .epochs = 4, .data = cairn::fingerprint(images)});
   ckpt.restore(state);
   for (const cairn::batch& b : state.data) {
     for (const std::uint64_t i : b.items) state.weight += 1e-3 * images[i];
@@ -618,6 +628,7 @@ int main() {
   const std::string place = "guide-checkpoints";
   std::filesystem::create_directories(place);
   one_shot(place);
+  weights_only(place);
   partial(place);
   new_shapes(place);
   run(place);

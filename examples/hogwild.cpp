@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Four threads that train one model without locks, each with a generator of its own, on batches of a forked data loader: stopped, and continued bit
-// by bit.
+// Four threads that train one model without locks, each with a generator of its own: in rounds, on batches of a forked data loader, stopped and
+// continued bit by bit; and without a barrier.
 #include <cairn/checkpointer.hpp>
 #include <cairn/schedule/policies.hpp>
 
@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -109,6 +110,61 @@ trainer_state train(const std::string& place, std::uint64_t rounds) {
   return state;
 }
 
+// [free_state]
+struct thread_state {
+  std::mt19937_64 generator;
+  std::uint64_t batches = 0;  // that it has done
+};
+struct free_state {
+  std::vector<float> weights = std::vector<float>(5000);
+  std::vector<thread_state> threads;
+  std::uint64_t step = 0;
+};
+// [free_state]
+
+free_state train_freely(const std::string& place, std::uint64_t batches) {
+  free_state state;
+  for (std::size_t i = 0; i < 4; ++i) state.threads.push_back({std::mt19937_64(i)});
+  cairn::checkpointer checkpoints(place, {.keep_last = 2, .when = cairn::policies::every_steps{5}});
+  checkpoints.restore(state);
+  std::exception_ptr failure;
+  bool stops = false;
+  // [free_threads]
+  std::mutex finishing;  // guards the checkpointer, and all of the state but the weights
+  const auto work = [&](std::size_t i) {
+    std::unique_lock lock(finishing);
+    for (thread_state mine = state.threads[i]; mine.batches < batches && !stops;) {
+      lock.unlock();
+      update(state.weights, mine.generator, mine.batches++);  // other threads save meanwhile
+      lock.lock();
+      state.threads[i] = mine;  // from here on the batch counts as done
+      try {
+        stops = checkpoints.step(state, {.step = ++state.step}).stop || stops;
+      } catch (...) {
+        failure = std::current_exception();
+        stops = true;
+      }
+    }
+  };
+  // [free_threads]
+  std::vector<std::thread> running;
+  for (std::size_t i = 0; i < state.threads.size(); ++i) running.emplace_back(work, i);
+  for (auto& each : running) each.join();
+  if (failure) std::rethrow_exception(failure);
+  checkpoints.save(state, {.step = state.step});
+  return state;
+}
+
+/// Whether each generator is where that many batches, and no others, have left it.
+bool is_done(const free_state& state, std::uint64_t batches) {
+  for (std::size_t i = 0; i < state.threads.size(); ++i) {
+    std::mt19937_64 generator(i);
+    generator.discard(2000 * batches);
+    if (state.threads[i].generator != generator || state.threads[i].batches != batches) return false;
+  }
+  return state.step == batches * state.threads.size();
+}
+
 bool same(const trainer_state& a, const trainer_state& b) {
   return a.weights == b.weights && a.generators == b.generators && a.round == b.round;
 }
@@ -124,7 +180,11 @@ int main() {
     const bool is_same = same(whole, train("hogwild/parts", 33));
     std::printf("33 rounds of 4 threads; stopped after 7 and 20, and continued: %s\n",
                 is_same ? "bit-identical" : "different");
-    return is_same ? 0 : 1;
+    train_freely("hogwild/free", 9);
+    const bool is_complete = is_done(train_freely("hogwild/free", 20), 20);
+    std::printf("20 batches of 4 threads without a barrier, stopped after 9: %s\n",
+                is_complete ? "each was done once" : "some were left out, or done twice");
+    return is_same && is_complete ? 0 : 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "hogwild: %s\n", failure.what());
     return 1;

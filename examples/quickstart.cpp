@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdint>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -37,12 +38,13 @@ int main(int argc, char** argv) {
   cairn::checkpointer ckpt{argc > 1 ? argv[1] : "runs/quickstart",
                            {.keep_last = 3, .when = cairn::policies::every_steps{100}, .preempt = {SIGTERM, SIGUSR1}}};
   if (ckpt.restore(state)) std::cout << "resumed at step " << state.step << '\n';
+  std::optional<double> loss;
   for (const cairn::batch& batch : state.data) {
-    const double loss = train_one_step(state, batch);
+    loss = train_one_step(state, batch);
     // At every 100th step this copies the state and returns. A background thread writes the copy.
     if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // a signal came, and the state is saved
   }
-  ckpt.save(state, {.step = state.step});  // saves the final state and waits until it is on disk
+  ckpt.save(state, {.step = state.step, .loss = loss});  // saves the final state and waits until it is on disk
   std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
 }
 // [all]

@@ -21,15 +21,16 @@ double train_one_step(trainer_state& state, std::span<const std::uint64_t> items
 void train(const std::vector<char>& images) {
   // [training]
   trainer_state state;
+  std::optional<double> loss;
   state.data = cairn::loop(images.size(), {.batch = 64, .epochs = 10});
   cairn::checkpointer ckpt{"runs/lenet", {.keep_last = 3, .preempt = {SIGTERM, SIGUSR1}}};
   ckpt.restore(state);                                // loads the newest valid checkpoint; does nothing on the first run
   for (const cairn::batch& batch : state.data) {      // continues with the images that come next
-    const double loss = train_one_step(state, batch.items);  // your function; it also increments state.step
-    // When a save is due, this copies the state and returns. A background thread writes the copy.
+    loss = train_one_step(state, batch.items);         // your function; it also increments state.step
+    // Copies the state if a save is due; a background thread writes it. Throws if a save has failed (disk full).
     if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return;  // a signal came, and the state is saved
   }
-  ckpt.save(state, {.step = state.step});             // saves the final state and waits until it is on disk
+  ckpt.save(state, {.step = state.step, .loss = loss});  // saves the final state and waits until it is on disk
   // [training]
 }
 

@@ -2,10 +2,13 @@
 #include "cairn/loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <random>
 #include <ranges>
 #include <set>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/load.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -187,6 +191,118 @@ TEST_CASE("a checkpoint over another number of items is refused, and nothing is 
   CHECK(any.data.items() == 10);
 }
 
+TEST_CASE("a checkpoint over other data of the same size is refused, and nothing is changed") {
+  trainer state{{1}, cairn::loop(10, {.batch = 3, .data = 41})};
+  const tests::kept checkpoint(cairn::detail::describe(state));
+  trainer other{{2}, cairn::loop(10, {.batch = 3, .data = 42})};
+  const auto failure = sample::failure_of([&] { checkpoint.load(other); });
+  CHECK(failure.code == cairn::errc::mismatch);
+  for (const auto* const part :
+       {"data in kept: ", "fingerprint 42", "fingerprint 41", "leave the loop out with filter"})
+    CHECK(failure.says(part));
+  CHECK(other.weights == std::vector<float>{2});
+
+  trainer same{{}, cairn::loop(10, {.batch = 3, .data = 41})};
+  checkpoint.load(same);
+  CHECK(same.weights == state.weights);
+}
+
+TEST_CASE("a fingerprint that only one side has is kept for the next checkpoint") {
+  const auto keeps_42 = [](const tests::kept& checkpoint, trainer state) {
+    checkpoint.load(state);
+    const tests::kept next(cairn::detail::describe(state));
+    trainer other{{}, cairn::loop(10, {.data = 43})};
+    return sample::failure_of([&] { next.load(other); }).says("fingerprint 42");
+  };
+  const trainer with{{1}, cairn::loop(10, {.data = 42})}, without{{1}, cairn::loop(10)};
+  CHECK(keeps_42(tests::kept(cairn::detail::describe(with)), without));
+  CHECK(keeps_42(tests::kept(cairn::detail::describe(with)), {}));
+  CHECK(keeps_42(tests::kept(cairn::detail::describe(without)), with));
+}
+
+TEST_CASE("options of the program that the checkpoint replaces are reported") {
+  cairn::stores::memory store;
+  trainer state{{1}, cairn::loop(10, {.seed = 1, .batch = 2, .epochs = 7, .drop_last = true})};
+  cairn::checkpointer(store).save(state, {.step = 1});
+  std::vector<std::string> messages;
+  const auto replaced_of = [&](cairn::loop data) {
+    trainer resumed{{}, std::move(data)};
+    cairn::checkpointer ckpt(store, {.on_event = [&](const cairn::event& what) {
+                               if (what.what == cairn::event::kind::restored) messages.push_back(what.message);
+                             }});
+    return ckpt.restore(resumed)->replaced;
+  };
+  const auto line = [](const std::string& option, const std::string& here, const std::string& there) {
+    return "data." + option + ": " + here + " in the program, " + there + " in the checkpoint";
+  };
+  using lines = std::vector<std::string>;
+  CHECK(replaced_of(state.data) == lines{});
+  CHECK(replaced_of({}) == lines{});
+  CHECK(messages == lines{"", ""});
+  CHECK(replaced_of(cairn::loop(10, {.seed = 1, .batch = 20, .drop_last = true})) == lines{line("batch", "20", "2")});
+  CHECK(messages.back() == line("batch", "20", "2"));
+  const lines all{line("seed", "0", "1"), line("shuffle", "false", "true"), line("drop_last", "false", "true")};
+  CHECK(replaced_of(cairn::loop(10, {.batch = 2, .shuffle = false})) == all);
+  CHECK(messages.back() == all[0] + "; " + all[1] + "; " + all[2]);
+}
+
+TEST_CASE("a loop that was saved before loops had fingerprints goes on") {
+  for (const std::uint64_t data : {0U, 42U}) {
+    trainer state{{}, cairn::loop(30, {.epochs = 3, .data = data})};
+    const auto report = cairn::load(CAIRN_TESTS "/golden/loop-1/step-000000009", state);
+    CHECK(report.replaced.size() == 3);  // seed, batch, drop_last
+    CHECK(state.weights == std::vector<float>{1, 2});
+    run seen = all_of(cairn::loop(30, {.seed = 3, .batch = 4, .epochs = 3, .drop_last = true}));
+    seen.erase(seen.begin(), seen.begin() + 9);
+    CHECK(all_of(state.data) == seen);
+  }
+}
+
+TEST_CASE("a fingerprint depends on the number of items, and on those that are looked at") {
+  std::vector<float> values(5000);
+  std::iota(values.begin(), values.end(), 0.F);
+  const auto whole = cairn::fingerprint(values);
+  CHECK(whole == cairn::fingerprint(std::deque<float>(values.begin(), values.end())));
+  std::set<std::uint64_t> all{whole, 0};
+  for (const std::size_t i : {0U, 4999U}) {
+    auto other = values;
+    other[i] = -1;
+    all.insert(cairn::fingerprint(other));
+  }
+  std::ranges::reverse(values);
+  all.insert(cairn::fingerprint(values));
+  for (const std::size_t size : {4999U, 1024U, 1023U, 1U, 0U}) {
+    values.resize(size);
+    all.insert(cairn::fingerprint(values));
+  }
+  CHECK(all.size() == 10);
+
+  enum class label : std::uint8_t { cat, dog };
+  struct image {
+    std::array<std::uint8_t, 3> pixels;
+    label what;
+  };
+  const std::vector<image> images{{{1, 2, 3}, label::cat}, {{4, 5, 6}, label::dog}};
+  CHECK(cairn::fingerprint(images) == cairn::fingerprint(std::array{images[0], images[1]}));
+  CHECK(cairn::fingerprint(images) != cairn::fingerprint(std::array{images[1], images[0]}));
+
+  using files = std::vector<std::string>;
+  CHECK(cairn::fingerprint(files{"ab", "c"}) == cairn::fingerprint(files{"ab", "c"}));
+  CHECK(cairn::fingerprint(files{"ab", "c"}) != cairn::fingerprint(files{"a", "bc"}));
+  using tensors = std::vector<std::vector<double>>;
+  CHECK(cairn::fingerprint(tensors{{1, 2}, {}}) != cairn::fingerprint(tensors{{}, {1, 2}}));
+  CHECK(cairn::fingerprint(std::vector<bool>{true, false}) != cairn::fingerprint(std::vector<bool>{false, true}));
+}
+
+TEST_CASE("a fingerprint is the same in every process") {  // values from another implementation, in Python
+  CHECK(cairn::fingerprint(std::vector<float>{}) == 14374147212387527897U);
+  CHECK(cairn::fingerprint(std::vector{0.5F}) == 458680050370609725U);
+  CHECK(cairn::fingerprint(std::vector<std::string>{"ab", "c"}) == 13966062547273118444U);
+  std::vector<std::uint64_t> squares(3000);
+  for (std::uint64_t i = 0; i < squares.size(); ++i) squares[i] = i * i;
+  CHECK(cairn::fingerprint(squares) == 1347439596239974449U);
+}
+
 TEST_CASE("a place that no loop can be in is refused") {
   struct forged {
     std::vector<float> weights;
@@ -334,5 +450,5 @@ TEST_CASE("the standard's algorithms take it, and what is saved is small") {
   const trainer state{{}, data};
   std::uint64_t bytes = 0;
   for (const auto& leaf : cairn::detail::describe(state).leaves) bytes += leaf.bytes();
-  CHECK(bytes == 5 * 8 + 2);
+  CHECK(bytes == 6 * 8 + 2);
 }

@@ -88,6 +88,8 @@ TEST_CASE("to a file: one line per event, none for the stages of a save nor for 
              published) == "cairn: step 12 saved, 3.0 MiB in 250 ms\n");
   CHECK(told(cairn::event{.what = kind::restored, .step = 7, .bytes = 1 << 19, .seconds = 0.002}) ==
         "cairn: step 7 restored, 0.5 MiB in 2 ms\n");
+  CHECK(told(cairn::event{.what = kind::restored, .step = 7, .message = "data.batch: 2 in the program"}) ==
+        "cairn: step 7 restored, 0.0 MiB in 0 ms; data.batch: 2 in the program\n");
   CHECK(told(cairn::event{.what = kind::failed, .checkpoint = "run/step-1", .message = "cannot write"}) ==
         "cairn: failed: cannot write\n");
   CHECK(told(cairn::event{.what = kind::fell_back, .checkpoint = "step-1", .message = "damaged"}) ==

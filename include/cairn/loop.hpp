@@ -2,16 +2,22 @@
 // The order in which training goes through its data, as a part of the state.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
+#include <ranges>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/changes.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -22,6 +28,8 @@ struct loop_options {
   std::uint64_t epochs = 1;  ///< where this process stops, counted from the beginning of the run; not saved
   bool shuffle = true;       ///< a new order in every epoch; otherwise 0, 1, 2, ...
   bool drop_last = false;    ///< leave out the last batch of an epoch if it is smaller
+  /// Tells data sets apart: a number of your own, or `cairn::fingerprint` of the items. 0: none.
+  std::uint64_t data = 0;
 };
 
 /// One step of a loop.
@@ -57,9 +65,39 @@ struct saved_loop {
   std::uint64_t position = 0;
   bool shuffle = true;
   bool drop_last = false;
+  std::uint64_t fingerprint = 0;
+  using cairn_changes = added<"fingerprint">;
 };
 
+[[nodiscard]] CAIRN_INLINE std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept;
+
 }  // namespace detail
+
+/// A number that tells data sets apart, for `loop_options::data`: a hash of the number of items and of at most 1,024 of
+/// them, evenly spaced from the first to the last. The items are numbers, structs of whole numbers without padding, or
+/// ranges of items, such as strings; for others pass a view of what is in them, such as
+/// `std::views::transform(images, &image::pixels)`. It stays the same in later versions of Cairn.
+template <std::ranges::random_access_range Items>
+requires std::ranges::sized_range<Items>
+[[nodiscard]] std::uint64_t fingerprint(const Items& items) {
+  using item = std::ranges::range_value_t<const Items>;
+  const auto size = static_cast<std::uint64_t>(std::ranges::size(items));
+  const std::uint64_t count = std::min<std::uint64_t>(size, 1024);
+  std::vector<std::uint64_t> hashes{size};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto at = i == 0 ? 0 : i * (size - 1) / (count - 1);
+    const item& each = std::ranges::begin(items)[static_cast<std::ranges::range_difference_t<const Items>>(at)];
+    if constexpr (std::ranges::range<const item>) {
+      hashes.push_back(cairn::fingerprint(each));
+    } else {
+      static_assert(std::is_floating_point_v<item> || std::has_unique_object_representations_v<item>,
+                    "cairn: fingerprint takes items that are numbers, structs of whole numbers without padding, or "
+                    "ranges of them; pass a view of what is in the items, or choose a number for the data set");
+      hashes.push_back(detail::hash_of(std::as_bytes(std::span(std::addressof(each), 1))));
+    }
+  }
+  return detail::hash_of(std::as_bytes(std::span(hashes)));
+}
 
 /// A range of batches that continues where the checkpoint was made. As a part of the state it visits every item once per epoch over
 /// any number of restarts, in the order of a run without restarts; with `drop_last`, all items but those of the smaller batch. A batch
@@ -68,9 +106,13 @@ struct saved_loop {
 /// In a job of several ranks, each rank goes through the same loop, and trains on its part of each batch: `batch::mine`. The position counts the
 /// items of the job, so that it may continue on another number of ranks.
 ///
-/// A checkpoint contains seven numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item. Loading
-/// continues the saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, `epochs` stays as constructed. A
-/// checkpoint over another number of items is errc::mismatch. An input range; copies continue independently.
+/// A thread that reads ahead goes through a copy of the loop, and the trainer through the loop in the state: one batch
+/// for each that it takes from the thread. So a checkpoint has what was trained, not what was read.
+///
+/// A checkpoint contains eight numbers. The order is computed again; when shuffled it takes 8 bytes of memory per item.
+/// Loading continues the saved run: seed, batch size, `shuffle` and `drop_last` are those of the checkpoint, and
+/// `load_report::replaced` lists those that differ; `epochs` stays as constructed. A checkpoint over another number of
+/// items, or over data with another fingerprint, is errc::mismatch. An input range; copies continue independently.
 class loop {
  public:
   class iterator;
@@ -143,7 +185,7 @@ inline loop::iterator loop::begin() { return iterator(advance() ? this : nullptr
 template <>
 struct adapter<loop> {
   static detail::saved_loop get(const loop& from) { return from.at_; }
-  static void check(const loop& to, const detail::saved_loop& saved);
+  static std::vector<std::string> check(const loop& to, const detail::saved_loop& saved);
   static void set(loop& to, const detail::saved_loop& saved);
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // expect: saves are reported to a policy by .void saved\(const cairn::save_cost&\)
 // expect: restarts are reported to a policy by .void restarted\(const cairn::restart&\)
-// expect: what a policy knows is asked for by .cairn::policy_memory remember\(\) const
 // expect: a policy gets back what it knew by .void recall\(const cairn::policy_memory&\)
 #include "cairn/schedule/base.hpp"
 
@@ -14,14 +13,10 @@ struct saves : own_policy {
 struct restarts : own_policy {
   void on_restart(const cairn::restart&) {}
 };
-struct remembers : own_policy {
-  cairn::policy_memory remeber() const { return {}; }
-};
-struct recalls : own_policy {
-  void recal(const cairn::policy_memory&) {}
+struct forgets : own_policy {
+  void recalls(const cairn::policy_memory&) {}
 };
 
 cairn::any_policy first() { return saves{}; }      // here
 cairn::any_policy second() { return restarts{}; }  // here
-cairn::any_policy third() { return remembers{}; }  // here
-cairn::any_policy fourth() { return recalls{}; }   // here
+cairn::any_policy third() { return forgets{}; }    // here

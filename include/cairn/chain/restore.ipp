@@ -23,12 +23,15 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
       fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
   };
   auto report = load_named(store, name, state, options, check_step, changed, ranks);
+  std::string replaced;
+  for (const auto& each : report.replaced) replaced += (replaced.empty() ? "" : "; ") + each;
   notify(on_event, {.what = event::kind::restored,
                     .checkpoint = report.path,
                     .step = report.step,
                     .bytes = report.bytes,
                     .total = report.bytes,
-                    .seconds = report.seconds});
+                    .seconds = report.seconds,
+                    .message = replaced});
   return report;
 }
 

@@ -7,8 +7,11 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/loop.hpp"
@@ -26,7 +29,8 @@ CAIRN_INLINE loop::loop(std::uint64_t items, const loop_options& options)
           .seed = options.seed,
           .batch = options.batch,
           .shuffle = options.shuffle,
-          .drop_last = options.drop_last},
+          .drop_last = options.drop_last,
+          .fingerprint = options.data},
       epochs_(options.epochs),
       is_sized_(true) {
   if (options.batch == 0) fail(errc::invalid, {"a loop over batches of 0 items"});
@@ -50,17 +54,36 @@ CAIRN_INLINE bool loop::advance() {
   return true;
 }
 
-CAIRN_INLINE void adapter<loop>::check(const loop& to, const detail::saved_loop& saved) {
+CAIRN_INLINE std::uint64_t detail::hash_of(std::span<const std::byte> bytes) noexcept { return checksum(bytes); }
+
+CAIRN_INLINE std::vector<std::string> adapter<loop>::check(const loop& to, const detail::saved_loop& saved) {
   if (to.is_sized_ && saved.items != to.at_.items)
     fail(errc::mismatch, {"a loop over ", to.at_.items, " items cannot go on from one over ", saved.items, " items"});
+  if (saved.fingerprint != 0 && to.at_.fingerprint != 0 && saved.fingerprint != to.at_.fingerprint)
+    fail(errc::mismatch,
+         {"a loop over data with the fingerprint ", to.at_.fingerprint,
+          " cannot go on from one over data with the fingerprint ", saved.fingerprint,
+          "; use the data of the checkpoint, or leave the loop out with filter to begin with new data"});
   if (saved.batch == 0 || saved.position % saved.batch != 0 ||
       (saved.position != 0 && saved.position >= loop::epoch_items(saved)))
     fail(errc::corrupt, {"the stored position of the loop is invalid"});
+  std::vector<std::string> replaced;
+  const auto compare = [&](std::string_view option, auto here, auto there) {
+    if (to.is_sized_ && here != there)
+      replaced.push_back(sentence({option, ": ", here, " in the program, ", there, " in the checkpoint"}));
+  };
+  const auto word = [](bool value) { return std::string_view(value ? "true" : "false"); };
+  compare("seed", to.at_.seed, saved.seed);
+  compare("batch", to.at_.batch, saved.batch);
+  compare("shuffle", word(to.at_.shuffle), word(saved.shuffle));
+  compare("drop_last", word(to.at_.drop_last), word(saved.drop_last));
+  return replaced;
 }
 
 CAIRN_INLINE void adapter<loop>::set(loop& to, const detail::saved_loop& saved) {
   loop fresh(saved.items, {.epochs = to.epochs_});
   fresh.at_ = saved;
+  if (saved.fingerprint == 0) fresh.at_.fingerprint = to.at_.fingerprint;
   to = std::move(fresh);
 }
 

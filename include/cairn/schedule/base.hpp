@@ -71,7 +71,7 @@ struct restart {
 
 /// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after `restarted` or
 /// checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and `remembers`. A member of these
-/// names with another signature, a `remember` without a `recall` or the reverse, and common misspellings are compile-time errors.
+/// names with another signature, a `remember` without a `recall` or the reverse, and some misspellings are compile-time errors.
 ///
 /// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw is only reported, as
 /// event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory after `remember`, and after `recall` or
@@ -119,8 +119,6 @@ consteval void check_hooks() {
                 "saves are reported to a policy by `void saved(const cairn::save_cost&)`");
   static_assert(observes_restarts<Policy> || !misspells_restarted<Policy, restart>,
                 "restarts are reported to a policy by `void restarted(const cairn::restart&)`");
-  static_assert(remembers<Policy> || !misspells_remember<Policy, policy_memory>,
-                "what a policy knows is asked for by `cairn::policy_memory remember() const`");
   static_assert(remembers<Policy> || !misspells_recall<Policy, policy_memory>,
                 "a policy gets back what it knew by `void recall(const cairn::policy_memory&)`");
 }

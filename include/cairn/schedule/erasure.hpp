@@ -63,53 +63,20 @@ template <class Type>
 concept has_function_recall = has_name<Type, requires { &hook_lookup<Type>::recall; }> &&
                               !requires { requires std::is_member_object_pointer_v<decltype(&Type::recall)>; };
 
-// Names that are close to a hook's and take or give what it does. C++20 cannot list the members of a type, so these are the likely ones.
+// Some names that are close to a hook's and take what it does. C++20 cannot list the members of a type.
 
 template <class Type, class Cost>
-concept misspells_saved = requires(Type& self, const Cost& cost) { self.save(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.saves(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.Saved(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.was_saved(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.on_save(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.on_saved(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.save_done(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.onSaved(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.published(cost); };
+concept misspells_saved = requires(Type& self, const Cost& cost) { self.on_saved(cost); } ||
+                          requires(Type& self, const Cost& cost) { self.save_done(cost); };
 
 template <class Type, class Restart>
-concept misspells_restarted = requires(Type& self, const Restart& how) { self.restart(how); } ||
-                              requires(Type& self, const Restart& how) { self.restarts(how); } ||
-                              requires(Type& self, const Restart& how) { self.restared(how); } ||
-                              requires(Type& self, const Restart& how) { self.Restarted(how); } ||
-                              requires(Type& self, const Restart& how) { self.on_restart(how); } ||
+concept misspells_restarted = requires(Type& self, const Restart& how) { self.restored(how); } ||
                               requires(Type& self, const Restart& how) { self.on_restore(how); } ||
-                              requires(Type& self, const Restart& how) { self.was_restarted(how); } ||
-                              requires(Type& self, const Restart& how) { self.on_restarted(how); } ||
-                              requires(Type& self, const Restart& how) { self.onRestarted(how); } ||
-                              requires(Type& self, const Restart& how) { self.resumed(how); } ||
-                              requires(Type& self, const Restart& how) { self.restored(how); };
+                              requires(Type& self, const Restart& how) { self.on_restart(how); } ||
+                              requires(Type& self, const Restart& how) { self.was_restarted(how); };
 
 template <class Type, class Memory>
-concept misspells_remember = requires(Type& self) {
-  { self.remembers() } -> std::convertible_to<Memory>;
-} || requires(Type& self) {
-  { self.remembered() } -> std::convertible_to<Memory>;
-} || requires(Type& self) {
-  { self.remeber() } -> std::convertible_to<Memory>;
-} || requires(Type& self) {
-  { self.rember() } -> std::convertible_to<Memory>;
-} || requires(Type& self) {
-  { self.Remember() } -> std::convertible_to<Memory>;
-} || requires(Type& self) {
-  { self.memory() } -> std::convertible_to<Memory>;
-};
-
-template <class Type, class Memory>
-concept misspells_recall = requires(Type& self, const Memory& kept) { self.recal(kept); } ||
-                           requires(Type& self, const Memory& kept) { self.recalls(kept); } ||
-                           requires(Type& self, const Memory& kept) { self.recalled(kept); } ||
-                           requires(Type& self, const Memory& kept) { self.Recall(kept); } ||
-                           requires(Type& self, const Memory& kept) { self.on_recall(kept); } ||
-                           requires(Type& self, const Memory& kept) { self.restore(kept); };
+concept misspells_recall = requires(Type& self, const Memory& kept) { self.recalls(kept); } ||
+                           requires(Type& self, const Memory& kept) { self.on_recall(kept); };
 
 }  // namespace cairn::inline v0_1::detail

@@ -28,6 +28,7 @@ struct match_report {
   std::vector<std::string> converted;   ///< had another dtype
   std::vector<std::string> resized;     ///< containers that changed to the stored size
   std::vector<std::string> reshaped;    ///< arrays of another shape: loaded where both have elements
+  std::vector<std::string> replaced{};  ///< lines such as "data.batch: 20 in the program, 10 in the checkpoint" (loop)
 };
 
 namespace detail {

@@ -195,6 +195,7 @@ CAIRN_INLINE void checker::finish() {
   if (load_.stored.is_repeated())
     for (auto* const list : array_lists()) remove_repeats(*list);
   report_.unexpected = load_.stored.unexpected();
+  report_.replaced = load_.replaced;
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {
     for (const auto& path : report_.missing) add_problem(path + " is missing in the checkpoint");

@@ -12,14 +12,34 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/state/array_index.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/path_list.hpp"
+#include "cairn/state/position_index.hpp"
 #include "cairn/state/shared_objects.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// Arrays that have been described already: finds the leaf of one by its memory.
+class array_index {
+ public:
+  /// Has memory for `arrays` arrays.
+  explicit array_index(std::size_t arrays = 0) : positions_(arrays) { arrays_.reserve(arrays); }
+
+  /// The leaf of the array at `memory`; if it has none, that is `leaf` from now on.
+  std::size_t find_or_add(const memory_key& memory, std::size_t leaf) {
+    const auto is_same = [&](std::uint32_t i) { return arrays_[i].first == memory; };
+    const auto next = static_cast<std::uint32_t>(arrays_.size());
+    const auto found = positions_.find_or_add(memory_key::hash{}(memory), next, is_same);
+    if (found == next) arrays_.emplace_back(memory, leaf);
+    return arrays_[found].second;
+  }
+
+ private:
+  std::vector<std::pair<memory_key, std::size_t>> arrays_;
+  position_index positions_;
+};
 
 /// The size of a description.
 struct description_size {

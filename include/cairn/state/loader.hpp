@@ -50,6 +50,7 @@ struct load_progress {
   std::size_t left_out = 0;                                     ///< number of objects that could not be filled
   std::size_t kept =
       0;  ///< number of members and arrays that keep all or some of their values, as the class or the options allow
+  std::vector<std::string> replaced{};              ///< lines for match_report::replaced
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
 };
 

@@ -117,7 +117,8 @@ CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
   const auto answer = inside.end_copy();
   if (answer == copy_answer::drop) return;
   with_path([&] {
-    how.check(object, copy.get());
+    for (const auto& each : how.check(object, copy.get()))
+      load_.replaced.push_back(at_.path.empty() ? each : at_.path + '.' + each);
     note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());

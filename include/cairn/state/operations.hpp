@@ -197,8 +197,9 @@ struct copy_operations {
   void* (*take)(const void* object);
   void* (*make)();  ///< an empty copy
   void (*destroy)(void* copy);
-  void (*put)(void* object, void* copy);                ///< may move from the copy
-  void (*check)(const void* object, const void* copy);  ///< throws if the copy does not fit this object
+  void (*put)(void* object, void* copy);  ///< may move from the copy
+  /// Throws if the copy does not fit this object. Gives lines for match_report::replaced, which go on after the path.
+  std::vector<std::string> (*check)(const void* object, const void* copy);
   /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May move from the copy.
   void (*try_put)(const void* object, void* copy);
   /// Calls `action` with the memory of the elements that `put` frees; if `copy` is null, of all elements. Null: the object has no elements that the

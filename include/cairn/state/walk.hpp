@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/adapter_field.hpp"
@@ -38,11 +40,15 @@ struct copied_object {
   static void put(void* object, void* stored) {
     copy_traits<T>::put(*static_cast<T*>(object), *static_cast<copy*>(stored));
   }
-  static void check(const void* object, const void* stored) {
+  static std::vector<std::string> check(const void* object, const void* stored) {
     [[maybe_unused]] const T& at = *static_cast<const T*>(object);
     [[maybe_unused]] const copy& value = *static_cast<const copy*>(stored);
-    if constexpr (has_checked_adapter<T, copy>) adapter<T>::check(at, value);
     if constexpr (requires { copy_traits<T>::check(at, value); }) copy_traits<T>::check(at, value);
+    if constexpr (requires { std::vector<std::string>(adapter<T>::check(at, value)); })
+      return adapter<T>::check(at, value);
+    else if constexpr (has_checked_adapter<T, copy>)
+      adapter<T>::check(at, value);
+    return {};
   }
   static void try_put(const void* object, void* stored) {
     const T& at = *static_cast<const T*>(object);

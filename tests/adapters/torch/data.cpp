@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cairn/adapters/torch/optimizer.hpp"
-#include "cairn/state/saveable.hpp"
+#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"

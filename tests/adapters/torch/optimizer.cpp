@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cairn/adapters/torch/module.hpp"
-#include "cairn/state/saveable.hpp"
+#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
