@@ -168,7 +168,7 @@ cairn::import_report read_foreign(const std::string& file, const std::string& ch
     return cairn::import_file(file, checkpoint, options);
   } catch (const cairn::error& cause) {
     const auto code = cause.code();
-    if (code == errc::invalid)
+    if (code == errc::invalid || code == errc::no_memory)
       cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
     if (code == errc::unsupported)
       cairn::fail(errc::invalid, {cause.sentence(), "; convert it with numpy or PyTorch first"});
@@ -187,21 +187,13 @@ int import_arrays(const std::string& file, const std::string& checkpoint, const 
     cairn::fail(cairn::errc::invalid, {checkpoint, " is there already: remove it, or choose another path"});
   cairn::import_options options;
   options.save.step = step;
-  options.filter = [&](std::string_view name) {
-    interrupts::check();
-    return is_chosen(names.patterns, name);
-  };
+  options.save.check = [] { interrupts::check(); };
+  options.filter = [&](std::string_view name) { return is_chosen(names.patterns, name); };
   options.rename = [&](std::string_view name) { return without(names.prefix, name); };
   const auto report = [&] {
     const interrupts signals;
     const progress shown(2 * bytes_at(file), json);
-    auto made = read_foreign(file, checkpoint, options);
-    if (interrupts::signal() != 0) {  // while it was written
-      const auto [place, name] = cairn::detail::split_path(cairn::detail::absolute_path(checkpoint));
-      cairn::stores::directory(place).remove(name);
-      interrupts::check();
-    }
-    return made;
+    return read_foreign(file, checkpoint, options);
   }();
   if (json) {
     print({{"path", checkpoint},

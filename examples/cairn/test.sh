@@ -207,16 +207,21 @@ with open("large.safetensors", "wb") as file:
     file.write(len(header).to_bytes(8, "little") + header)
     file.truncate(8 + len(header) + 536870912)
 END
-mkdir interrupted
-"$cairn" export large.safetensors interrupted/made/model > out 2>&1 &
-exporting=$!
-until [[ $(find interrupted -type f) ]] || ! kill -0 "$exporting" 2> /dev/null; do :; done
-kill -TERM "$exporting" 2> /dev/null || true
-status=0
-wait "$exporting" || status=$?
-((status == 0 || status == 143)) || die "an interrupted export ends with $status"
-((status == 0)) || [[ ! $(find interrupted -mindepth 1) ]] || die "an interrupted export leaves $(find interrupted -mindepth 1)"
-rm -rf interrupted large.safetensors
+for command in "export large.safetensors interrupted/made/model" "import large.safetensors interrupted/made/a/imported"; do
+  read -ra words <<< "$command"
+  [[ ${words[0]} == import ]] && ! "$cairn" --help | grep -q ' import ' && continue
+  mkdir interrupted
+  "$cairn" "${words[@]}" > out 2>&1 &
+  running=$!
+  until [[ $(find interrupted -type f) ]] || ! kill -0 "$running" 2> /dev/null; do :; done
+  kill -TERM "$running" 2> /dev/null || true
+  status=0
+  wait "$running" || status=$?
+  ((status == 0 || status == 143)) || die "an interrupted $command ends with $status"
+  [[ ! $(find interrupted -mindepth 1) ]] || ! grep -q 'nothing is left' out || die "an interrupted $command leaves $(find interrupted -mindepth 1)"
+  rm -rf interrupted
+done
+rm -f large.safetensors
 
 # Beside a trainer that saves and removes all the time.
 "$lenet" --checkpoint beside --limit 200 --batch 16 --epochs 1 --every 1 --keep 2 > /dev/null

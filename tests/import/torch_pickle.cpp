@@ -22,7 +22,8 @@ namespace {
 
 cairn::detail::pickled_arrays read(const std::string& values) {
   const auto bytes = "\x80\x02" + values + ".";
-  return cairn::detail::torch_pickle(sample::bytes_of(bytes), "a.pt").read([](const auto& name) {
+  cairn::detail::import_memory memory;
+  return cairn::detail::torch_pickle(sample::bytes_of(bytes), "a.pt", memory).read([](const auto& name) {
     return name != "left out";
   });
 }

@@ -2,6 +2,7 @@
 // The values that a pickle of Python describes, read from untrusted bytes. Nothing that it names is run.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +15,30 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// Counts the memory that an import needs before it is allocated: a small file must not take much.
+class import_memory {
+ public:
+  /// A file of so many bytes is imported.
+  void add_file(std::uint64_t bytes) noexcept { file_bytes_ += bytes; }
+
+  /// errc::no_memory if the machine does not have as much, or if it is more than 256 MiB and 24 times the bytes of the file.
+  void take(std::uint64_t bytes, std::string_view origin) {
+    taken_ += std::min(bytes, std::uint64_t{1} << 62U);
+    if (taken_ <= least) return;
+    require_memory(taken_, origin);
+    if (taken_ / 24 > file_bytes_)
+      fail(errc::no_memory, {origin, ": an import would need ", taken_, " bytes of memory, more than 24 times the ",
+                             "bytes of the file, ", file_bytes_, "; leave arrays out with the filter"});
+  }
+
+ private:
+  static constexpr std::uint64_t least = std::uint64_t{256} << 20U;
+  std::uint64_t file_bytes_ = 0, taken_ = 0;
+};
 
 /// A value of a pickle. Its texts are in the bytes of the pickle. It names other values by their numbers (pickle_machine::at).
 struct pickle_value {
@@ -46,11 +69,12 @@ struct pickle_value {
 /// Runs the operations that build values. Source: CPython's Lib/pickletools.py, protocols 2 to 5 without out-of-band buffers and extension codes.
 class pickle_machine {
  public:
-  /// `bytes` has to stay. `origin` names them in messages.
-  pickle_machine(std::span<const std::byte> bytes, std::string_view origin) : left_(bytes), origin_(origin) {}
+  /// `bytes` and `memory` have to stay. `origin` names the bytes in messages.
+  pickle_machine(std::span<const std::byte> bytes, std::string_view origin, import_memory& memory)
+      : left_(bytes), origin_(origin), memory_(memory) {}
 
-  /// Returns the value that the pickle builds. errc::corrupt for what is no pickle or has more than 4,000,000 values; errc::unsupported for other
-  /// operations. O(n) of the bytes. Call it once.
+  /// Returns the value that the pickle builds. errc::corrupt for what is no pickle; errc::unsupported for other
+  /// operations; errc::no_memory. O(n) of the bytes. Call it once.
   std::size_t run() {
     while (true) {
       const auto operation = static_cast<char>(natural(1));
@@ -65,7 +89,7 @@ class pickle_machine {
 
  private:
   using kind = pickle_value::kind;
-  static constexpr std::size_t most_values = 4'000'000;
+  static constexpr std::uint64_t value_bytes = 160, reference_bytes = 40, key_bytes = 80;  // with those of the heap
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
 
@@ -204,7 +228,7 @@ class pickle_machine {
     return true;
   }
   std::size_t make(pickle_value value) {
-    if (values_.size() == most_values) corrupt("more than 4,000,000 values");
+    memory_.take(value_bytes, origin_);
     values_.push_back(std::move(value));
     return values_.size() - 1;
   }
@@ -279,19 +303,21 @@ class pickle_machine {
   }
   bool remember(std::uint64_t key) {
     if (stack_.empty() || at(stack_.back()).what == kind::mark) corrupt("nothing to remember");
-    if (memo_.size() == most_values) corrupt("more than 4,000,000 values");
+    memory_.take(key_bytes, origin_);
     memo_[key] = stack_.back();
     return true;
   }
   bool recall(std::uint64_t key) {
     const auto found = memo_.find(key);
     if (found == memo_.end()) corrupt("a value that it has not remembered");
+    memory_.take(reference_bytes, origin_);
     stack_.push_back(found->second);
     return true;
   }
 
   std::span<const std::byte> left_;
   std::string_view origin_;
+  import_memory& memory_;
   std::deque<pickle_value> values_;  // references stay valid
   std::vector<std::size_t> stack_;
   std::unordered_map<std::uint64_t, std::size_t> memo_;

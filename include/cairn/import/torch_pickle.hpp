@@ -40,11 +40,12 @@ struct pickled_arrays {
 /// Finds the tensors of a pickle. Source: torch/_utils.py and torch/serialization.py of PyTorch 1.6 to 2.4.
 class torch_pickle {
  public:
-  torch_pickle(std::span<const std::byte> bytes, std::string_view origin)
-      : pickle_(bytes, origin), origin_(origin), most_names_(bytes.size()) {}
+  torch_pickle(std::span<const std::byte> bytes, std::string_view origin, import_memory& memory)
+      : pickle_(bytes, origin, memory), origin_(origin), memory_(memory), most_names_(bytes.size()) {}
 
-  /// `is_chosen(name)`: what is not chosen is left out, whatever it is. errc::corrupt for tensors outside of their storage, and for a pickle with more names
-  /// than bytes; errc::unsupported for tensors that are chosen and cannot be imported. Call it once.
+  /// `is_chosen(name)`: what is not chosen is left out, whatever it is. errc::corrupt for tensors outside of their
+  /// storage, and for a pickle with more names than bytes; errc::no_memory for too many arrays; errc::unsupported for
+  /// tensors that are chosen and cannot be imported. Call it once.
   template <class Chosen>
   [[nodiscard]] pickled_arrays read(const Chosen& is_chosen) {
     add(pickle_.run(), "", 0, is_chosen);
@@ -54,6 +55,7 @@ class torch_pickle {
  private:
   using kind = pickle_value::kind;
   static inline const std::string alone = "array";  // the name of a tensor that is not in a container
+  static constexpr std::uint64_t array_bytes = 2048;  // of an array until it is saved, beside its elements and its name
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
 
@@ -72,6 +74,7 @@ class torch_pickle {
       for (std::size_t i = 0; i < inside.items.size(); ++i)
         add(inside.items[i], joined(name, {.what = kind::integer, .number = i}), level + 1, is_chosen);
     } else if (const auto& known = name.empty() ? alone : name; is_chosen(known)) {
+      memory_.take(array_bytes + 4 * known.size(), origin_);
       if (auto made = array_at(value, known)) {
         made->name = known;
         found_.arrays.push_back(std::move(*made));
@@ -227,6 +230,7 @@ class torch_pickle {
 
   pickle_machine pickle_;
   std::string_view origin_;
+  import_memory& memory_;
   pickled_arrays found_;
   std::uint64_t most_names_;
   std::uint64_t names_ = 0, names_bytes_ = 0;
