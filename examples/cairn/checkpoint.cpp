@@ -110,7 +110,7 @@ int show(const std::string& path, bool json) {
   table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST", "OF CHANGE"}, 3);
   std::uint64_t bytes = 0, stored = 0, restores = 0;
   for (const auto& each : opened.tensors()) {
-    rows.row({printable(each.name), std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
+    rows.row({each.name, std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
               size_text(each.stored_bytes), each.codec.empty() ? "-" : each.codec + (each.is_delta ? ", delta" : ""),
               each.lost ? number_text(each.lost->relative_l2) : "",
               each.lost && each.lost->delta_l2 ? number_text(*each.lost->delta_l2) : ""});
@@ -122,7 +122,7 @@ int show(const std::string& path, bool json) {
   if (!structure.empty()) {
     table parts({"STRUCTURE", "WHAT IS STORED"}, 2);
     for (const auto& [at, entry] : structure)
-      parts.row({at.empty() ? "(the state)" : printable(at), printable(structure_text(entry))});
+      parts.row({at.empty() ? "(the state)" : at, structure_text(entry)});
     parts.print();
   }
   std::cout << count_text(opened.tensors().size(), "array") << ", " << size_text(bytes) << ", stored in "

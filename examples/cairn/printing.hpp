@@ -19,11 +19,17 @@ enum class style { plain, heading, good, bad };
 /// `text` in the style, if that stream is a terminal whose user wants colours: NO_COLOR is not set, and TERM is not dumb.
 [[nodiscard]] std::string styled(const std::string& text, style as, int descriptor = 1);
 
-/// Prints columns, the first `left` of them to the left.
+/// `text` in one line, without control characters, which a terminal would obey. All texts of files go through it.
+[[nodiscard]] std::string printable(const std::string& text);
+
+/// Prints columns, the first `left` of them to the left, as `printable` texts.
 class table {
  public:
-  table(std::vector<std::string> titles, std::size_t left) : rows_{{std::move(titles), style::heading}}, left_(left) {}
-  void row(std::vector<std::string> cells, style as = style::plain) { rows_.push_back({std::move(cells), as}); }
+  table(std::vector<std::string> titles, std::size_t left) : left_(left) { row(std::move(titles), style::heading); }
+  void row(std::vector<std::string> cells, style as = style::plain) {
+    for (auto& each : cells) each = printable(each);
+    rows_.push_back({std::move(cells), as});
+  }
   void print() const;
 
  private:
@@ -44,9 +50,6 @@ class table {
 
 /// Six significant digits.
 [[nodiscard]] std::string number_text(double value);
-
-/// `text` without control characters, which a terminal would obey.
-[[nodiscard]] std::string printable(const std::string& text);
 
 /// The message of an error without "cairn: " at its beginning.
 [[nodiscard]] std::string without_prefix(const std::string& message);

@@ -138,14 +138,14 @@ int list(const std::string& run, const retention& rules, bool json) {
   std::vector<std::string> titles{"NAME", "KIND"};
   if (has_deltas) titles.emplace_back("BUILT ON");
   titles.insert(titles.end(), {"STEP", "SIZE"});
-  for (const auto& each : metrics) titles.push_back(printable(each));
+  for (const auto& each : metrics) titles.push_back(each);
   titles.emplace_back("NOTE");
   table rows(titles, has_deltas ? 3 : 2);
   std::uint64_t bytes = 0;
   for (const auto& each : all) {
     const bool is_readable = each.problem.empty();
-    std::vector<std::string> cells{printable(each.name), kind_of(each)};
-    if (has_deltas) cells.push_back(each.parent.empty() ? "-" : printable(each.parent));
+    std::vector<std::string> cells{each.name, kind_of(each)};
+    if (has_deltas) cells.push_back(each.parent.empty() ? "-" : each.parent);
     cells.insert(cells.end(), {std::to_string(each.step), is_readable ? size_text(each.bytes) : "-"});
     for (const auto& name : metrics) {
       const auto at = each.metrics.find(name);
@@ -196,7 +196,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
     ++removed;
     made.push_back(
         {{"name", each.name}, {"reason", each.reason}, {"bytes", bytes_of[each.name]}, {"is_removed", really}});
-    lines.push_back((really ? "removed " : "would remove ") + printable(each.name) + ", " + reason_of(each));
+    lines.push_back((really ? "removed " : "would remove ") + printable(each.name + ", " + reason_of(each)));
   }
   report();
   return 0;
