@@ -25,12 +25,12 @@ class import_memory {
   /// A file of so many bytes is imported.
   void add_file(std::uint64_t bytes) noexcept { file_bytes_ += bytes; }
 
-  /// errc::no_memory if the machine does not have as much, or if it is more than 256 MiB and 24 times the bytes of the file.
+  /// errc::no_memory if the machine does not have as much, or if it is more than 256 MiB and 24 times the bytes of the
+  /// file.
   void take(std::uint64_t bytes, std::string_view origin) {
     taken_ += std::min(bytes, std::uint64_t{1} << 62U);
-    if (taken_ <= least) return;
     require_memory(taken_, origin);
-    if (taken_ / 24 > file_bytes_)
+    if (taken_ > least && taken_ / 24 > file_bytes_)
       fail(errc::no_memory, {origin, ": an import would need ", taken_, " bytes of memory, more than 24 times the ",
                              "bytes of the file, ", file_bytes_, "; leave arrays out with the filter"});
   }

@@ -87,11 +87,8 @@ class zip_archive {
     fail(errc::corrupt, {path_, ": \"", what.name, "\" in the archive cannot be read: ", why});
   }
 
-  struct close {
-    void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
-  };
   std::string path_;
-  std::unique_ptr<zip_t, close> open_;
+  std::unique_ptr<zip_t, void (*)(zip_t*)> open_{nullptr, zip_discard};
   std::vector<entry> entries_;
 };
 
