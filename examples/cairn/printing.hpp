@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -59,6 +60,12 @@ class table {
 
 /// The checkpoints of a run. errc::not_found if there is none. All may be replaced while they are listed: then the list is read again.
 [[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run);
+
+/// When a checkpoint of a run was made, in seconds since 1970: when its index was written. 0 where that is not known.
+[[nodiscard]] std::int64_t time_of(const std::string& run, const std::string& name);
+
+/// The local time to the minute: "2026-11-28 16:04"; "-" for 0.
+[[nodiscard]] std::string time_text(std::int64_t seconds);
 
 /// The bytes of the files of a checkpoint and of those that it is built on, or of a file; 0 where they are not known.
 [[nodiscard]] std::uint64_t bytes_at(const std::string& path);
