@@ -121,8 +121,7 @@ int show(const std::string& path, bool json) {
   rows.print();
   if (!structure.empty()) {
     table parts({"STRUCTURE", "WHAT IS STORED"}, 2);
-    for (const auto& [at, entry] : structure)
-      parts.row({at.empty() ? "(the state)" : at, structure_text(entry)});
+    for (const auto& [at, entry] : structure) parts.row({at.empty() ? "(the state)" : at, structure_text(entry)});
     parts.print();
   }
   std::cout << count_text(opened.tensors().size(), "array") << ", " << size_text(bytes) << ", stored in "

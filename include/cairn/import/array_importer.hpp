@@ -18,13 +18,13 @@
 #include "cairn/arrays.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/import/import_memory.hpp"
 #include "cairn/import/npy.hpp"
 #include "cairn/import/torch_pickle.hpp"
 #include "cairn/import/zip_archive.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/file_source.hpp"
 #include "cairn/system/json.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/system/paths.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -2,7 +2,6 @@
 // The values that a pickle of Python describes, read from untrusted bytes. Nothing that it names is run.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,30 +14,9 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/system/memory.hpp"
+#include "cairn/import/import_memory.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// Counts the memory that an import needs before it is allocated: a small file must not take much.
-class import_memory {
- public:
-  /// A file of so many bytes is imported.
-  void add_file(std::uint64_t bytes) noexcept { file_bytes_ += bytes; }
-
-  /// errc::no_memory if the machine does not have as much, or if it is more than 256 MiB and 24 times the bytes of the
-  /// file.
-  void take(std::uint64_t bytes, std::string_view origin) {
-    taken_ += std::min(bytes, std::uint64_t{1} << 62U);
-    require_memory(taken_, origin);
-    if (taken_ > least && taken_ / 24 > file_bytes_)
-      fail(errc::no_memory, {origin, ": an import would need ", taken_, " bytes of memory, more than 24 times the ",
-                             "bytes of the file, ", file_bytes_, "; leave arrays out with the filter"});
-  }
-
- private:
-  static constexpr std::uint64_t least = std::uint64_t{256} << 20U;
-  std::uint64_t file_bytes_ = 0, taken_ = 0;
-};
 
 /// A value of a pickle. Its texts are in the bytes of the pickle. It names other values by their numbers (pickle_machine::at).
 struct pickle_value {
@@ -110,9 +88,8 @@ class pickle_machine {
       case 'M':
         return push_integer(static_cast<std::int64_t>(natural(2)));
       case '\x8a':
-        return push_long(natural(1));
       case '\x8b':
-        return push_long(natural(4));
+        return push_long(natural(operation == '\x8a' ? 1 : 4));
       case 'G':
         return push_real();
       case 'X':
@@ -191,15 +168,13 @@ class pickle_machine {
         pop();
         return true;
       case 'q':
-        return remember(natural(1));
       case 'r':
-        return remember(natural(4));
+        return remember(natural(operation == 'q' ? 1 : 4));
       case '\x94':  // MEMOIZE
         return remember(memo_.size());
       case 'h':
-        return recall(natural(1));
       case 'j':
-        return recall(natural(4));
+        return recall(natural(operation == 'h' ? 1 : 4));
       default:
         return false;
     }

@@ -15,6 +15,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/import/import_memory.hpp"
 #include "cairn/import/pickle.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -53,7 +54,7 @@ class torch_pickle {
 
  private:
   using kind = pickle_value::kind;
-  static inline const std::string alone = "array";  // the name of a tensor that is not in a container
+  static inline const std::string alone = "array";    // the name of a tensor that is not in a container
   static constexpr std::uint64_t array_bytes = 2048;  // of an array until it is saved, beside its elements and its name
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
